@@ -1,6 +1,6 @@
 # make demo            builds in release and plays the whole story on a store of its own
 # make test            builds and runs all tests; random tests in their short form
-# make test-long       runs the random tests alone, in their full form: more seeds, rounds and steps
+# make test-long       runs the random tests alone, in their full form, and compares 10,000 answers with /openapi.json
 # make docs            builds the documentation of the library into .build/docs; a warning is an error
 # make digest          folds the same events in release as the tests do in debug: the bytes must be equal
 # make compatibility   runs Braze clients from PyPI against .build/debug/profiled (or another one: PROFILED=FILE)

@@ -2,7 +2,7 @@
 # Builds and runs all tests, and repeats at the end what failed: the lines are lost among thousands.
 #
 #   scripts/test.sh          all tests; random tests in their short form
-#   scripts/test.sh --long   the random tests alone, in their full form
+#   scripts/test.sh --long   the random tests alone, in their full form, and 10,000 answers against /openapi.json
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,6 +35,9 @@ if ! swift test --skip-build "${filter[@]}" 2>&1 | tee "$output"; then
     grep -E '^(✘|↳)|(Fatal error|error): ' "$output" | grep -vE '^↳ (Testing Library Version|Target Platform):' \
         || tail -n 20 "$output"
     failed=1
+fi
+if [ "${1:-}" = --long ]; then
+    Tests/Schema/run || failed=1
 fi
 if [ -n "$clients" ]; then
     wait "$clients" || failed=1

@@ -58,35 +58,49 @@ package final class BrazeAPI: Dialect {
         + schedules(.canvas, "/canvas/trigger", "a canvas", canvas)
 
     private static let others: [EndpointHandler<BrazeAPI>] = [
-        .init(.post, "/users/alias/new", "give users aliases", lists("user_aliases")) {
+        .init(
+            .post, "/users/alias/new", "give users aliases", lists("user_aliases"), answers: IdentityEndpoints.processed
+        ) {
             try await $0.identity.addAliases($1)
         },
-        .init(.post, "/users/alias/update", "rename aliases", lists("alias_updates")) {
+        .init(
+            .post, "/users/alias/update", "rename aliases", lists("alias_updates"), answers: IdentityEndpoints.processed
+        ) {
             try await $0.identity.renameAliases($1)
         },
         .init(
             .post, "/users/identify", "give users without an external ID one",
-            lists("aliases_to_identify", "emails_to_identify", "phone_numbers_to_identify")
+            lists("aliases_to_identify", "emails_to_identify", "phone_numbers_to_identify"),
+            answers: IdentityEndpoints.processed
         ) { try await $0.identity.identifyUsers($1) },
-        .init(.post, "/users/merge", "make two users one", [.required("merge_updates", .array)]) {
+        .init(
+            .post, "/users/merge", "make two users one", [.required("merge_updates", .array)],
+            answers: IdentityEndpoints.merged
+        ) {
             try await $0.identity.mergeUsers($1)
         },
         .init(
             .post, "/users/external_ids/rename", "give users other external IDs",
-            [.required("external_id_renames", .array)]
+            [.required("external_id_renames", .array)], answers: IdentityEndpoints.renamed
         ) { try await $0.identity.renameExternalIDs($1) },
         .init(
             .post, "/users/external_ids/remove", "forget external IDs that were renamed",
-            [.required("external_ids", .array)]
+            [.required("external_ids", .array)], answers: IdentityEndpoints.removed
         ) { try await $0.identity.removeExternalIDs($1) },
         .init(
             .post, "/users/delete", "erase users",
-            lists("external_ids", "user_aliases", "braze_ids", "email_addresses", "phone_numbers")
+            lists("external_ids", "user_aliases", "braze_ids", "email_addresses", "phone_numbers"),
+            answers: IdentityEndpoints.deleted
         ) { try await $0.identity.deleteUsers($1) },
-        .init(.post, "/users/track", "store attributes, events and purchases of users", track) {
+        .init(
+            .post, "/users/track", "store attributes, events and purchases of users", track, answers: TrackAnswer.shape
+        ) {
             try await $0.tracks.track($1, isBulk: false)
         },
-        .init(.post, "/users/track/sync", "store one of them, and see the profile afterwards", track) {
+        .init(
+            .post, "/users/track/sync", "store one of them, and see the profile afterwards", track,
+            answers: TrackEndpoints.synced
+        ) {
             try await $0.tracks.trackInSync($1)
         },
         .init(
@@ -94,14 +108,24 @@ package final class BrazeAPI: Dialect {
             lists("external_ids", "user_aliases") + [
                 .init("braze_id"), .init("device_id"), .init("email_address"), .init("phone"),
                 .init("fields_to_export", .array),
-            ]
+            ], answers: ExportEndpoints.users
         ) { try $0.export.exportUsers($1) },
-        .init(.get, "/events/list", "names of custom events, 250 a page", [.page]) { try $0.names.eventNames($1) },
-        .init(.get, "/events", "custom events, 50 a page", [.init("cursor")]) { try $0.names.customEvents($1) },
-        .init(.get, "/custom_attributes", "custom attributes with their types, 50 a page", [.init("cursor")]) {
+        .init(.get, "/events/list", "names of custom events, 250 a page", [.page], answers: CatalogueEndpoints.events) {
+            try $0.names.eventNames($1)
+        },
+        .init(.get, "/events", "custom events, 50 a page", [.init("cursor")], answers: CatalogueEndpoints.eventPage) {
+            try $0.names.customEvents($1)
+        },
+        .init(
+            .get, "/custom_attributes", "custom attributes with their types, 50 a page", [.init("cursor")],
+            answers: CatalogueEndpoints.attributePage
+        ) {
             try $0.names.customAttributes($1)
         },
-        .init(.get, "/purchases/product_list", "IDs of products, 250 a page", [.page]) { try $0.names.productIDs($1) },
+        .init(
+            .get, "/purchases/product_list", "IDs of products, 250 a page", [.page],
+            answers: CatalogueEndpoints.products
+        ) { try $0.names.productIDs($1) },
         numbers("/events/data_series", "how often a custom event happened", "count", [.required("event")] + series) {
             .events(try $1.event())
         },
@@ -122,62 +146,72 @@ package final class BrazeAPI: Dialect {
             "/segments/data_series", "how many users a segment had", "size",
             [.required("segment_id")] + EndpointInput.series(needsLength: true)
         ) { .size(try $0.segment(&$1).rule) },
-        .init(.get, "/segments/list", "segments of the workspace file, 100 a page", [.page, .init("sort_direction")]) {
+        .init(
+            .get, "/segments/list", "segments of the workspace file, 100 a page", [.page, .init("sort_direction")],
+            answers: NumberEndpoints.segments
+        ) {
             try $0.numbers.segments($1)
         },
-        .init(.get, "/segments/details", "one segment", [.required("segment_id")]) {
+        .init(.get, "/segments/details", "one segment", [.required("segment_id")], answers: NumberEndpoints.segment) {
             try $0.numbers.segmentDetails($1)
         },
-        .init(.post, "/users/track/bulk", "store up to 1,000 attributes, events and purchases", track) {
+        .init(
+            .post, "/users/track/bulk", "store up to 1,000 attributes, events and purchases", track,
+            answers: TrackAnswer.shape
+        ) {
             try await $0.tracks.track($1, isBulk: true)
         },
         .init(
             .post, "/subscription/status/set", "set a subscription group for users",
             [.required("subscription_group_id"), .required("subscription_state")]
-                + ["external_id", "email", "phone"].map { EndpointInput($0, .any) }
+                + ["external_id", "email", "phone"].map { EndpointInput($0, .any) },
+            answers: SubscriptionEndpoints.wasSet
         ) { try await $0.subscriptions.setSubscription($1) },
         .init(
             .post, "/v2/subscription/status/set", "set several subscription groups for users",
-            [.required("subscription_groups", .array)]
+            [.required("subscription_groups", .array)], answers: SubscriptionEndpoints.wasSet
         ) { try await $0.subscriptions.setSubscriptions($1) },
         .init(
             .get, "/subscription/status/get", "states of users in one subscription group",
-            [.required("subscription_group_id")] + people
+            [.required("subscription_group_id")] + people, answers: SubscriptionEndpoints.status
         ) { try $0.subscriptions.subscriptionStatus($1) },
         .init(
             .get, "/subscription/user/status", "users with their subscription groups",
-            people + [.usersPerPage, .offset]
+            people + [.usersPerPage, .offset], answers: SubscriptionEndpoints.ofUsers
         ) { try $0.subscriptions.subscriptionsOfUsers($1) },
         .init(
             .post, "/users/export/segment", "profiles of a segment, as a file",
             [
                 .required("segment_id"), .required("fields_to_export", .array),
                 .init("custom_attributes_to_export", .array), .init("output_format"), .init("callback_endpoint"),
-            ]
+            ], answers: ExportEndpoints.segment
         ) { try await $0.export.exportSegment($1) },
         .init(
             .post, "/messages/send", "send messages to users, a segment or an audience",
-            messages
+            messages, answers: SendEndpoints.sent
         ) { try await $0.sends.send($1, .messages) },
         .init(
-            .post, "/campaigns/trigger/send", "send a campaign of the workspace file", campaign
+            .post, "/campaigns/trigger/send", "send a campaign of the workspace file", campaign,
+            answers: SendEndpoints.sent
         ) { try await $0.sends.send($1, .campaign) },
         .init(
             .post, "/canvas/trigger/send", "send the first message step of a canvas of the workspace file",
-            canvas
+            canvas, answers: SendEndpoints.sent
         ) { try await $0.sends.send($1, .canvas) },
         .init(
             .post, "/transactional/v1/campaigns/{campaign_id}/send",
             "send a campaign to one user, once for each ID",
-            [.init("external_send_id"), .init("trigger_properties", .object), .required("recipient", .object)]
+            [.init("external_send_id"), .init("trigger_properties", .object), .required("recipient", .object)],
+            answers: SendEndpoints.transactional
         ) { try await $0.sends.sendTransactional($1) },
         .init(
             .post, "/sends/id/create", "an ID for the sends of a campaign",
-            [.required("campaign_id"), .init("send_id")]
+            [.required("campaign_id"), .init("send_id")], answers: SendEndpoints.sendID
         ) { try $0.sends.createSendID($1) },
-        .init(.get, "/exports/{file}", "the file of an export", []) { try $0.export.exportedFile($1) },
+        .init(.get, "/exports/{file}", "the file of an export", [], answers: .any) { try $0.export.exportedFile($1) },
         .init(
-            .get, "/messages/scheduled_broadcasts", "scheduled sends to all who match", [.required("end_time")]
+            .get, "/messages/scheduled_broadcasts", "scheduled sends to all who match", [.required("end_time")],
+            answers: ScheduleEndpoints.listed
         ) { try $0.scheduled.broadcasts($1) },
     ]
 
@@ -191,7 +225,9 @@ package final class BrazeAPI: Dialect {
         _ path: String, _ summary: String, _ key: String, _ inputs: [EndpointInput] = series,
         _ measure: @escaping @Sendable (NumberEndpoints, inout Query) throws -> SeriesMeasure
     ) -> EndpointHandler<BrazeAPI> {
-        .init(.get, path, summary, inputs) { try await $0.numbers.series($1, key, measure) }
+        .init(.get, path, summary, inputs, answers: NumberEndpoints.series(key)) {
+            try await $0.numbers.series($1, key, measure)
+        }
     }
 
     /// Creating, changing and deleting schedules of one form. `inputs` are those of the form that sends at once.
@@ -204,13 +240,13 @@ package final class BrazeAPI: Dialect {
         return [
             .init(
                 .post, path + "/schedule/create", "send \(what) at a later time",
-                inputs + [.required("schedule", .object)]
+                inputs + [.required("schedule", .object)], answers: SendEndpoints.scheduled
             ) { try await $0.scheduled.create($1, form) },
             .init(
                 .post, path + "/schedule/update", "change when \(what) will be sent",
-                named + [schedule] + (form == .messages ? [.init("messages", .object)] : [])
+                named + [schedule] + (form == .messages ? [.init("messages", .object)] : []), answers: .success
             ) { try await $0.scheduled.update($1, form) },
-            .init(.post, path + "/schedule/delete", "do not send \(what) after all", named) {
+            .init(.post, path + "/schedule/delete", "do not send \(what) after all", named, answers: .success) {
                 try await $0.scheduled.delete($1, form)
             },
         ]

@@ -126,3 +126,19 @@ struct CursorPage {
         Hexadecimal.bytes(cursor).flatMap { String(validating: $0, as: UTF8.self) }.map { Name($0) }
     }
 }
+
+// MARK: - The form of the answers
+
+extension CatalogueEndpoints {
+    static let events: AnswerShape = ["events": [.text]] + .success
+    static let products: AnswerShape = ["products": [.text]] + .success
+
+    private static let entry: AnswerShape = [
+        "name": .text, "description": .orNull(.text), "status": .text, "tag_names": [.text],
+    ]
+
+    static let eventPage: AnswerShape =
+        ["events": [entry + ["included_in_analytics_report": .boolean]]] + .success
+    static let attributePage: AnswerShape =
+        ["attributes": [entry + ["array_length": .orNull(.integer), "data_type": .text]]] + .success
+}

@@ -139,3 +139,11 @@ struct ExportEndpoints {
         try archive.finish()
     }
 }
+
+// MARK: - The form of the answers
+
+extension ExportEndpoints {
+    static let users: AnswerShape = ["users": [ExportedProfile.shape], "message": .text, "invalid_user_ids?": [.text]]
+    static let segment: AnswerShape =
+        ["object_prefix": .text, "url": .text] + .success + ["dropped?": .dropped]
+}

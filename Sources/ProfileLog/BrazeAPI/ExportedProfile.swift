@@ -239,3 +239,41 @@ struct ExportedUsage {
         return state.devices.sorted() + named.filter { seen.insert($0).inserted }
     }
 }
+
+// MARK: - The form of what it writes
+
+extension ExportedProfile {
+    static let alias: AnswerShape = ["alias_name": .text, "alias_label": .text]
+
+    /// How often something happened: as `counted(_:_:_:)` writes it.
+    static func counted(_ name: String) -> AnswerShape {
+        .members([name], .text)
+            + ["first": .text, "last": .text, "count": .integer]
+    }
+
+    /// Standard attributes, as text.
+    private static let texts: AnswerShape = .members(
+        ExportField.allCases.filter { $0.attribute != nil }.map { "\($0.rawValue)?" }, .text)
+
+    static let shape: AnswerShape = .named("ExportedProfile", texts + others)
+
+    private static let others: AnswerShape = [
+        "created_at?": .text, "external_id?": .text, "user_aliases?": [alias], "appboy_id?": .text,
+        "braze_id?": .text, "random_bucket?": .integer, "push_opted_in_at?": .text, "email_opted_in_at?": .text,
+        "last_coordinates?": [.number], "custom_attributes?": .map(.any), "custom_events?": [counted("name")],
+        "purchases?": [counted("name")], "total_revenue?": .orNull(.number),
+        "total_revenue_by_currency?": .map(.number), "devices?": [["device_id": .text]],
+        "push_tokens?": [
+            [
+                "app?": .text, "platform?": .text, "token?": .text, "device_id?": .text,
+                "notifications_enabled?": .boolean,
+            ]
+        ],
+        "apps?": [
+            [
+                "name": .text, "platform?": .text, "sessions?": .integer, "first_used": .text,
+                "last_used": .text,
+            ]
+        ],
+    ]
+}

@@ -353,3 +353,19 @@ private struct DeleteRequest: Sendable {
         throw APIProblem.busy
     }
 }
+
+// MARK: - The form of the answers
+
+extension IdentityEndpoints {
+    static let processed: AnswerShape = ["aliases_processed?": .integer] + .success + .leftOut
+    static let merged: AnswerShape = .success + ["dropped?": .dropped]
+    static let deleted: AnswerShape = ["deleted": .integer] + .success + ["dropped?": .dropped]
+
+    static let renamed: AnswerShape =
+        [
+            "external_ids": [["current_external_id": .text, "new_external_id": .text]],
+            "rename_errors": [[.text, .integer]],
+        ] + .success
+
+    static let removed: AnswerShape = ["removed_ids": [.text], "removal_errors": [[.text, .integer]]] + .success
+}

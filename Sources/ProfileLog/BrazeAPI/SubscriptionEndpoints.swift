@@ -128,3 +128,21 @@ struct SubscriptionEndpoints {
         return person.isContact ? try log.users(sharing: id) : try log.find(id).map { [$0] } ?? []
     }
 }
+
+// MARK: - The form of the answers
+
+extension SubscriptionEndpoints {
+    static let wasSet: AnswerShape = .success + ["dropped?": .dropped]
+    static let status: AnswerShape = ["status": .map(.text)] + .success
+
+    static let ofUsers: AnswerShape =
+        [
+            "users": [
+                [
+                    "email": .orNull(.text), "phone": .orNull(.text), "external_id": .orNull(.text),
+                    "subscription_groups": [["id": .text, "name": .text, "channel": .text, "status": .text]],
+                ]
+            ],
+            "total_count": .integer,
+        ] + .success
+}

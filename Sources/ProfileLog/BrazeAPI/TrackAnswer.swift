@@ -90,3 +90,25 @@ extension AttributeValue {
         return (array, Int(index))
     }
 }
+
+// MARK: - The form of the answers
+
+extension AnswerShape {
+    /// Entries of `errors`: what an object of the request has that is wrong.
+    static let errors: AnswerShape = [.named("ObjectError", ["type": .text, "input_array": .text, "index": .integer])]
+
+    /// Entries of `dropped`, which is ours: what was not stored, and why.
+    static let dropped: AnswerShape = [
+        .named("Dropped", ["reason": .text, "input_array?": .text, "index?": .integer, "field?": .text])
+    ]
+
+    static let leftOut: AnswerShape = ["errors?": errors, "dropped?": dropped]
+    static let success: AnswerShape = ["message": .text]
+}
+
+extension TrackAnswer {
+    static let shape: AnswerShape =
+        [
+            "attributes_processed?": .integer, "events_processed?": .integer, "purchases_processed?": .integer,
+        ] + .success + .leftOut
+}

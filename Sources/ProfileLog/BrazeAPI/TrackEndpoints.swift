@@ -162,3 +162,19 @@ extension JSONWriter {
         member("count", occurrences.count)
     }
 }
+
+// MARK: - The form of the answer
+
+extension TrackEndpoints {
+    static let synced: AnswerShape =
+        [
+            "users?": [
+                [
+                    "external_id?": .text, "user_alias?": ExportedProfile.alias, "braze_id?": .text, "email?": .text,
+                    "phone?": .text, "device_id?": .text, "custom_attributes?": .map(.any),
+                    "custom_events?": [ExportedProfile.counted("name")],
+                    "purchase_events?": [ExportedProfile.counted("product_id")],
+                ]
+            ]
+        ] + TrackAnswer.shape
+}

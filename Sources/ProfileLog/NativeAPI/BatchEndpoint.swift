@@ -202,3 +202,16 @@ extension JSONWriter {
         member("reason", problem.reason)
     }
 }
+
+extension BatchEndpoint {
+    static let shape: AnswerShape = [
+        "position": .integer, "events": .integer, "repeated": .boolean, "erased?": .boolean, "stored?": .integer,
+        "refused?": .integer,
+        "results?": [
+            [
+                "index": .integer, "position?": .integer, "version?": .integer, "user?": .orNull(.user),
+                "error?": .text, "remedy?": .text, "code?": .text, "place?": .text, "reason?": .text,
+            ]
+        ],
+    ]
+}

@@ -125,3 +125,29 @@ extension EventKind {
         return "\(timing)"
     }
 }
+
+// MARK: - The form of the answer
+
+extension BlameEndpoint {
+    private static let write: AnswerShape =
+        [
+            "position": .integer, "version": .integer, "kind": .text, "how": .text, "at": .time, "recorded_at": .time,
+            "effect?": .integer, "launch?": .integer,
+        ] + EventJSON.origin
+        + ["key?": .text, "of_user?": .text, "of_user_number?": .integer, "merge?": .integer, "voided_by?": .integer]
+
+    private static let count: AnswerShape = [
+        "count": .integer, "first": .time, "last": .time, "set": write, "log?": [["count": .any] + write],
+    ]
+
+    static let shape: AnswerShape = [
+        "user": .user, "version": .integer,
+        "fields": [
+            [
+                "field": .text, "group": .text, "value": .any, "removed?": .boolean, "set": write,
+                "previous?": ["value": .any, "position": .integer], "log?": [["value": .any] + write],
+            ]
+        ],
+        "custom_events?": [["name": .text] + count], "purchases?": [["product": .text] + count],
+    ]
+}

@@ -37,3 +37,10 @@ final class DamageList: Sendable {
         json.member("damaged_count", count)
     }
 }
+
+extension DamageList {
+    /// The members that `write` adds to an answer.
+    static let shape: AnswerShape = [
+        "damaged?": [["user_number?": .integer, "position?": .integer, "error": .text]], "damaged_count?": .integer,
+    ]
+}

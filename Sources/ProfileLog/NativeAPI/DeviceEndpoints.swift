@@ -405,3 +405,59 @@ enum QueueReason: String {
         }
     }
 }
+
+// MARK: - The form of the answers
+
+extension DeviceEndpoints {
+    private static let place: AnswerShape = .orNull(["position": .integer, "at": .time])
+
+    private static let listed: AnswerShape = .named(
+        "Device",
+        [
+            "device": .text, "user": .orNull(.user), "last_launch": place, "session": place,
+            "settings": EventJSON.settings, "waiting": .integer, "queued": .integer, "why_queued?": .text,
+        ])
+
+    static let list: AnswerShape = ["devices": [listed], "total": .integer, "more": .boolean]
+
+    static let one: AnswerShape =
+        listed + [
+            "storages": [
+                PendingEndpoints.storage + [
+                    "pending_custom_events": .integer, "pending_custom_attributes": .integer,
+                    "pending_user_attributes": .integer,
+                ]
+            ],
+            "waiting_s": WaitingTimes.shape,
+        ]
+
+    static let launched: AnswerShape = [
+        "position": .integer, "device": .text, "new_device": .boolean, "user": .orNull(.user),
+        "flushed": [EventJSON.outcome], "finished": [EventJSON.outcome], "sent": [EventJSON.outcome],
+        "queued": [EventJSON.outcome], "left": [EventJSON.outcome],
+    ]
+
+    static let left: AnswerShape = [
+        "position": .position, "device": .text, "left": .boolean, "session_timeout_s": .integer,
+    ]
+
+    /// What every change of a device tells of its SDK.
+    static let sent: AnswerShape = [
+        "position": .position, "device": .text, "sent": [EventJSON.outcome], "queued": .integer, "why?": .text,
+        "reason?": .text, "waiting": .integer,
+    ]
+
+    static let changedSettings: AnswerShape =
+        sent + ["changed": .boolean, "new_device": .boolean, "settings": EventJSON.settings]
+
+    static let forgotten: AnswerShape =
+        sent + [
+            "changed": .boolean, "previous": .orNull(.user), "discarded": [.integer], "sdk_enabled": .boolean,
+        ]
+
+    static let changedUser: AnswerShape = [
+        "position": .position, "version": .integer, "device": .text, "user": .orNull(.user),
+        "previous": .orNull(.user), "merged": .boolean, "events": .integer, "changed": .boolean, "created": .boolean,
+        "sent": [EventJSON.outcome], "waiting": .integer, "queued": .integer,
+    ]
+}

@@ -126,3 +126,29 @@ extension JSONWriter {
         }
     }
 }
+
+extension DiffEndpoint {
+    static let changes: AnswerShape = [
+        .named(
+            "Change",
+            [
+                "group": .text, "field": .text, "path?": [.text], "before?": .any, "after?": .any,
+                "position?": .integer,
+            ])
+    ]
+
+    private static let side: AnswerShape = ["version": .integer, "position": .position]
+
+    private static let ofUser: AnswerShape = .named(
+        "UserDifference", ["user": .user, "a": side, "b": side, "changes": changes])
+
+    private static let ofAll: AnswerShape = .named(
+        "StoreDifference",
+        [
+            "a": .position, "b": .position,
+            "users": [["user": .orNull(.user), "created": .boolean, "changes": changes]], "changed": .integer,
+            "created": .integer, "more": .boolean,
+        ] + DamageList.shape)
+
+    static let shape: AnswerShape = .either([ofUser, ofAll])
+}

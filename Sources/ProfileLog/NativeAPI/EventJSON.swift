@@ -386,3 +386,56 @@ extension JSONWriter {
         member("reason", item.reason)
     }
 }
+
+// MARK: - The form of what it writes
+
+extension EventJSON {
+    static let shape: AnswerShape = .named("Event", header + content)
+
+    /// What was saved or logged on a device, and what became of it.
+    static let outcome: AnswerShape = .named(
+        "Outcome",
+        item + ["outcome": .text, "why?": .text, "reason?": .text, "waited_s?": .number, "flush?": .integer])
+
+    /// The members that `writeItem` writes.
+    static let item: AnswerShape =
+        [
+            "position": .integer, "kind": .text, "user?": .text, "user_number": .integer, "saved_at": .time,
+            "process?": .text, "storage?": .text, "item?": .text, "replaces?": .integer, "voided_by?": .integer,
+        ] + content
+
+    static let origin: AnswerShape = [
+        "source": .text, "process?": .text, "device?": .text, "storage?": .text, "item?": .text, "app?": .text,
+    ]
+
+    static let leftOut: AnswerShape = ["input_array": .text, "index": .integer, "field?": .text, "reason": .text]
+
+    private static let header: AnswerShape =
+        [
+            "position": .integer, "user": .orNull(.text), "user_number": .integer, "profile_number?": .integer,
+            "version": .integer, "kind": .text, "recorded_at": .time, "occurred_at": .time,
+        ] + origin + ["replaces?": .integer, "key?": .text, "erased?": .boolean, "voided_by?": .integer]
+
+    /// The members of `writeContent`. Each kind of event has some of them.
+    private static let content: AnswerShape = [
+        "ids?": [.text], "actor?": .text, "reason?": .text, "id?": .text, "from?": .text, "to?": .text,
+        "released?": .text, "previous_user_number?": .integer, "name?": .text, "properties?": .map(.any),
+        "attributes?": .map(.any), "attribute?": .text, "value?": .any, "user_attributes?": .map(.any),
+        "product?": .text, "currency?": .text, "price?": .number, "quantity?": .integer, "launch_kind?": .text,
+        "only?": [.text], "discarded?": [.integer], "sent?": [.integer], "launch?": .integer, "chunk?": .integer,
+        "flushed?": [.integer], "rejected?": [["position": .integer, "reason": .text]], "queued?": .boolean,
+        "settings?": settings, "started?": .integer, "merged_user_number?": .integer, "merged_version?": .integer,
+        "released_ids?": [.text], "target?": .integer, "rules?": .map(.any), "left_out?": [leftOut], "message?": .text,
+        "channel?": .text, "cause?": .integer, "dispatch_id?": .text, "action?": .text, "screen?": .text,
+        "content?": .map(.any),
+    ]
+
+    /// How a device is set up.
+    static let settings: AnswerShape = .named(
+        "DeviceSettings",
+        [
+            "sdk_enabled": .boolean, "online": .boolean, "request_policy": .text, "flush_interval_s": .integer,
+            "session_timeout_s": .integer, "missing_app_groups": [["process": .text, "app_group": .text]],
+            "messages?": InAppEndpoints.settings,
+        ] + PushSettingsFields.shape)
+}

@@ -128,3 +128,14 @@ struct HistoryEndpoints {
         }
     }
 }
+
+// MARK: - The form of the answers
+
+extension HistoryEndpoints {
+    static let history: AnswerShape =
+        ["user": .user, "version": .integer, "events": [EventJSON.shape], "more": .boolean] + DamageList.shape
+
+    static let events: AnswerShape = [
+        "events": [EventJSON.shape], "store": .text, "scanned": .integer, "last": .integer,
+    ]
+}

@@ -173,3 +173,31 @@ extension EventJSON {
         }
     }
 }
+
+// MARK: - The form of the answers
+
+extension InAppEndpoints {
+    /// The member `messages` of a device's settings.
+    static let settings: AnswerShape = [
+        "minimum_interval": .integer, "automatic_display": .boolean, "prevent_display_for_different_user": .boolean,
+        "orientation": .text, "theme": .text, "request_time": .integer, "display_choice": .text,
+        "display_choices": .map(.text), "failing_assets": [.text],
+    ]
+
+    static let declarations: AnswerShape = [
+        "position": .position, "messages": [.map(.any)],
+        "skipped?": [["place": .text, "reason": .text, "remedy?": .text]],
+    ]
+
+    static let declared: AnswerShape = declarations + ["changed": .boolean]
+
+    private static let state: AnswerShape = [
+        "catalogue": .integer, "eligible": [.text], "screen": .orNull(.text), "stack": [.text],
+        "delayed": [["message": .text, "ready_at": .time, "deadline?": .time]], "last_trigger": .orNull(.time),
+    ]
+
+    static let messages: AnswerShape =
+        ["device": .text, "user": .orNull(.user)] + state + ["settings": EventJSON.settings]
+
+    static let action: AnswerShape = ["position": .position, "device": .text, "steps": [EventJSON.shape]] + state
+}

@@ -75,3 +75,9 @@ struct MessageEndpoints {
         return "it is declared, and no device of the user has had a session with a network since"
     }
 }
+
+extension MessageEndpoints {
+    static let explanation: AnswerShape = [
+        "user": .user, "reason?": .text, "links": [EventJSON.shape], "more": .boolean,
+    ]
+}

@@ -36,7 +36,10 @@ package struct NativeAPI: Dialect {
 
     package static let handlers =
         WriteKind.all.map { kind in
-            EndpointHandler<NativeAPI>(.post, "/v1/\(kind.name)", kind.summary, kind.inputs) {
+            EndpointHandler<NativeAPI>(
+                .post, "/v1/\(kind.name)", kind.summary, kind.inputs,
+                answers: kind.isSaved ? WriteEndpoints.saved : WriteEndpoints.logged
+            ) {
                 try await $0.writes.write(kind, $1)
             }
         } + others
@@ -44,28 +47,38 @@ package struct NativeAPI: Dialect {
     private static let others: [EndpointHandler<NativeAPI>] = [
         .init(
             .post, "/v1/batch", "save and log many things at once, with a result for each",
-            [.required("items", .array), .init("atomic", .boolean), .init("key")]
+            [.required("items", .array), .init("atomic", .boolean), .init("key")], answers: BatchEndpoint.shape
         ) { try await BatchEndpoint(writes: $0.writes).batch($1) },
         .init(
-            .post, "/v1/launch", "start the app on a device, which flushes what waits there", launch + [.init("device")]
+            .post, "/v1/launch", "start the app on a device, which flushes what waits there",
+            launch + [.init("device")], answers: DeviceEndpoints.launched
         ) { try await $0.devices.launch($1) },
         .init(
-            .post, "/v1/change-user", "put another user on a device", [.required("user"), time, .init("device")]
+            .post, "/v1/change-user", "put another user on a device", [.required("user"), time, .init("device")],
+            answers: DeviceEndpoints.changedUser
         ) { try await $0.devices.changeUser($1) },
         .init(
-            .post, "/v1/tags", "an event of the app goes through a container of the tag manager", TagEndpoint.inputs
+            .post, "/v1/tags", "an event of the app goes through a container of the tag manager", TagEndpoint.inputs,
+            answers: TagEndpoint.shape
         ) { try await TagEndpoint(writes: $0.writes).tag($1) },
-        read("/v1/devices", "all devices, with who is on them and how they are set up", [.init("after"), limit]) {
+        read(
+            "/v1/devices", "all devices, with who is on them and how they are set up", [.init("after"), limit],
+            answers: DeviceEndpoints.list
+        ) {
             try $0.devices.devices($1)
         },
-        read("/v1/devices/{device}", "one device", []) { try $0.devices.device($1) },
-        .init(.post, "/v1/devices/{device}/launch", "start the app there", launch) { try await $0.devices.launch($1) },
-        .init(.post, "/v1/devices/{device}/leave", "the app leaves the foreground", [time]) {
+        read("/v1/devices/{device}", "one device", [], answers: DeviceEndpoints.one) { try $0.devices.device($1) },
+        .init(.post, "/v1/devices/{device}/launch", "start the app there", launch, answers: DeviceEndpoints.launched) {
+            try await $0.devices.launch($1)
+        },
+        .init(
+            .post, "/v1/devices/{device}/leave", "the app leaves the foreground", [time], answers: DeviceEndpoints.left
+        ) {
             try await $0.devices.leave($1)
         },
         .init(
             .post, "/v1/devices/{device}/send", "the SDK sends what it has taken",
-            [.init("requested", .boolean), time]
+            [.init("requested", .boolean), time], answers: DeviceEndpoints.sent
         ) { try await $0.devices.send($1) },
         .init(
             .post, "/v1/devices/{device}/settings", "set up network, SDK, sessions, app groups and push",
@@ -73,42 +86,57 @@ package struct NativeAPI: Dialect {
                 time, .init("online", .boolean), .init("sdk_enabled", .boolean), .init("request_policy"),
                 .init("flush_interval_s", .integer), .init("session_timeout_s", .integer),
                 .init("without_app_groups", .array), .init("with_app_groups", .array), .init("messages", .object),
-            ] + PushSettingsFields.inputs
+            ] + PushSettingsFields.inputs, answers: DeviceEndpoints.changedSettings
         ) { try await $0.devices.changeSettings($1) },
-        read("/v1/devices/{device}/pushes", "pushes on their way to the device, on its screen, and captured", []) {
+        read(
+            "/v1/devices/{device}/pushes", "pushes on their way to the device, on its screen, and captured", [],
+            answers: PushEndpoints.pushes
+        ) {
             try $0.pushes.pushes($1)
         },
         .init(
-            .post, "/v1/devices/{device}/push", "what happens to the device's pushes", PushEndpoints.inputs
+            .post, "/v1/devices/{device}/push", "what happens to the device's pushes", PushEndpoints.inputs,
+            answers: PushEndpoints.acted
         ) { try await $0.pushes.push($1) },
-        .init(.post, "/v1/devices/{device}/log-out", "the user leaves, and the SDK is disabled", [time]) {
+        .init(
+            .post, "/v1/devices/{device}/log-out", "the user leaves, and the SDK is disabled", [time],
+            answers: DeviceEndpoints.forgotten
+        ) {
             try await $0.devices.forget($1) { try $0.logOut(device: $1, context: $2) }
         },
         .init(
-            .post, "/v1/devices/{device}/wipe", "the SDK forgets who was there and what it has not sent", [time]
+            .post, "/v1/devices/{device}/wipe", "the SDK forgets who was there and what it has not sent", [time],
+            answers: DeviceEndpoints.forgotten
         ) { try await $0.devices.forget($1) { try $0.wipe(device: $1, context: $2) } },
         .init(
-            .post, "/v1/devices/{device}/change-user", "put another user on the device", [.required("user"), time]
+            .post, "/v1/devices/{device}/change-user", "put another user on the device", [.required("user"), time],
+            answers: DeviceEndpoints.changedUser
         ) { try await $0.devices.changeUser($1) },
         .init(
             .post, "/v1/messages", "declare the in-app messages that devices get from their next session on",
-            [.required("messages", .array)]
+            [.required("messages", .array)], answers: InAppEndpoints.declared
         ) { try await $0.inApp.declare($1) },
-        read("/v1/messages", "the declared in-app messages", []) { try $0.inApp.declared($1) },
-        read("/v1/devices/{device}/messages", "the in-app messages of a device: eligible, waiting, on the screen", []) {
+        read("/v1/messages", "the declared in-app messages", [], answers: InAppEndpoints.declarations) {
+            try $0.inApp.declared($1)
+        },
+        read(
+            "/v1/devices/{device}/messages", "the in-app messages of a device: eligible, waiting, on the screen", [],
+            answers: InAppEndpoints.messages
+        ) {
             try $0.inApp.messages($1)
         },
         .init(
             .post, "/v1/devices/{device}/messages", "the app or the user does something with in-app messages",
-            InAppEndpoints.actionInputs
+            InAppEndpoints.actionInputs, answers: InAppEndpoints.action
         ) { try await $0.inApp.act($1) },
         read(
             "/v1/pending", "what waits for a launch or to be sent, by device and storage",
-            [.init("device"), user, .init("storage"), limit, asOf]
+            [.init("device"), user, .init("storage"), limit, asOf], answers: PendingEndpoints.pendingItems
         ) { try $0.pending.pending($1) },
         .init(
             .post, "/v1/pending/discard", "give up what waits, with a reason",
-            [.required("reason"), .init("device"), .init("actor"), .init("storage"), .init("positions", .array)]
+            [.required("reason"), .init("device"), .init("actor"), .init("storage"), .init("positions", .array)],
+            answers: PendingEndpoints.discarded
         ) { try await $0.pending.discard($1) },
         .init(
             .post, "/v1/pending/retry", "save a rejected item once more, corrected or as it is",
@@ -116,93 +144,119 @@ package struct NativeAPI: Dialect {
                 .required("position", .integer), .init("name"), .init("properties", .object),
                 .init("attributes", .object), .init("_merge_objects", .boolean), .init("attribute"),
                 .init("value", .any),
-            ]
+            ], answers: PendingEndpoints.retried
         ) { try await $0.pending.retry($1) },
         read(
             "/v1/rejected", "what was refused, by the SDK or of a request, with the reason",
-            page + [user, .init("repaired", .boolean)]
+            page + [user, .init("repaired", .boolean)], answers: PendingEndpoints.rejections
         ) { try $0.pending.rejected($1) },
         read(
             "/v1/profile", "a user's profile, now or at any past position or time",
             [
                 .required("user"), asOf, order, .init("at_launch", .integer), .init("include_pending", .boolean),
-            ]
+            ], answers: ProfileEndpoint.shape
         ) { try ProfileEndpoint(log: $0.log).profile($1) },
-        read("/v1/traits", "the computed traits, and their values for a user", [user, asOf]) {
+        read(
+            "/v1/traits", "the computed traits, and their values for a user", [user, asOf], answers: TraitEndpoint.shape
+        ) {
             try TraitEndpoint(log: $0.log).traits($1)
         },
         read(
             "/v1/diff", "what differs between two moments, of one user or of all",
-            [.required("a"), .init("b"), user, order, .init("after", .integer), limit]
+            [.required("a"), .init("b"), user, order, .init("after", .integer), limit], answers: DiffEndpoint.shape
         ) { try DiffEndpoint(log: $0.log).diff($1) },
         read(
             "/v1/history", "one user's events",
             filter + [
                 .required("user"), .init("from", .integer), .init("to", .integer), .init("reverse", .boolean),
                 .init("launch", .integer), limit,
-            ]
+            ], answers: HistoryEndpoints.history
         ) { try HistoryEndpoints(log: $0.log).history($1) },
-        read("/v1/events", "the whole log, with a wait for news", filter + page + [.init("wait_s", .integer)]) {
+        read(
+            "/v1/events", "the whole log, with a wait for news", filter + page + [.init("wait_s", .integer)],
+            answers: HistoryEndpoints.events
+        ) {
             try await HistoryEndpoints(log: $0.log).events($1)
         },
-        read("/v1/sends", "messages that were sent, or not and why", page + [user, .init("message")]) {
+        read(
+            "/v1/sends", "messages that were sent, or not and why", page + [user, .init("message")],
+            answers: SendEndpoints.list
+        ) {
             try $0.sends.sends($1)
         },
         .init(
             .post, "/v1/channels", "let a channel fail for a test, or work again",
-            [.required("channel"), .init("fails", .boolean)]
+            [.required("channel"), .init("fails", .boolean)], answers: SendEndpoints.failing
         ) { try $0.sends.setChannel($1) },
         read(
             "/v1/messages/explain", "the chain of events that led to a message's fate",
-            [.required("user"), .init("message"), .init("position", .integer)]
+            [.required("user"), .init("message"), .init("position", .integer)], answers: MessageEndpoints.explanation
         ) { try MessageEndpoints(log: $0.log).explain($1) },
         read(
             "/v1/users", "all users, or those who pass a condition, now or at any past moment",
-            page + [.init("where"), .init("count", .boolean), asOf]
+            page + [.init("where"), .init("count", .boolean), asOf], answers: UserSearch.shape
         ) { try await $0.whole.users($1) },
         read(
             "/v1/series", "numbers by day or hour",
-            [.required("of")] + EndpointInput.series(needsLength: false) + [.init("where")]
+            [.required("of")] + EndpointInput.series(needsLength: false) + [.init("where")],
+            answers: SeriesEndpoint.shape
         ) { try await SeriesEndpoint(store: $0.store).series($1) },
-        read("/v1/export", "events or profiles of one moment, in pages or as JSON Lines or CSV", ExportEndpoint.inputs)
-        {
+        read(
+            "/v1/export", "events or profiles of one moment, in pages or as JSON Lines or CSV", ExportEndpoint.inputs,
+            answers: ExportEndpoint.shape
+        ) {
             try await ExportEndpoint(store: $0.store, voids: $0.exportVoids).export($1)
         },
-        .init(.post, "/v1/void", "an event is void: folds skip it from now on", VoidEndpoints.inputs) {
+        .init(
+            .post, "/v1/void", "an event is void: folds skip it from now on", VoidEndpoints.inputs,
+            answers: VoidEndpoints.shape
+        ) {
             try await VoidEndpoints(store: $0.store).answer($1, isVoid: true)
         },
-        .init(.post, "/v1/unvoid", "a void event counts again", VoidEndpoints.inputs) {
+        .init(.post, "/v1/unvoid", "a void event counts again", VoidEndpoints.inputs, answers: VoidEndpoints.shape) {
             try await VoidEndpoints(store: $0.store).answer($1, isVoid: false)
         },
         .init(
             .post, "/v1/rules", "set which update of an attribute wins, for the events from now on",
-            RulesEndpoints.inputs
+            RulesEndpoints.inputs, answers: RulesEndpoints.shape
         ) { try await RulesEndpoints(store: $0.store).set($1) },
-        read("/v1/rules", "which update of an attribute wins, now or as of an earlier moment", [asOf]) {
+        read(
+            "/v1/rules", "which update of an attribute wins, now or as of an earlier moment", [asOf],
+            answers: RulesEndpoints.shape
+        ) {
             try RulesEndpoints(store: $0.store).rules($1)
         },
         read(
             "/v1/blame", "which event set each attribute of a user and raised each count, and what was before",
-            BlameEndpoint.inputs
+            BlameEndpoint.inputs, answers: BlameEndpoint.shape
         ) {
             try BlameEndpoint(log: $0.log).blame($1)
         },
-        read("/v1/replay", "the shadow: states that a replay writes next to those that are read", []) {
+        read(
+            "/v1/replay", "the shadow: states that a replay writes next to those that are read", [],
+            answers: ReplayEndpoints.reported
+        ) {
             try ReplayEndpoints(store: $0.store).report($1)
         },
         .init(
             .post, "/v1/replay", "fold the stored states again, for some seconds, next to those that are read",
-            ReplayEndpoints.inputs
+            ReplayEndpoints.inputs, answers: ReplayEndpoints.folded
         ) { try await ReplayEndpoints(store: $0.store).fold($1) },
-        .init(.post, "/v1/replay/swap", "make the shadow's states the live ones", ReplayEndpoints.swapInputs) {
+        .init(
+            .post, "/v1/replay/swap", "make the shadow's states the live ones", ReplayEndpoints.swapInputs,
+            answers: ReplayEndpoints.swapped
+        ) {
             try await ReplayEndpoints(store: $0.store).swap($1)
         },
-        .init(.post, "/v1/replay/discard", "give the shadow up", ReplayEndpoints.discardInputs) {
+        .init(
+            .post, "/v1/replay/discard", "give the shadow up", ReplayEndpoints.discardInputs,
+            answers: ReplayEndpoints.discarded
+        ) {
             try await ReplayEndpoints(store: $0.store).discard($1)
         },
         .init(
             .post, "/v1/erase", "erase a person, with everything of theirs",
-            [.required("user"), .required("reason"), .init("actor")]
+            [.required("user"), .required("reason"), .init("actor")], answers: StoreEndpoints.erased
         ) { try await $0.whole.erase($1) },
         read(
             "/v1/whatif", "what the published snippets would have done",
@@ -210,29 +264,38 @@ package struct NativeAPI: Dialect {
                 "policy", "fault", "user", "device", "since", "until", "items", "language", "numbers", "save_ms",
                 "quirk", "flush_ms", "crash_every", "crash_after", "unstored", "scenes", "update_every", "locked_every",
                 "instance_missing_until", "sdk", "sdk_disabled", "blocklist", "stray",
-            ].map { EndpointInput($0) }
+            ].map { EndpointInput($0) }, answers: WhatIfEndpoint.shape
         ) { try WhatIfEndpoint(log: $0.log).whatIf($1) },
         read(
             "/v1/whatif/profiles", "which profiles would differ without some events, or with others",
-            ProfileWhatIfEndpoint.inputs
+            ProfileWhatIfEndpoint.inputs, answers: ProfileImpact.shape
         ) { try await ProfileWhatIfEndpoint(store: $0.store).answer($1) },
-        read("/v1/stats", "how much the store holds", []) { try $0.whole.stats($1) },
-        read("/v1/status", "how far the log, its caches and its audit reach", []) { try $0.whole.status($1) },
-        .init(.post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)]) {
+        read("/v1/stats", "how much the store holds", [], answers: StoreEndpoints.statistics) {
+            try $0.whole.stats($1)
+        },
+        read("/v1/status", "how far the log, its caches and its audit reach", [], answers: StoreEndpoints.state) {
+            try $0.whole.status($1)
+        },
+        .init(
+            .post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)],
+            answers: TestStoreEndpoints.reset
+        ) {
             try await $0.testStore.reset($1)
         },
         .init(
             .post, "/v1/clock", "set, advance or release the clock of a store for tests",
-            [.init("set"), .init("advance", .any), .init("release", .boolean)]
+            [.init("set"), .init("advance", .any), .init("release", .boolean)], answers: TestStoreEndpoints.clock
         ) { try await $0.testStore.setClock($1) },
     ]
 
     /// A GET: its answer may wait until the log has reached a position.
     private static func read(
-        _ path: String, _ summary: String, _ inputs: [EndpointInput],
+        _ path: String, _ summary: String, _ inputs: [EndpointInput], answers shape: AnswerShape,
         _ answer: @escaping @Sendable (NativeAPI, APIRequest) async throws -> APIAnswer
     ) -> EndpointHandler<NativeAPI> {
-        .init(.get, path, summary, inputs + [.init("wait_for", .integer), .init("timeout", .integer)]) { api, request in
+        .init(
+            .get, path, summary, inputs + [.init("wait_for", .integer), .init("timeout", .integer)], answers: shape
+        ) { api, request in
             var request = request
             try await PositionWait(&request)?.wait(for: api.log)
             return try await answer(api, request)

@@ -391,3 +391,64 @@ struct WaitingTimes {
         }
     }
 }
+
+// MARK: - The form of the answers
+
+extension WaitingTimes {
+    private static let quantiles: AnswerShape = .named(
+        "WaitingTimes",
+        [
+            "count": .integer, "shortest": .orNull(.number), "median": .orNull(.number), "p90": .orNull(.number),
+            "longest": .orNull(.number),
+        ])
+
+    /// The member `waiting_s`.
+    static let shape: AnswerShape = [
+        "all": quantiles, "pending_custom_events": quantiles, "pending_custom_attributes": quantiles,
+        "pending_user_attributes": quantiles, "queue": quantiles,
+    ]
+}
+
+extension PendingEndpoints {
+    private static let item: AnswerShape = .named(
+        "PendingItem", EventJSON.item + ["age_s": .number, "why?": .text])
+
+    static let storage: AnswerShape = ["storage": .text, "visible_to_app": .boolean, "hidden_because?": .text]
+
+    static let pendingItems: AnswerShape = [
+        "devices": [
+            [
+                "device": .text, "user": .orNull(.user), "last_launch": .position, "sdk_enabled": .boolean,
+                "storages": [
+                    storage + [
+                        "kinds": [
+                            "pending_custom_events": [item], "pending_custom_attributes": [item],
+                            "pending_user_attributes": [item],
+                        ]
+                    ]
+                ],
+                "queue": [item], "waiting_s": WaitingTimes.shape,
+            ]
+        ],
+        "total": .integer, "queued": .integer, "listed": .integer, "waiting_s": WaitingTimes.shape,
+    ]
+
+    static let discarded: AnswerShape = [
+        "position": .position, "device": .text, "discarded": [.integer], "events": .integer, "waiting": .integer,
+    ]
+
+    private static let rejectedItem: AnswerShape = .named(
+        "RejectedItem",
+        EventJSON.item + ["device?": .text, "reason": .text, "flush": .integer, "repaired_by": .position])
+
+    /// What a request lost.
+    private static let skippedObject: AnswerShape = .named(
+        "SkippedObject",
+        ["position": .integer, "kind": .text, "user": .orNull(.text), "recorded_at": .time] + EventJSON.leftOut)
+
+    static let rejections: AnswerShape = [
+        "rejected": [.either([rejectedItem, skippedObject])], "total": .integer, "last": .integer, "more": .boolean,
+    ]
+
+    static let retried: AnswerShape = WriteEndpoints.saved + ["replaces": .integer, "device": .text]
+}

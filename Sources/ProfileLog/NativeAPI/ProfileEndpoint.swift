@@ -65,3 +65,21 @@ struct ProfileEndpoint {
         }
     }
 }
+
+// MARK: - The form of the answers
+
+extension ProfileEndpoint {
+    private static let launch: AnswerShape = .named(
+        "LaunchSides",
+        [
+            "user": .user, "ids": [.text], "braze_id": .text, "launch": .integer, "launches": .integer,
+            "event": EventJSON.shape, "before": .orNull(ProfileJSON.state), "after": ProfileJSON.state,
+            "flushed": [EventJSON.outcome], "changes": DiffEndpoint.changes,
+        ])
+
+    private static let profile: AnswerShape = .named(
+        "ProfileAnswer", ProfileJSON.row + ["with_pending?": ProfileJSON.state])
+
+    /// A profile; with `at_launch`, both sides of that launch.
+    static let shape: AnswerShape = .either([profile, launch])
+}

@@ -72,3 +72,31 @@ extension JSONWriter {
         member("position", occurrences.position)
     }
 }
+
+// MARK: - The form of what it writes
+
+extension ProfileJSON {
+    private static let who: AnswerShape = ["user": .user, "ids": [.text], "braze_id": .text]
+
+    private static let occurrences: AnswerShape = [
+        "count": .integer, "first": .orNull(.time), "last": .orNull(.time), "position": .position,
+    ]
+
+    static let state: AnswerShape = .named(
+        "Profile",
+        [
+            "version": .integer, "position": .integer, "created_at": .orNull(.time), "first_seen": .orNull(.time),
+            "last_seen": .orNull(.time), "attributes": .map(.any), "custom_attributes": .map(.any),
+            "set_by": ["attributes": .map(.integer), "custom_attributes": .map(.integer)],
+            "custom_events": [["name": .text] + occurrences],
+            "purchases": [["product": .text] + occurrences + ["revenue": .map(.orNull(.number))]],
+            "launches": occurrences, "flushes": occurrences,
+            "pending": [
+                "total": .integer, "pending_custom_events": .integer, "pending_custom_attributes": .integer,
+                "pending_user_attributes": .integer, "queued": .integer, "hidden_from_app": .integer,
+            ],
+        ])
+
+    /// A profile in an export.
+    static let row: AnswerShape = .named("ProfileRow", who + state + ["traits?": .map(.any)])
+}

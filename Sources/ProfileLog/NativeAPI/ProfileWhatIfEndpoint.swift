@@ -256,3 +256,14 @@ extension ProfileImpact {
         }
     }
 }
+
+extension ProfileImpact {
+    static let shape: AnswerShape = [
+        "position": .integer, "users": .integer, "changed": .integer, "lost": .integer, "complete": .boolean,
+        "reached_user_number?": .integer, "total?": .integer, "entered?": .integer, "left?": .integer,
+        "fields": [["group": .text, "field": .text, "set": .integer, "changed": .integer, "lost": .integer]],
+        "samples": [
+            ["user": .orNull(.user), "passed?": .boolean, "passes?": .boolean, "changes": DiffEndpoint.changes]
+        ],
+    ]
+}

@@ -182,3 +182,23 @@ struct PushEndpoints {
             .received, of: Name(try fields.text("message") ?? ""), by: channel ?? .applePush, content: content)
     }
 }
+
+// MARK: - The form of the answers
+
+extension PushEndpoints {
+    private static let push: AnswerShape = .named(
+        "Push",
+        [
+            "push": .integer, "last?": .integer, "user?": .text, "screen?": .text, "at?": .time, "message?": .text,
+            "channel?": .text, "dispatch_id?": .text, "action?": .text, "content?": .map(.any),
+        ])
+
+    private static let state: AnswerShape = ["underway": [push], "shown": [push], "captured": [push]]
+
+    static let pushes: AnswerShape = ["device": .text] + state
+
+    static let acted: AnswerShape =
+        [
+            "position": .position, "device": .text, "events": [EventJSON.shape], "sent": [EventJSON.outcome],
+        ] + state + ["queued": .integer, "waiting": .integer]
+}

@@ -138,3 +138,17 @@ enum PushSettingsFields {
         func word(_ value: Value) -> String { all.first { $0.value == value }?.word ?? "" }
     }
 }
+
+extension PushSettingsFields {
+    /// The members that `write` adds to the settings of a device.
+    static let shape: AnswerShape = [
+        "permission": .text, "force_quit": .boolean, "sdk_instance": .boolean,
+        "startup": .orNull([
+            "prepared": .text, "push_automation": [.text], "analytics": .text, "subscribed": .text,
+        ]),
+        "content_extension": .orNull([
+            "categories": [.text], "user_interaction": .boolean, "pairs": .map(.text), "input": .orNull(.text),
+        ]),
+        "server_events": .text,
+    ]
+}

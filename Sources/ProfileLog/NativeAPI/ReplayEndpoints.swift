@@ -180,3 +180,19 @@ extension JSONWriter {
         }
     }
 }
+
+// MARK: - The form of the answers
+
+extension ReplayEndpoints {
+    private static let shadow: AnswerShape = .named(
+        "Shadow",
+        [
+            "generation": .integer, "projections": [.text], "until?": .integer, "users": .integer,
+            "users_done": .integer, "pass": .integer, "states": .integer, "events": .integer, "complete": .boolean,
+        ])
+
+    static let reported: AnswerShape = ["shadow": .orNull(shadow)]
+    static let folded: AnswerShape = ["shadow": shadow, "damaged": [.integer], "differing?": [.integer]]
+    static let swapped: AnswerShape = ["shadow": shadow, "swapped": .boolean]
+    static let discarded: AnswerShape = ["discarded": .boolean]
+}

@@ -48,3 +48,7 @@ struct RulesEndpoints {
         }
     }
 }
+
+extension RulesEndpoints {
+    static let shape: AnswerShape = ["position": .integer, "attribute_policies": .map(.text), "changed?": .boolean]
+}

@@ -82,3 +82,8 @@ extension ProfileEvent {
         if case .message(let step) = self { step.channel != .inAppMessage } else { false }
     }
 }
+
+extension SendEndpoints {
+    static let list: AnswerShape = ["sends": [EventJSON.shape], "more": .boolean]
+    static let failing: AnswerShape = ["failing": [.text]]
+}

@@ -64,3 +64,10 @@ struct SeriesEndpoint {
         }
     }
 }
+
+extension SeriesEndpoint {
+    static let shape: AnswerShape = [
+        "of": .text, "unit": .text,
+        "points": [["time": .text, "count": .integer, "revenue?": .map(.orNull(.number))]],
+    ]
+}

@@ -139,3 +139,33 @@ struct StoreEndpoints {
         }
     }
 }
+
+// MARK: - The form of the answers
+
+extension StoreEndpoints {
+    static let statistics: AnswerShape = [
+        "store": .text, "events": .integer, "last_position": .integer, "users": .integer, "devices": .integer,
+        "file_bytes": .integer, "indexed_position": .integer, "rows": .map(.integer),
+        "pending": [
+            "total": .integer, "devices": .integer, "pending_custom_events": .integer,
+            "pending_custom_attributes": .integer, "pending_user_attributes": .integer,
+            "waiting_s": WaitingTimes.shape,
+        ],
+        "queued": .integer, "rejected": ["open": .integer, "repaired": .integer], "outdated_states?": [.text],
+        "clock_ahead?": ["position": .integer, "recorded_at": .time, "seconds": .integer],
+    ]
+
+    static let state: AnswerShape = [
+        "last_position": .integer, "indexed_position": .integer,
+        "audit": [
+            "at": .orNull(.time), "position?": .integer, "users?": .integer, "took_s?": .integer,
+            "differences": [["user_number": .integer, "place": .text]],
+            "running?": [
+                "done": .integer, "users": .integer, "users_per_s?": .number, "left_s?": .integer,
+                "devices_left?": .integer,
+            ],
+        ],
+    ]
+
+    static let erased: AnswerShape = ["position": .integer, "user_number": .integer, "events": .integer]
+}

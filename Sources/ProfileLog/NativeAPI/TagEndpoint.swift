@@ -282,3 +282,23 @@ extension SnippetLanguage {
         self = language
     }
 }
+
+// MARK: - The form of the answer
+
+extension TagQuirk {
+    static let shape: AnswerShape = ["quirk": .text, "verdict": .text]
+}
+
+extension TagEndpoint {
+    private static let outcome: AnswerShape = [
+        "outcome": .text,
+        "call?": ["action": .text, "name?": .text, "properties?": .map(.any), "value?": .any, "user?": .text],
+        "reason?": .text, "remedy?": .text, "quirks": [TagQuirk.shape],
+    ]
+
+    static let shape: AnswerShape = [
+        "position": .position, "device": .text, "user": .orNull(.user), "events": .integer, "dry_run": .boolean,
+        "tags": [["tag": .text] + outcome + ["published": [["language": .text] + outcome]]],
+        "note?": .text, "queued": .integer, "why?": .text,
+    ]
+}

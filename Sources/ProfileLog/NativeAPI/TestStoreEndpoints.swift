@@ -190,3 +190,10 @@ package final class StoreClock: Sendable {
     /// Lets it go like the system's again.
     func release() { state.withLock { $0 = State() } }
 }
+
+// MARK: - The form of the answers
+
+extension TestStoreEndpoints {
+    static let clock: AnswerShape = ["now": .time, "standing": .boolean, "ahead_s": .number]
+    static let reset: AnswerShape = ["reset": .boolean, "last_position": .integer] + clock
+}

@@ -51,3 +51,21 @@ extension ProfileJSON {
         }
     }
 }
+
+extension TraitEndpoint {
+    private static let declaration: AnswerShape = [
+        "name": .text, "function": .text, "event?": .text, "purchase?": .text, "purchases?": .text, "app?": .text,
+        "property?": .text, "within?": .text, "where?": .any,
+    ]
+
+    private static let declarations: AnswerShape = .named("TraitDeclarations", ["traits": [declaration]])
+
+    private static let values: AnswerShape = .named(
+        "TraitValues",
+        [
+            "user": .user, "version": .integer, "time": .time,
+            "traits": [declaration + ["value": .any, "skipped": .integer]],
+        ])
+
+    static let shape: AnswerShape = .either([values, declarations])
+}

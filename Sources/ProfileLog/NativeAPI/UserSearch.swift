@@ -173,3 +173,18 @@ extension JSONWriter {
         member("created", user.created)
     }
 }
+
+// MARK: - The form of the answers
+
+extension UserSearch {
+    static let user: AnswerShape = .named(
+        "ListedUser",
+        [
+            "number": .integer, "id": .text, "braze_id": .text, "ids": [.text], "version": .integer,
+            "created": .position, "erased?": .boolean, "merged_into?": .integer,
+        ])
+
+    static let shape: AnswerShape =
+        ["users?": [user], "count?": .integer, "scanned?": .integer, "total": .integer, "more?": .boolean]
+        + DamageList.shape
+}

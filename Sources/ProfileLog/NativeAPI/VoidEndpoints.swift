@@ -73,3 +73,10 @@ struct VoidEndpoints {
         return Set(names).sorted()
     }
 }
+
+extension VoidEndpoints {
+    static let shape: AnswerShape = [
+        "position": .integer, "version": .integer, "user": .orNull(.user), "voided?": .integer, "unvoided?": .integer,
+        "kind": .text, "repeated": .boolean, "changed": [.text],
+    ]
+}

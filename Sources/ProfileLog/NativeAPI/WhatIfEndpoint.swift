@@ -332,3 +332,24 @@ struct WhatIfWarnings {
         }
     }
 }
+
+extension WhatIfEndpoint {
+    static let shape: AnswerShape = [
+        "policy": .text, "switched_on": [.integer], "position": .position, "devices": .integer, "users": .integer,
+        "items": .integer, "delivered_right": .integer, "affected": .integer, "affected_users": .integer,
+        "waiting": .integer, "stranded": .integer, "rejected": .integer, "discarded": .integer,
+        "effects": .map(.integer),
+        "faults": [
+            ["fault": .integer, "title": .text, "items": .integer, "users": .integer, "effects": .map(.integer)]
+        ],
+        "affected_items": [
+            [
+                "position": .integer, "user": .orNull(.user), "received_by": .orNull(.user), "device": .text,
+                "kind": .text, "saved_at": .time, "delivered_at": .orNull(.time), "names": [.text], "fate": .text,
+                "deviations": [["fault": .integer, "effect": .text, "sentence": .text]],
+            ]
+        ],
+        "tag_manager?": ["calls": .integer, "quirks": [["changed": .integer, "languages": [.text]] + TagQuirk.shape]],
+        "warnings": [["place": .text, "reason": .text]],
+    ]
+}

@@ -342,3 +342,30 @@ extension APIRequest {
         try refuseIfMatch()
     }
 }
+
+// MARK: - The form of the answers
+
+extension AnswerShape {
+    /// As `JSONWriter.user(_:)` writes it.
+    static let user: AnswerShape = .named("User", ["number": .integer, "id": .text, "braze_id": .text])
+    /// A position; `null` for the start of the log.
+    static let position: AnswerShape = .orNull(.integer)
+}
+
+extension WriteEndpoints {
+    static let saved: AnswerShape = .named(
+        "Saved",
+        [
+            "position": .integer, "version": .integer, "user": .orNull(.user), "events": .integer,
+            "repeated": .boolean, "waiting": .integer, "on_device": .orNull(.user), "arrived": .boolean,
+            "storage?": .text, "note?": .text, "created": .boolean,
+        ])
+
+    static let logged: AnswerShape = .named(
+        "Logged",
+        [
+            "position": .integer, "version": .integer, "user": .orNull(.user), "events": .integer,
+            "repeated": .boolean, "note?": .text, "queued?": .boolean, "lost?": .boolean, "reason?": .text,
+            "no_effect?": [["attribute": .text, "reason": .text]], "all_without_effect?": .boolean, "created": .boolean,
+        ])
+}

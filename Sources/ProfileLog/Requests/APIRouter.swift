@@ -11,16 +11,21 @@ package struct Endpoint: Sendable {
     ///
     /// Endpoints in Braze's format ignore what they do not know, those of the native API refuse it.
     package let inputs: [EndpointInput]
+    /// The form of its answer, if it is a success.
+    package let answer: AnswerShape
     /// Whether it is part of the native API, and none of Braze's format.
     package let isNative: Bool
     /// Whether a request is answered in microseconds, its commit aside, unless it ``APIRequest/takesLong``.
     package let isBrief: Bool
 
-    init(_ method: APIRequest.Method, _ path: String, _ summary: String, _ inputs: [EndpointInput]) {
+    init(
+        _ method: APIRequest.Method, _ path: String, _ summary: String, _ inputs: [EndpointInput], _ answer: AnswerShape
+    ) {
         self.method = method
         self.path = path
         self.summary = summary
         self.inputs = inputs
+        self.answer = answer
         isNative = path.hasPrefix("/v1/")
         isBrief = path == "/users/track"
         permission = Self.permission(method, path)
@@ -108,9 +113,9 @@ package struct EndpointHandler<API: Dialect>: Sendable {
 
     package init(
         _ method: APIRequest.Method, _ path: String, _ summary: String, _ inputs: [EndpointInput],
-        _ answer: @escaping @Sendable (API, APIRequest) async throws -> APIAnswer
+        answers shape: AnswerShape, _ answer: @escaping @Sendable (API, APIRequest) async throws -> APIAnswer
     ) {
-        endpoint = Endpoint(method, path, summary, inputs)
+        endpoint = Endpoint(method, path, summary, inputs, shape)
         self.answer = answer
     }
 }
@@ -151,10 +156,27 @@ package struct APIRouter: Sendable {
             var request = request
             request.parameters = match.parameters
             request.inputs = match.endpoint.inputs
-            return try await answers[match.index](request)
+            let answer = try await answers[match.index](request)
+            #if DEBUG
+                try match.endpoint.check(answer)
+            #endif
+            return answer
         } catch {
             return APIProblem(error).answer(at: request.path)
         }
+    }
+}
+
+extension Endpoint {
+    /// Fails with status 500 if the JSON of a success has another form than the declared one. Debug builds call it, so
+    /// every test of an answer tests its description.
+    fileprivate func check(_ answer: APIAnswer) throws {
+        guard answer.isSuccess, answer.file == nil, answer.stream == nil, !answer.body.isEmpty else { return }
+        guard let place = self.answer.difference(in: try JSON.parse(answer.body)) else { return }
+        throw APIProblem(
+            status: 500, code: "undeclared_answer",
+            error: "The answer of \(method.rawValue) \(path) has another form than it declares, at \(place).",
+            remedy: "Correct the endpoint's `AnswerShape`.")
     }
 }
 

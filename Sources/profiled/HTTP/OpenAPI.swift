@@ -19,6 +19,10 @@ enum OpenAPI {
             if place == paths.count { paths.append((endpoint.path, [])) }
             paths[place].operations.append((endpoint.method.rawValue.lowercased(), operation))
         }
+        var schemas: [String: AttributeValue] = [
+            "Problem": ["type": "object", "properties": .members(problemMembers)]
+        ]
+        for endpoint in API.table.endpoints { answer(of: endpoint).addNamed(to: &schemas) }
         let document: AttributeValue = [
             "openapi": "3.1.0",
             "info": [
@@ -28,7 +32,7 @@ enum OpenAPI {
             "paths": .members(paths.map { ($0.name, .members($0.operations)) }),
             "components": [
                 "securitySchemes": ["key": ["type": "http", "scheme": "bearer"]],
-                "schemas": ["Problem": ["type": "object", "properties": .members(problemMembers)]],
+                "schemas": .members(schemas.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }),
             ],
         ]
         return Array(document.json.utf8)
@@ -42,7 +46,7 @@ enum OpenAPI {
 
     private static func operation(_ own: OwnPath, _ security: AttributeValue) -> AttributeValue {
         [
-            "operationId": id("get", own.rawValue), "summary": .string(own.summary), "security": security,
+            "operationId": .string(id("get", own.rawValue)), "summary": .string(own.summary), "security": security,
             "responses": ["200": ["description": .string(own.summary)], "default": problem],
         ]
     }
@@ -51,10 +55,10 @@ enum OpenAPI {
         var types = endpoint.mediaTypes
         if endpoint.path == EventStreams.path { types.append("text/event-stream") }
         let content = types.map { type -> (String, AttributeValue) in
-            (type, ["schema": ["type": type == "application/json" ? "object" : "string"]])
+            (type, ["schema": type == "application/json" ? answer(of: endpoint).schema : ["type": "string"]])
         }
         return [
-            "operationId": id(endpoint.method.rawValue.lowercased(), endpoint.path),
+            "operationId": .string(id(endpoint.method.rawValue.lowercased(), endpoint.path)),
             "summary": .string(endpoint.summary),
             "description": endpoint.permission.map { .string("Permission: \($0)") },
             "parameters": .array(parameters(endpoint)),
@@ -67,16 +71,25 @@ enum OpenAPI {
         ]
     }
 
+    /// The form of its answer, with a name of its own: generators of clients make a type of it.
+    private static func answer(of endpoint: Endpoint) -> AnswerShape {
+        if case .named = endpoint.answer { return endpoint.answer }
+        if case .any = endpoint.answer { return endpoint.answer }
+        return .named("\(id(endpoint.method.rawValue.lowercased(), endpoint.path))_answer", endpoint.answer)
+    }
+
     private static func parameters(_ endpoint: Endpoint) -> [AttributeValue] {
         let inputs = endpoint.inputs
         var headers: [EndpointInput] = []
         if endpoint.takesIdempotencyKey { headers.append(EndpointInput("Idempotency-Key")) }
         if inputs.contains(where: { $0.name == "expect" }) { headers.append(EndpointInput("If-Match")) }
         if endpoint.path == EventStreams.path { headers.append(EndpointInput("Last-Event-ID")) }
+        // `name[]` is another way to write `name`, and generators of clients make one name of both.
+        let query = endpoint.method == .get ? inputs.filter { !$0.name.hasSuffix("[]") } : []
         let names = endpoint.path.split(separator: "/").filter { $0.first == "{" }
         let inPath = names.map { EndpointInput(String($0.dropFirst().dropLast()), isRequired: true) }
         return inPath.map { parameter($0, in: "path", endpoint) }
-            + (endpoint.method == .get ? inputs : []).map { parameter($0, in: "query", endpoint) }
+            + query.map { parameter($0, in: "query", endpoint) }
             + headers.map { parameter($0, in: "header", endpoint) }
     }
 
@@ -115,8 +128,8 @@ enum OpenAPI {
         ]
     }
 
-    private static func id(_ method: String, _ path: String) -> AttributeValue {
-        .string(([method] + path.split { !$0.isLetter && !$0.isNumber }.map(String.init)).joined(separator: "_"))
+    private static func id(_ method: String, _ path: String) -> String {
+        ([method] + path.split { !$0.isLetter && !$0.isNumber }.map(String.init)).joined(separator: "_")
     }
 
     private static let problem: AttributeValue = [

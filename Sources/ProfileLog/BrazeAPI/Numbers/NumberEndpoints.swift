@@ -126,3 +126,25 @@ extension APIProblem {
         status: 400, code: "invalid", error: "Invalid segment ID",
         remedy: "Send the `id` of a segment in the workspace file (docs/workspace.md).", place: "segment_id")
 }
+
+// MARK: - The form of the answers
+
+extension NumberEndpoints {
+    /// Points with the member `key`; sums of money also by currency, where there are several.
+    static func series(_ key: String) -> AnswerShape {
+        let number: AnswerShape =
+            key == "revenue"
+            ? ["revenue": .orNull(.number), "revenue_by_currency?": .map(.number)]
+            : .members([key], .integer)
+        return ["data": [["time": .text] + number]] + .success
+    }
+
+    static let segments: AnswerShape =
+        ["segments": [["id": .text, "name": .text, "analytics_tracking_enabled": .boolean, "tags": [.text]]]] + .success
+
+    static let segment: AnswerShape =
+        [
+            "created_at": .orNull(.text), "updated_at": .orNull(.text), "name": .text, "description": .text,
+            "text_description": .text, "tags": [.text],
+        ] + .success
+}

@@ -150,3 +150,15 @@ extension SendDecision {
         request.answer(errors: errors, dropped: dropped, schedule: schedule.id)
     }
 }
+
+extension ScheduleEndpoints {
+    static let listed: AnswerShape =
+        [
+            "scheduled_broadcasts": [
+                [
+                    "name": .text, "id": .text, "type": .text, "tags": [.text], "next_send_time": .text,
+                    "schedule_type": .text,
+                ]
+            ]
+        ] + .success
+}

@@ -142,3 +142,22 @@ extension SendDecision {
         do { try decide(&builder) } catch let fault as SendFault { throw APIProblem(fault) }
     }
 }
+
+// MARK: - The form of the answers
+
+extension SendEndpoints {
+    private static let notDone: AnswerShape = ["errors?": [.text], "dropped?": .dropped]
+
+    static let sent: AnswerShape = ["dispatch_id": .text, "send_id?": .text] + .success + notDone
+    static let scheduled: AnswerShape = ["schedule_id": .text] + sent
+    static let sendID: AnswerShape = ["send_id": .text] + .success
+
+    static let transactional: AnswerShape =
+        [
+            "dispatch_id": .text, "status": .text,
+            "metadata": [
+                "received_at": .time, "enqueued_at": .time, "executed_at": .time, "sent_at?": .time,
+                "campaign_api_id": .text, "external_send_id?": .text,
+            ],
+        ] + notDone
+}

@@ -204,3 +204,14 @@ struct ExportReader: Sendable {
         isAtEnd = after >= total
     }
 }
+
+// MARK: - The form of a page
+
+extension ExportEndpoint {
+    static let shape: AnswerShape =
+        [
+            "rows": [.either([EventJSON.shape, ProfileJSON.row])], "what": .text, "store": .text, "as_of": .integer,
+            "time": .time, "position": .integer, "next": .integer, "total": .integer, "more": .boolean,
+            "outdated": .boolean,
+        ] + DamageList.shape
+}
