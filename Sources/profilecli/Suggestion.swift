@@ -16,6 +16,7 @@ enum Suggestion {
         return switch why {
         case "offline": "device settings \(name) --online"
         case "disabled": "device settings \(name) --enable-sdk"
+        case "no_instance": "push initialize \(name)"
         case "manual", "interval": "device send \(name)"
         default: launching(device)
         }

@@ -47,6 +47,28 @@ enum YAMLFile {
         return try node.json().json  // JSON is YAML
     }
 
+    /// What a scenario says of a content extension: a mapping, the name of its property list, or nothing.
+    static func contentExtension(_ node: YAMLNode, in folder: URL) throws(YAMLFileError) -> AttributeValue {
+        let json = try node.json()
+        let named: YAMLNode?
+        if node.isMapping {
+            named = try node.members().first { $0.key == "info_plist" }?.value
+        } else {
+            named = node.isNull ? nil : node
+        }
+        guard let named else { return json }
+        var given: [AttributeValue.Member] = []
+        if case .object(let members) = json { given = members }
+        do {
+            return try TypedDocument.contentExtension(given, folder.appending(path: try named.text()).path)
+        } catch let error as YAMLFileError {
+            throw error
+        } catch {
+            let failure = Failure(error)
+            throw named.refusal("names a wrong file: \(failure.message.dropLast())", remedy: failure.remedy)
+        }
+    }
+
     /// What a scenario says of its workspace: the workspace itself, or the name of a file.
     static func workspace(_ node: YAMLNode, in folder: URL) throws(YAMLFileError) -> Workspace {
         node.isMapping ? try Workspace(node) : try read(namedBy: node, in: folder, Workspace.init(file:))

@@ -29,6 +29,7 @@ struct EventKindTests {
         case .userChanged: .userChanged(previous: UserNumber(rawValue: 7))
         case .userErased: .userErased(actor: "a test", reason: "asked to")
         case .userLoggedOut: .userLoggedOut
+        case .appRemoved: .appRemoved
         case .usersMerged:
             .usersMerged(
                 Merge(
@@ -88,13 +89,15 @@ struct EventKindTests {
         settings.push.startup.preparation = .tooLate
         settings.push.startup.automation = [.authorization]
         settings.push.startup.analytics = .drop
-        settings.push.startup.subscribesInTime = false
+        settings.push.startup.subscription = .never
         var contentExtension = ContentExtension(categories: ["a", "b"])
         contentExtension.allowsInteraction = true
         contentExtension.pairs = [.init("cert_title"), .init("count", isNumber: true)]
         contentExtension.input = .phone
+        contentExtension.language = .objectiveC
         settings.push.contentExtension = contentExtension
         settings.push.serverEvents = .objectiveC
+        settings.inApp.guardsUser = false
         return settings
     }
 

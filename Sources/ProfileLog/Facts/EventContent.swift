@@ -131,9 +131,15 @@ public enum LaunchKind: UInt8, Sendable, CaseIterable {
     case cold = 0
     case background = 1
     case `return` = 2
+    /// In the background, before the phone was unlocked for the first time since it started: the app cannot read what
+    /// waits (spec/device 6.2, number 37).
+    case locked = 3
 
     /// The kind's name on the command line.
     package var name: String { "\(self)" }
+
+    /// Whether the app is not seen.
+    package var isInBackground: Bool { self == .background || self == .locked }
 }
 
 /// What a launch did with the pending items of one user.

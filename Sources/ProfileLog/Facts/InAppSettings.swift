@@ -4,9 +4,9 @@ package struct InAppSettings: Hashable, Sendable {
     package var minimumInterval: UInt32 = 30
     /// Whether a triggered message is shown at once; if not, it waits until the app asks for it.
     package var isDisplayAutomatic = true
-    /// Whether a message is discarded if another user than the one who triggered it is on the device
-    /// (`preventInAppMessageDisplayForDifferentUser`).
-    package var guardsUser = false
+    /// Whether a message is discarded if another user than the one who triggered it is on the device: always since
+    /// version 15 of the SDK; before, with `preventInAppMessageDisplayForDifferentUser`.
+    package var guardsUser = true
     package var orientation = Orientation.portrait
     package var theme = Theme.light
     /// Seconds that the request for a templated message takes.

@@ -8,6 +8,8 @@ public enum ProfileEvent: Hashable, Sendable {
     case userChanged(previous: UserNumber?)
     /// No user is on the device from now on. The next one is a new anonymous user.
     case userLoggedOut
+    /// The app was removed from the device, with its storages and its user; the next launch installs it again.
+    case appRemoved
     /// The user has a further alias.
     case aliasAdded(UserID)
     /// An alias has another name from now on; the old one resolves to no user.
@@ -68,6 +70,7 @@ public enum ProfileEvent: Hashable, Sendable {
         case .userIdentified: .userIdentified
         case .userChanged: .userChanged
         case .userLoggedOut: .userLoggedOut
+        case .appRemoved: .appRemoved
         case .aliasAdded: .aliasAdded
         case .aliasRenamed: .aliasRenamed
         case .externalIDRenamed: .externalIDRenamed
@@ -120,7 +123,7 @@ extension ProfileEvent {
         case .queued(let event): event.content
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .appLaunched, .appLeft, .sessionStarted,
-            .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided,
+            .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .appRemoved, .eventVoided,
             .eventUnvoided, .objectsLeftOut, .rulesChanged, .message, .other:
             nil
         }
@@ -161,6 +164,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case appLeft = 35
     case dataSent = 36
     case deviceChanged = 37
+    case appRemoved = 38
 
     case eventVoided = 40
     case eventUnvoided = 41
@@ -244,6 +248,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .sessionStarted: .device(.sessionStarted)
         case .sessionEnded: .device(.sessionEnded)
         case .deviceChanged: .device(.settings)
+        case .appRemoved: .device(.removed)
 
         case .pendingFlushed: .outcome(.flushed)
         case .dataSent: .outcome(.sent)
@@ -360,7 +365,7 @@ package enum EventRole: Hashable, Sendable {
 
     @usableFromInline
     package enum Device: Sendable {
-        case userChanged, userLoggedOut, launched, left, sessionStarted, sessionEnded, settings
+        case userChanged, userLoggedOut, launched, left, sessionStarted, sessionEnded, settings, removed
     }
 
     @usableFromInline
@@ -371,7 +376,7 @@ package enum EventRole: Hashable, Sendable {
 
 extension ProfileEvent {
     /// Refuses an event that must never be in a log, from any source.
-    func check() throws(AppendError) {
+    package func check() throws(AppendError) {
         switch self {
         case .customEventSaved(let event), .customEventLogged(let event):
             try Validation.check(name: event.name, "The event's name")
@@ -386,7 +391,7 @@ extension ProfileEvent {
             throw .invalid(place: "An event of kind \(kind.name)", reason: "is no event without its content")
         case .userCreated, .userIdentified, .userChanged, .userLoggedOut, .aliasAdded, .aliasRenamed,
             .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .queued, .appLaunched, .appLeft,
-            .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged,
+            .sessionStarted, .sessionEnded, .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .appRemoved,
             .eventVoided, .eventUnvoided, .objectsLeftOut, .rulesChanged:
             throw .invalid(place: "An event of kind \(kind.name)", reason: "is made by the log alone")
         }

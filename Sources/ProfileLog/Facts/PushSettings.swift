@@ -37,8 +37,8 @@ package struct SDKStartup: Hashable, Sendable {
     package var automation = PushAutomation.standard
     /// What becomes of the analytics of pushes that came before the instance.
     package var analytics = Analytics.queue
-    /// Whether the app subscribes to pushes right after it made the instance. Later, it misses the captured ones.
-    package var subscribesInTime = true
+    /// Whether the app subscribes to the SDK's pushes.
+    package var subscription = Subscription.inTime
 
     package enum Preparation: UInt8, Sendable, CaseIterable {
         /// In or before `didFinishLaunching`.
@@ -48,9 +48,26 @@ package struct SDKStartup: Hashable, Sendable {
         case never = 2
     }
 
+    /// When the app subscribes to the pushes that the SDK processes.
+    package enum Subscription: UInt8, Sendable, CaseIterable {
+        /// Right after it made the instance: it is told of all pushes.
+        case inTime = 0
+        /// Later: it misses the captured ones.
+        case tooLate = 1
+        /// It relies on its delegate methods, which push automation does not call for Braze's pushes.
+        case never = 2
+    }
+
+    /// Whether the system calls none of the app's delegate methods for Braze's pushes of this kind: the prepared SDK
+    /// takes them (spec/device 4, delayed initialization).
+    package func takes(_ pushes: PushAutomation) -> Bool {
+        isDelayed && preparation != .never && automation.contains(pushes)
+    }
+
     /// The option `analyticsBehavior`.
     package enum Analytics: UInt8, Sendable, CaseIterable {
         case queue = 0
+        /// The payload is ignored: nothing of it is processed later (since 11.2.0).
         case drop = 1
     }
 
@@ -85,6 +102,15 @@ package struct ContentExtension: Hashable, Sendable {
     package var pairs: [Pair] = []
     /// What it asks the user for (information capture); nil for nothing.
     package var input: Input?
+    /// In which of the published snippets it reads the pairs.
+    package var language = Language.swift
+
+    package enum Language: UInt8, Sendable, CaseIterable {
+        /// A guard asks for each pair with its type, and stops the extension (spec/device 6.2, number 43).
+        case swift = 0
+        /// Asks only that each pair is there.
+        case objectiveC = 1
+    }
 
     /// A key-value pair that a push must bring.
     package struct Pair: Hashable, Sendable {

@@ -41,11 +41,38 @@ package struct DeliveredPush: Hashable, Sendable {
         }
     }
 
-    /// Whether there is nothing to show.
-    package var isSilent: Bool {
-        if channel == .applePush { return wakesApp && (aps["alert"] ?? .null) == .null }
-        return (payload["alert"] ?? .null) == .null && (payload["title"] ?? .null) == .null
+    /// Whether it has text, so that it is shown as a notification, which can be opened.
+    package var hasBanner: Bool {
+        if channel != .applePush {
+            return (payload["alert"] ?? .null) != .null || (payload["title"] ?? .null) != .null
+        }
+        switch aps["alert"] {
+        case .string(let text): return !text.isEmpty
+        case .object(let members):
+            let texts: [Name] = ["title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key"]
+            return members.contains { texts.contains($0.key) && !($0.value.asText ?? "").isEmpty }
+        default: return false
+        }
     }
+
+    private var hasBadge: Bool { channel == .applePush && (aps["badge"] ?? .null) != .null }
+    private var hasSound: Bool { channel == .applePush && (aps["sound"] ?? .null) != .null }
+
+    /// Whether it only wakes the app: it has no text, no badge and no sound.
+    package var isSilent: Bool { !hasBanner && !hasBadge && !hasSound && (wakesApp || channel != .applePush) }
+
+    /// What a push without text does instead, in words.
+    package var shownInstead: String {
+        switch (hasBadge, hasSound) {
+        case (true, true): "only a badge and a sound"
+        case (true, false): "only a badge"
+        case (false, true): "only a sound"
+        case (false, false): "nothing"
+        }
+    }
+
+    /// Whether it has an extra of a server event (spec/device 5.2).
+    package var mayBeServerEvent: Bool { pair("IS_SERVER_EVENT") != nil || pair("CAMPAIGN_NAME") != nil }
 
     /// Its category; nil if it has none.
     package var category: Name? { aps["category"]?.asText.flatMap { $0.isEmpty ? nil : Name($0) } }
@@ -92,8 +119,13 @@ package struct DeliveredPush: Hashable, Sendable {
     package func missing(for contentExtension: ContentExtension) -> String? {
         for pair in contentExtension.pairs {
             guard let value = self.pair(pair.key) else { return "the push has no key-value pair \(pair.key)" }
+            // The published Objective-C code asks only that it is there.
+            if contentExtension.language == .objectiveC { continue }
             if pair.isNumber, value.asNumber == nil {
                 return "the key-value pair \(pair.key) of the push is no number"
+            }
+            if !pair.isNumber, value.asText == nil {
+                return "the key-value pair \(pair.key) of the push is no text, as the guard of the Swift code asks"
             }
         }
         return nil

@@ -103,7 +103,7 @@ package struct Device {
         let changed = settings == status.settings ? [] : [Action(.deviceChanged(settings), .current)]
         let launched = changed + [Action(.appLaunched(kind, lists: lists), .current)]
         // The SDK starts a session when it exists.
-        if kind == .background || !settings.push.hasInstance { return launched }
+        if kind.isInBackground || !settings.push.hasInstance { return launched }
         if status.session > 0, let leftAt = status.leftAt,
             (0...Int64(status.settings.sessionTimeout) * 1_000_000).contains(now - leftAt)
         {
@@ -114,7 +114,9 @@ package struct Device {
     }
 
     /// Whether a start of the app makes a new process, which has nothing of what the old one had in memory.
-    package func startsProcess(_ kind: LaunchKind) -> Bool { kind != .return || status.settings.push.isForceQuit }
+    package func startsProcess(_ kind: LaunchKind) -> Bool {
+        kind != .return || status.settings.push.isForceQuit || status.isRemoved
+    }
 
     /// How the device is set up once the app runs: a new process has no instance of the SDK if that waits.
     func settings(afterLaunch kind: LaunchKind) -> DeviceSettings {
@@ -122,7 +124,7 @@ package struct Device {
         let startup = settings.push.startup
         if startsProcess(kind) { settings.push.hasInstance = !startup.isDelayed }
         settings.push.isForceQuit = false
-        if kind != .background, settings.push.permission == .notAsked, startup.isDelayed,
+        if !kind.isInBackground, settings.push.permission == .notAsked, startup.isDelayed,
             startup.automation.contains(.authorization)
         {
             settings.push.permission = .granted
@@ -155,12 +157,15 @@ package struct Device {
     }
 
     private func discardQueue(_ why: String) -> [Action] {
-        Dictionary(grouping: state.queue, by: owner).sorted { $0.key < $1.key }.map { user, items in
+        discard(state.queue, by: Discard.sdk, "it was not sent before the \(why)")
+    }
+
+    /// Gives `items` up: an event for each of their users.
+    func discard(_ items: [PendingItem], by actor: String, _ reason: String) -> [Action] {
+        Dictionary(grouping: items, by: owner).sorted { $0.key < $1.key }.map { user, items in
             let positions = items.map { Position(rawValue: $0.position) }
             return Action(
-                .pendingDiscarded(
-                    Discard(positions: positions, actor: Discard.sdk, reason: "it was not sent before the \(why)")),
-                .user(user))
+                .pendingDiscarded(Discard(positions: positions, actor: actor, reason: reason)), .user(user))
         }
     }
 
@@ -209,6 +214,8 @@ package struct Device {
 extension Discard {
     /// The actor of what the SDK itself discards; reserved for it.
     package static let sdk = "SDK"
+    /// The actor of what goes with a removed app; reserved for it.
+    package static let system = "iOS"
 }
 
 /// Why the SDK sends what it took.

@@ -7,6 +7,8 @@ package enum DeviceChange: Hashable, Sendable {
     /// The app started, and was to flush these lists; in the background it is not seen.
     case launched(position: UInt64, lists: Set<PendingKind>, isInBackground: Bool, at: Int64)
     case left(at: Int64)
+    /// The app is no longer on it, nor anything that it had stored.
+    case removed
     case sessionStarted(position: UInt64)
     case sessionEnded
     case settings(DeviceSettings)
@@ -40,10 +42,12 @@ package enum DeviceChange: Hashable, Sendable {
         case .identity, .device(.userChanged): body(device, .user(header.user))
         case .device(.userLoggedOut): body(device, .user(nil))
         case .device(.launched):
-            let lists = PendingKind.lists(skipping: record.skippedLists)
-            let isInBackground = record.launchKind == UInt64(LaunchKind.background.rawValue)
-            body(device, .launched(position: position, lists: lists, isInBackground: isInBackground, at: at))
+            let kind = LaunchKind(rawValue: UInt8(truncatingIfNeeded: record.launchKind)) ?? .cold
+            // Before the first unlock the app reads no list.
+            let lists = kind == .locked ? [] : PendingKind.lists(skipping: record.skippedLists)
+            body(device, .launched(position: position, lists: lists, isInBackground: kind.isInBackground, at: at))
         case .device(.left): body(device, .left(at: at))
+        case .device(.removed): body(device, .removed)
         case .device(.sessionStarted): body(device, .sessionStarted(position: position))
         case .device(.sessionEnded): body(device, .sessionEnded)
         case .device(.settings): if let settings = record.settings { body(device, .settings(settings)) }

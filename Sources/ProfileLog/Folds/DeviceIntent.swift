@@ -15,7 +15,7 @@ package enum DeviceIntent: Hashable, Sendable {
         switch self {
         case .flush, .send, .logOut, .wipe: true
         // The app may log something about it.
-        case .push(.deliver), .push(.receive), .push(.initialize): true
+        case .push(.deliver), .push(.receive), .push(.initialize), .push(.removeApp): true
         case .launch, .leave, .changeUser, .change, .push: false
         }
     }

@@ -17,6 +17,8 @@ package struct DeviceStatus: Hashable, Sendable {
     var sentAt: Int64?
     package var settings = DeviceSettings()
     package private(set) var pushes = PushState()
+    /// Whether the app was removed from it, and not launched since.
+    package private(set) var isRemoved = false
     /// Its in-app messages; nil if it never got any.
     package private(set) var inApp: InAppState?
 
@@ -44,11 +46,16 @@ package struct DeviceStatus: Hashable, Sendable {
         case .launched(let position, let lists, let isInBackground, let at):
             if !isInBackground { leftAt = nil } else if launch == 0 { leftAt = at }
             launch = position
+            isRemoved = false
             self.lists = settings.isSDKEnabled ? lists : []
             chunks = [:]
         // If the launch's user was erased since, only what it flushed of others is left.
         case .flushed(let user, let launch): if launch == self.launch { chunks[user, default: 0] &+= 1 }
         case .left(let at): leftAt = at
+        case .removed:
+            let last = self
+            self = DeviceStatus()
+            (settings, pushes, isRemoved) = (last.settings, last.pushes, true)
         case .sessionStarted(let position): session = position
         case .sessionEnded: session = 0
         case .settings(let settings): self.settings = settings
@@ -82,6 +89,7 @@ extension DeviceStatus {
         }
         if !pushes.isEmpty { PushState.wire.write(pushes, as: 8, to: &writer) }
         if let inApp { InAppState.wire.write(inApp, as: 9, to: &writer) }
+        if isRemoved { writer.field(10, varint: 1) }
         if settings != DeviceSettings() {
             DeviceSettings.wire.write(settings, as: RecordField.settings, to: &writer)
         }
@@ -108,6 +116,7 @@ extension DeviceStatus {
             case (9, .bytes):
                 guard let inApp = InAppState.wire.read(reader.bytes()) else { return nil }
                 self.inApp = inApp
+            case (10, .varint): isRemoved = reader.varint() != 0
             case (RecordField.settings, .bytes):
                 guard let settings = DeviceSettings.wire.read(reader.bytes()) else { return nil }
                 self.settings = settings

@@ -19,6 +19,8 @@ package enum PushIntent: Hashable, Sendable {
     case initialize
     /// The user swipes the app away.
     case forceQuit
+    /// The user removes the app: its pushes go with all that it stored.
+    case removeApp
 
     /// Which push.
     package enum PushChoice: Hashable, Sendable {
@@ -34,7 +36,7 @@ package enum PushIntent: Hashable, Sendable {
         case .expand(let choice, _), .input(let choice, _), .act(let choice, _, _), .open(let choice),
             .dismiss(let choice):
             choice
-        case .deliver, .receive, .initialize, .forceQuit: nil
+        case .deliver, .receive, .initialize, .forceQuit, .removeApp: nil
         }
     }
 }
@@ -88,7 +90,7 @@ package struct PushInput: Hashable, Sendable {
     package let intent: PushIntent
     /// The pushes on their way and on the screen that it may touch.
     package var pushes: [KnownPush] = []
-    /// What the SDK captured, for `initialize`.
+    /// What the SDK captured, for `initialize` and `removeApp`.
     package var captured: [KnownCapture] = []
 
     package init(_ intent: PushIntent) { self.intent = intent }

@@ -61,6 +61,9 @@ extension PushMachine {
     package var refusal: PushRefusal? {
         switch input.intent {
         case .deliver, .initialize: return nil
+        case .removeApp:
+            return device.state.status.launch > 0 || device.state.status.isRemoved
+                ? nil : PushRefusal("The app", "is not on the device: it was never launched", "Launch it first.")
         case .receive:
             return device.state.settings.isOnline
                 ? nil : PushRefusal("The device", "is offline, and no push reaches it", "Set `online` of the device.")
@@ -97,7 +100,7 @@ extension PushMachine {
                     "The content extension", "asks for no input", "Set `input` of the device's `content_extension`.")
                 : nil
         case .act(_, let action, let response): return refusal(known, action, response)
-        case .open, .dismiss, .deliver, .receive, .initialize, .forceQuit: return nil
+        case .open, .dismiss, .deliver, .receive, .initialize, .forceQuit, .removeApp: return nil
         }
     }
 

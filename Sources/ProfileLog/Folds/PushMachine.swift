@@ -25,6 +25,7 @@ package struct PushMachine {
         case .receive(let step): return receive(step)
         case .initialize: return initialize()
         case .forceQuit: return forceQuit()
+        case .removeApp: return removeApp()
         case .expand(_, let way): return input.chosen.map { expand($0, way) } ?? []
         case .input(_, let text): return input.chosen.map { take(text, $0) } ?? []
         case .act(_, let action, let response): return input.chosen.map { act($0, action, response) } ?? []
@@ -78,7 +79,7 @@ package struct PushMachine {
         return replaced + arrival(push, cause: nil, of: .current, content: step.content)
     }
 
-    private func isShown(_ push: DeliveredPush) -> Bool { !push.isSilent && settings.permission == .granted }
+    private func isShown(_ push: DeliveredPush) -> Bool { push.hasBanner && settings.permission == .granted }
 
     /// Whether the push runs the app: not if the user swiped it away (spec/device 4, silent push).
     private func runsApp(_ push: DeliveredPush) -> Bool {
@@ -87,11 +88,12 @@ package struct PushMachine {
 
     /// Why the device never gets the push; nil if it does.
     private func obstacle(_ push: DeliveredPush) -> PushObstacle? {
+        if status.isRemoved { return .removed }
         if let expiry = push.expiry, expiry <= device.now { return .expired }
         if !settings.hasToken { return .noToken }
         if push.isSilent, status.launch == 0 { return .neverLaunched }
         if push.isSilent, settings.isForceQuit { return .forceQuit }
-        return isShown(push) || runsApp(push) ? nil : .notAllowed
+        return !push.isSilent && settings.permission == .granted || runsApp(push) ? nil : .notAllowed
     }
 
     /// The push is on the device: what of it is shown, and what the app and the SDK do at once.
@@ -101,7 +103,13 @@ package struct PushMachine {
         var reasons: [String] = []
         var isCaptured = false
         var logged: [Action] = []
-        if !isShown(push), !push.isSilent { reasons.append(PushObstacle.notAllowed.rawValue) }
+        if !push.isSilent {
+            if settings.permission != .granted {
+                reasons.append(PushObstacle.notAllowed.rawValue)
+            } else if !push.hasBanner {
+                reasons.append(PushRemark.noBanner.reason(push.shownInstead))
+            }
+        }
         if !push.isBrazes { reasons.append(PushRemark.notBrazes.reason()) }
         if runsApp(push) {
             if !status.settings.isSDKEnabled {
@@ -110,10 +118,11 @@ package struct PushMachine {
                 let reason = reasonNotCaptured(.received, isLaunching: false)
                 isCaptured = reason == nil
                 if let reason { reasons.append(reason) }
-            } else if let event = ServerEvent(push, settings.serverEvents) {
-                reasons += event.remarks(isInForeground: status.isInForeground).map { $0.reason() }
-                logged = log(event.event)
+            } else {
+                logged = serverEvent(push, &reasons)
             }
+        } else if push.mayBeServerEvent {
+            reasons.append(PushRemark.notWoken.reason())
         }
         var received = MessageStep(
             .received, of: push.message, by: push.channel, cause: cause.map(Position.init(rawValue:)),
@@ -126,13 +135,36 @@ package struct PushMachine {
 
     // MARK: - The SDK
 
+    /// What the app's handler of server events makes of a push that reached the app. Adds to `reasons` what is special
+    /// about it, or why the handler does nothing.
+    private func serverEvent(_ push: DeliveredPush, _ reasons: inout [String]) -> [Action] {
+        guard push.mayBeServerEvent else { return [] }
+        // The handler is in a delegate method, unless the app subscribes.
+        if push.isBrazes, settings.startup.takes(.received), settings.startup.subscription == .never,
+            settings.serverEvents != .off
+        {
+            reasons.append(PushRemark.delegateNotCalled.reason())
+            return []
+        }
+        switch ServerEvent.read(push, settings.serverEvents) {
+        case .success(let event):
+            reasons += event.remarks(isInForeground: status.isInForeground).map { $0.reason() }
+            return log(event.event)
+        case .failure(let unseen):
+            reasons.append(unseen.reason)
+            return []
+        }
+    }
+
     /// Why the SDK that is to exist later does not capture the push; nil if it does (spec/device 4, delayed
     /// initialization).
     private func reasonNotCaptured(_ automation: PushAutomation, isLaunching: Bool) -> String? {
         let startup = settings.startup
         if startup.preparation == .never { return PushRemark.notPrepared.reason() }
         if startup.preparation == .tooLate, isLaunching { return PushRemark.preparedTooLate.reason() }
-        if startup.automation.contains(automation) { return nil }
+        if startup.automation.contains(automation) {
+            return startup.analytics == .drop ? PushRemark.payloadIgnored.reason() : nil
+        }
         return PushRemark.notAutomated.reason(
             automation == .received ? "handleBackgroundNotification" : "handleNotificationResponse")
     }
@@ -176,13 +208,11 @@ package struct PushMachine {
     private func process(_ capture: KnownCapture) -> [Action] {
         let push = capture.push
         var reasons: [String] = []
-        if settings.startup.analytics == .drop { reasons.append(PushRemark.analyticsDropped.reason()) }
         var logged: [Action] = []
-        if !settings.startup.subscribesInTime {
+        if settings.startup.isDelayed, settings.startup.subscription == .tooLate {
             reasons.append(PushRemark.subscribedTooLate.reason())
-        } else if !capture.wasOpened, let event = ServerEvent(push, settings.serverEvents) {
-            reasons += event.remarks(isInForeground: status.isInForeground).map { $0.reason() }
-            logged = log(event.event)
+        } else if !capture.wasOpened {
+            logged = serverEvent(push, &reasons)
         }
         let step = MessageStep(
             .processed, of: push.message, by: push.channel, cause: Position(rawValue: capture.captured.position),
@@ -198,6 +228,41 @@ package struct PushMachine {
         if changed.push.startup.isDelayed { changed.push.hasInstance = false }
         let left = status.isInForeground ? [Action(.appLeft, .current)] : []
         return left + [Action(.deviceChanged(changed), .current)]
+    }
+
+    /// The user removes the app: what waits, what the SDK has not sent, its pushes and its user go with it.
+    private func removeApp() -> [Action] {
+        if status.isRemoved { return [] }
+        let reason = PushRemark.appRemoved.reason()
+        var actions = device.discard(
+            device.state.items.values.sorted { $0.position < $1.position }, by: Discard.system, reason)
+        for shown in input.pushes where !shown.progress.isUnderway {
+            actions.append(step(.dismissed, shown, reason: reason))
+        }
+        for capture in input.captured {
+            let step = MessageStep(
+                .processed, of: capture.push.message, by: capture.push.channel,
+                cause: Position(rawValue: capture.captured.position), reason: reason, dispatch: capture.push.dispatch,
+                action: capture.action)
+            actions.append(Action(.message(step), .user(capture.captured.user)))
+        }
+        let waiting = status.inApp.map { $0.stack + $0.delayed } ?? []
+        let screen = status.inApp?.screen
+        for (item, stage) in waiting.map({ ($0, MessageStep.Stage.discarded) }) + (screen.map { [($0, .closed)] } ?? [])
+        {
+            let cause = item.step > 0 ? Position(rawValue: item.step) : nil
+            let step = MessageStep(stage, of: item.message, by: .inAppMessage, cause: cause, reason: reason)
+            actions.append(Action(.message(step), .user(item.user)))
+        }
+        var changed = status.settings
+        changed.isSDKEnabled = true
+        // The token goes with the app, and the new one asks again.
+        changed.push.permission = .notAsked
+        changed.push.isForceQuit = false
+        changed.push.hasInstance = true
+        let isChanged = changed != status.settings
+        return actions + device.endSession() + (isChanged ? [Action(.deviceChanged(changed), .current)] : [])
+            + [Action(.appRemoved, .current)]
     }
 
     // MARK: - Opening
@@ -262,6 +327,8 @@ extension DeliveredPush {
 }
 
 extension LeftOut {
+    package static let reasonLost = "the app logged it before the SDK existed"
+
     /// An event that was logged on an instance of the SDK that does not exist (spec/device 4, not queued).
     package static func lost(_ event: ProfileEvent) -> LeftOut {
         let (list, field): (String, String?) =
@@ -272,6 +339,6 @@ extension LeftOut {
             case .userAttributes(let changes): ("attributes", changes.first?.attribute.name)
             case nil: ("events", nil)
             }
-        return LeftOut(list: list, index: 0, field: field, reason: "the app logged it before the SDK existed")
+        return LeftOut(list: list, index: 0, field: field, reason: reasonLost)
     }
 }

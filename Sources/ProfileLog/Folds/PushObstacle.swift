@@ -1,5 +1,6 @@
 /// Why a push will never be on its device: fixed sentences, for `MessageStep.reason`. docs/scenarios.md lists them.
 package enum PushObstacle: String, CaseIterable {
+    case removed = "the app was removed from the device"
     case replaced = "a later push with the same collapse ID replaced it on its way"
     case expired = "it expired before it could be delivered"
     case noToken = "the device has no push token: the app has not asked for permission"

@@ -8,11 +8,20 @@ package enum PushRemark: String, StepReason {
     case preparedTooLate = "the app prepared for delayed initialization too late: the push that launched it had passed"
     /// The option that is missing.
     case notAutomated = "the SDK does not exist yet, and pushAutomation is without …"
-    case analyticsDropped = "its analytics were dropped (analyticsBehavior)"
+    case payloadIgnored = "the SDK does not exist yet, and ignores the payload (analyticsBehavior: drop)"
     case subscribedTooLate = "the app subscribed too late and was not told of it"
     case serverEvent = "the app logs IAM Trigger, which is counted besides the server's event"
     case anyFlag = "the app's code asks only that IS_SERVER_EVENT is there"
     case notInForeground = "the app is not in the foreground, so no message is shown"
+    /// What it does instead of a banner.
+    case noBanner = "it has no alert, so there is no banner: …"
+    case noHandler = "the app has no handler of server events"
+    /// The extra.
+    case missingExtra = "the app's code sees no server event: the push has no …"
+    case extraNotText = "the app's code sees no server event: … is not a text"
+    case notWoken = "the app's code sees no server event: the push does not wake the app"
+    case delegateNotCalled =
+        "push automation takes Braze's pushes: the delegate method with the handler of server events is not called"
     case noInteraction = "the extension has no user interaction: the touch opened the app"
 
     // Expanded.
@@ -24,6 +33,9 @@ package enum PushRemark: String, StepReason {
     case otherCategory = "the default interface: the push has the category …, the extension is for …"
     /// Which key-value pair is missing or wrong.
     case extensionStopped = "the default interface: the extension stopped, as …"
+
+    // Removed with the app: also an in-app message.
+    case appRemoved = "the app was removed"
 
     // An action chosen.
     /// What the input is not.

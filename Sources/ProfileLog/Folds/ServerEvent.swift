@@ -6,16 +6,25 @@ struct ServerEvent {
     /// What the push says in `IS_SERVER_EVENT`.
     private let flag: AttributeValue
 
-    /// Nil if the app's `handler` sees no server event in the push.
-    init?(_ push: DeliveredPush, _ handler: ServerEventHandler) {
-        guard let flag = push.pair("IS_SERVER_EVENT"), let campaign = push.pair("CAMPAIGN_NAME") else { return nil }
-        switch handler {
-        case .off: return nil
-        case .objectiveC: break
-        case .swift: guard flag.asText != nil, campaign.asText != nil else { return nil }
+    /// Why the app's code sees no server event.
+    struct Unseen: Error {
+        let reason: String
+    }
+
+    /// What the app's `handler` sees in a push with extras of a server event.
+    static func read(_ push: DeliveredPush, _ handler: ServerEventHandler) -> Result<ServerEvent, Unseen> {
+        func unseen(_ remark: PushRemark, _ gap: String...) -> Result<ServerEvent, Unseen> {
+            .failure(Unseen(reason: gap.isEmpty ? remark.reason() : remark.reason(gap[0])))
         }
-        self.flag = flag
-        event = CustomEvent(name: "IAM Trigger", properties: [.init("campaign_name", campaign)])
+        if handler == .off { return unseen(.noHandler) }
+        guard let flag = push.pair("IS_SERVER_EVENT") else { return unseen(.missingExtra, "IS_SERVER_EVENT") }
+        guard let campaign = push.pair("CAMPAIGN_NAME") else { return unseen(.missingExtra, "CAMPAIGN_NAME") }
+        if handler == .swift {
+            if flag.asText == nil { return unseen(.extraNotText, "IS_SERVER_EVENT") }
+            if campaign.asText == nil { return unseen(.extraNotText, "CAMPAIGN_NAME") }
+        }
+        let event = CustomEvent(name: "IAM Trigger", properties: [.init("campaign_name", campaign)])
+        return .success(ServerEvent(event: event, flag: flag))
     }
 
     /// What is special about it.

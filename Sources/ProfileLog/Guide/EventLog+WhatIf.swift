@@ -191,7 +191,7 @@ private struct WhatIfRun {
                     storage: storage, savedAt: time, content: content))
         }
         if case .appLaunched(let kind, let lists) = event.event {
-            return .launched(kind, lists: lists, user: user, at: time)
+            return .launched(kind, lists: kind == .locked ? [] : lists, user: user, at: time)
         }
         if case .deviceChanged(let settings) = event.event { return .settingsChanged(settings, at: time) }
         if case .pendingDiscarded(let discard) = event.event {

@@ -67,7 +67,9 @@ extension Decider {
             return .leave
         case .flush(let flush): return .flush(try completed(flush, device))
         case .send(let cause, let limit): return .send(cause, limit: limit)
-        case .changeUser(let id): return .changeUser(to: try view.arrival(id, after: current, braze))
+        case .changeUser(let id):
+            if device.state.status.isRemoved { throw AppendError.appRemoved }
+            return .changeUser(to: try view.arrival(id, after: current, braze))
         case .logOut: return .logOut
         case .wipe: return .wipe
         case .change(let change): return .change(change.applied(to: device.state.settings))
@@ -97,6 +99,12 @@ extension Decider {
         }
         return flush
     }
+}
+
+extension AppendError {
+    /// Something that needs the app happens on a device from which it was removed.
+    static let appRemoved = AppendError.invalid(
+        place: "The app", reason: "was removed from the device", remedy: "Launch it first: that installs it again.")
 }
 
 extension EventContext {

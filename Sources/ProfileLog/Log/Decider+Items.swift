@@ -76,6 +76,7 @@ extension Decider {
     private func plan(_ header: RecordHeader, _ kind: EventKind, _ situation: inout Situation) throws -> ItemPlan {
         let settings = situation.status.settings
         let event = EventView(header: header, position: .start, names: view.nameTable)
+        if situation.status.isRemoved, kind.isSaved || event.source.isSDK { throw AppendError.appRemoved }
         if event.source.isSDK, event.occurredAt.rawValue != header.recordedAt {
             try checkClock(event.occurredAt.rawValue)
         }

@@ -7,6 +7,9 @@ extension Decider {
         switch intent {
         case .deliver, .receive: input.pushes = try state.pushes.map { try known($0) }
         case .initialize: input.captured = try state.captured.map { try known($0) }
+        case .removeApp:
+            input.pushes = try state.pushes.filter { !$0.isUnderway }.map { try known($0) }
+            input.captured = try state.captured.map { try known($0) }
         case .forceQuit: break
         case .expand, .input, .act, .open, .dismiss:
             let push: PushProgress? =

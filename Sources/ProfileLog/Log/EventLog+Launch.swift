@@ -19,10 +19,11 @@ extension EventLog {
         dyingAfter step: LaunchStep?, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> LaunchReport {
         let launch = try PreparedAppend.device(device, .launch(kind, lists: lists), context)
-        var flush = FlushInput(limit: options.itemsPerFlush, cause: kind == .background ? .timer : .foreground)
+        var flush = FlushInput(limit: options.itemsPerFlush, cause: kind.isInBackground ? .timer : .foreground)
         var report = LaunchReport()
         // One sending for all launches, users and events here: only the first waits for the interval.
-        report.finished = try handOver(on: device, &flush, context)
+        // Before the first unlock nothing can be read, also for that.
+        if kind != .locked { report.finished = try handOver(on: device, &flush, context) }
         let receipt = try commit(launch)
         report.position = try position(of: .appLaunched, in: receipt)
         report.user = receipt.places.last?.user
@@ -85,6 +86,14 @@ extension EventLog {
         device: String, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
         try commit(PreparedAppend.device(device, .wipe, context))
+    }
+
+    /// The user of the device removes the app: what waits there, what the SDK has not sent and who was there go with it.
+    /// The next launch installs it again, for a new anonymous user.
+    package func removeApp(
+        device: String, context: EventContext = EventContext(source: .app)
+    ) throws(AppendError) -> AppendReceipt {
+        try commit(PreparedAppend.device(device, .push(.removeApp), context))
     }
 
     /// Changes how `device` is set up, and sends what it then may.

@@ -227,7 +227,7 @@ extension EventLog {
     }
 
     @inline(__always)
-    private static func recorded(
+    static func recorded(
         _ header: RecordHeader, _ position: UInt64, _ names: NameMap
     ) throws -> RecordedEvent {
         guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {

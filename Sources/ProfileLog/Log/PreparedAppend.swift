@@ -147,16 +147,16 @@ public struct PreparedAppend: Sendable {
         return PreparedAppend(.device(Name(device), intent, context))
     }
 
-    /// An append that discards `selection` on `device`. `actor` and `reason` have 1 to 1,024 bytes each. The actor
-    /// `SDK` is refused: it is the device itself.
+    /// An append that discards `selection` on `device`. `actor` and `reason` have 1 to 1,024 bytes each. The actors
+    /// `SDK` and `iOS` are refused: they are the device itself.
     package static func discard(
         device: String, _ selection: PendingSelection, actor: String, reason: String, context: EventContext
     ) throws(AppendError) -> PreparedAppend {
         try Validation.check(device: device)
         try Validation.check(time: context.occurredAt)
         try check(actor: actor, reason: reason)
-        if actor == Discard.sdk {
-            throw .invalid(place: "The actor", reason: "must not be SDK: that is the device itself")
+        if actor == Discard.sdk || actor == Discard.system {
+            throw .invalid(place: "The actor", reason: "must not be \(actor): that is the device itself")
         }
         return PreparedAppend(
             .discard(device: Name(device), selection: selection, actor: actor, reason: reason, context: context))

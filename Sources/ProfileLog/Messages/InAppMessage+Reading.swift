@@ -1,5 +1,5 @@
 extension InAppMessage {
-    private static let keys = [
+    package static let keys = [
         "id", "type", "trigger_conditions", "priority", "start_time", "end_time", "re_eligibility", "delay", "timeout",
         "orientation", "form", "header", "message", "buttons", "extras", "assets", "control",
     ]
@@ -185,7 +185,8 @@ extension TriggerCondition {
 }
 
 extension TriggerCondition.Word {
-    var keys: [String] {
+    /// The keys that belong to the type, but for `type`.
+    package var keys: [String] {
         switch self {
         case .open: []
         case .pushClick: ["campaign_id"]

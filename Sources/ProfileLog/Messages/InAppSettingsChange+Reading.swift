@@ -1,5 +1,5 @@
 extension InAppSettingsChange {
-    private static let keys = [
+    package static let keys = [
         "minimum_interval", "automatic_display", "prevent_display_for_different_user", "orientation", "theme",
         "request_time", "display_choice", "display_choices", "failing_assets",
     ]

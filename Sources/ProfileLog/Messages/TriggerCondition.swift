@@ -13,7 +13,7 @@ package enum TriggerCondition: Hashable, Sendable {
     package typealias Filters = [[PropertyFilter]]
 
     /// The types of the trigger's JSON. Those with `_property` have filters.
-    enum Word: String, CaseIterable {
+    package enum Word: String, CaseIterable {
         case open
         case pushClick = "push_click"
         case purchase

@@ -16,11 +16,13 @@ struct BlameEndpoint {
         // Later events are in neither answer.
         let (entries, counts) = try log.blameWithCounts(
             of: user.number, asOf: user.version, field: field, withLog: withLog)
-        if let field, entries.isEmpty, counts.isEmpty { throw try unknownField(field, user) }
+        let misses = try field.map { try NearMisses(log: log).of(NearMisses.Subject(blamed: $0), user) } ?? []
+        if let field, entries.isEmpty, counts.isEmpty { throw try unknownField(field, user, misses) }
         var events = EventJSON(log: log)
         return try APIAnswer.ok(version: user.version) { json in
             json.member("user", user)
             json.member("version", user.version.rawValue)
+            try events.write(misses, to: &json)
             try json.objects("fields", entries) { json, entry in
                 json.member("field", entry.field)
                 json.member("group", entry.isCustom ? "custom_attributes" : "attributes")
@@ -90,8 +92,9 @@ struct BlameEndpoint {
         if let void = write.void { json.member("voided_by", void) }
     }
 
-    /// Status 404: the user never had `field`.
-    private func unknownField(_ field: String, _ user: UserInfo) throws -> APIProblem {
+    /// Status 404: the user never had `field`, or every update of it was refused or still waits.
+    private func unknownField(_ field: String, _ user: UserInfo, _ misses: [NearMiss]) throws -> APIProblem {
+        if let last = misses.last { return .noEffect(of: field, last, misses.count) }
         let profile = log.profileView(try log.profile(of: user.number))
         let events = profile.customEvents.map { OccurrenceBlame.Subject.event($0.name) }
         let products = profile.purchases.map { OccurrenceBlame.Subject.product($0.name) }
@@ -111,6 +114,17 @@ struct BlameEndpoint {
         return APIProblem(
             status: 404, code: "unknown_field", error: "The user never had \(what).", remedy: guess + known,
             place: "field")
+    }
+}
+
+extension NearMisses.Subject {
+    /// What `blame` was asked for.
+    fileprivate init(blamed field: String) {
+        switch OccurrenceBlame.Subject(field) {
+        case .event(let name): self = .event(name)
+        case .product(let name): self = .product(name)
+        case nil: self = .field(Name(field))
+        }
     }
 }
 
@@ -140,14 +154,15 @@ extension BlameEndpoint {
         "count": .integer, "first": .time, "last": .time, "set": write, "log?": [["count": .any] + write],
     ]
 
-    static let shape: AnswerShape = [
-        "user": .user, "version": .integer,
-        "fields": [
-            [
-                "field": .text, "group": .text, "value": .any, "removed?": .boolean, "set": write,
-                "previous?": ["value": .any, "position": .integer], "log?": [["value": .any] + write],
-            ]
-        ],
-        "custom_events?": [["name": .text] + count], "purchases?": [["product": .text] + count],
-    ]
+    static let shape: AnswerShape =
+        EventJSON.misses + [
+            "user": .user, "version": .integer,
+            "fields": [
+                [
+                    "field": .text, "group": .text, "value": .any, "removed?": .boolean, "set": write,
+                    "previous?": ["value": .any, "position": .integer], "log?": [["value": .any] + write],
+                ]
+            ],
+            "custom_events?": [["name": .text] + count], "purchases?": [["product": .text] + count],
+        ]
 }

@@ -145,6 +145,24 @@ struct DeviceEndpoints {
         }
     }
 
+    /// `POST /v1/devices/{device}/remove`: the app goes, and what it had stored.
+    func removeApp(_ request: APIRequest) async throws -> APIAnswer {
+        let (device, fields) = try Self.deviceFields(request)
+        let context = try Self.deviceContext(fields)
+        let previous = try knownDevice(request).state.user.flatMap { try log.find($0) }
+        let receipt = try await store.perform { log in try log.removeApp(device: device, context: context) }
+        let discarded = try log.discarded(by: receipt)
+        var events = EventJSON(log: log)
+        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: []) { json in
+            json.member("changed", !receipt.places.isEmpty)
+            json.member("previous", previous)
+            try json.array("discarded", discarded) { json, position in
+                let state = EventJSON.ItemState(outcome: "discarded", reason: PushRemark.appRemoved.reason())
+                try events.write(position, state, to: &json)
+            }
+        }
+    }
+
     /// The answer of an action that may send: what was sent, and what stays in the queue and why.
     private func answer(
         on device: String, _ position: Position?, sent: [Position],
@@ -169,7 +187,7 @@ struct DeviceEndpoints {
 
     // MARK: - Settings
 
-    private static func settingsChange(_ fields: Fields) throws -> SettingsChange {
+    static func settingsChange(_ fields: Fields) throws -> SettingsChange {
         var change = SettingsChange()
         change.isOnline = try fields.optionalFlag("online")
         change.isSDKEnabled = try fields.optionalFlag("sdk_enabled")
@@ -181,16 +199,10 @@ struct DeviceEndpoints {
         change.withoutAppGroup = try targets(fields, "without_app_groups")
         change.withAppGroup = try targets(fields, "with_app_groups")
         try PushSettingsFields.read(fields, into: &change)
-        if let messages = try fields.object("messages") { change.inApp = try inAppChange(messages) }
-        return change
-    }
-
-    private static func inAppChange(_ members: [AttributeValue.Member]) throws -> InAppSettingsChange {
-        do {
-            return try InAppSettingsChange(members, at: "messages")
-        } catch {
-            throw APIProblem(error)
+        if let messages = try fields.object("messages") {
+            change.inApp = try InAppSettingsChange(messages, at: "messages")
         }
+        return change
     }
 
     private static func seconds(_ fields: Fields, _ name: Name, from least: UInt32) throws -> UInt32? {
@@ -246,7 +258,7 @@ struct DeviceEndpoints {
     // MARK: - Launches
 
     /// What a launch is told.
-    private struct LaunchOrder {
+    struct LaunchOrder {
         var device: String
         var kind: LaunchKind
         var kinds: Set<PendingKind>
@@ -255,12 +267,7 @@ struct DeviceEndpoints {
 
     func launch(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
-        let kind = try fields.choice("kind", "must be cold, background or return") { name in
-            LaunchKind.allCases.first { $0.name == name }
-        }
-        let kinds = try Self.flushedKinds(fields)
-        let step = try fields.choice("die_after", "must be launched or handed", LaunchStep.init)
-        let order = LaunchOrder(device: device, kind: kind ?? .cold, kinds: kinds, step: step)
+        let order = try Self.order(fields, device)
         let context = try Self.deviceContext(fields)
         let isNew = try log.device(order.device) == nil
         let report = try await store.perform { log in
@@ -268,6 +275,14 @@ struct DeviceEndpoints {
                 device: order.device, kind: order.kind, flushing: order.kinds, dyingAfter: order.step, context: context)
         }
         return try answer(report, order, isNew: isNew)
+    }
+
+    static func order(_ fields: Fields, _ device: String) throws -> LaunchOrder {
+        let kind = try fields.choice("kind", "must be cold, background, return or locked") { name in
+            LaunchKind.allCases.first { $0.name == name }
+        }
+        let step = try fields.choice("die_after", "must be launched or handed", LaunchStep.init)
+        return LaunchOrder(device: device, kind: kind ?? .cold, kinds: try flushedKinds(fields), step: step)
     }
 
     private static func flushedKinds(_ fields: Fields) throws -> Set<PendingKind> {
@@ -322,11 +337,17 @@ struct DeviceEndpoints {
         } else if order.step == .launched {
             state.reason = "the app died before it was handed to the SDK: the next launch flushes it"
             state.why = .died
+        } else if order.kind == .locked {
+            state.reason = "the phone was not unlocked yet, and the app can read nothing: the next launch flushes it"
+            state.why = .locked
         } else if let list = item.list, !order.kinds.contains(list) {
             state.reason = "not among the kinds that this launch was told to flush"
         } else if !settings.isSDKEnabled {
             state.reason = "the SDK is disabled and takes nothing"
             state.why = .disabled
+        } else if !settings.push.hasInstance {
+            state.reason = "the SDK does not exist yet: it is flushed when the app makes it"
+            state.why = .noInstance
         }
         return state
     }
@@ -383,6 +404,7 @@ extension DeviceSettings {
     func reasonQueued(died: Bool = false) -> QueueReason {
         if died { return .died }
         if !isSDKEnabled { return .disabled }
+        if !push.hasInstance { return .noInstance }
         if !isOnline { return .offline }
         if requestPolicy == .manual { return .manual }
         return flushInterval == 0 ? .handed : .interval
@@ -391,7 +413,8 @@ extension DeviceSettings {
 
 /// Why something stays in the SDK's queue: the member `why`.
 enum QueueReason: String {
-    case offline, manual, disabled, died, handed, interval
+    case offline, manual, disabled, died, handed, interval, locked
+    case noInstance = "no_instance"
 
     /// The member `reason`.
     var words: String {
@@ -399,6 +422,8 @@ enum QueueReason: String {
         case .offline: "the device is offline"
         case .manual: "the request policy is manual: the app must ask for sending"
         case .disabled: "the SDK is disabled"
+        case .noInstance: "the SDK does not exist yet"
+        case .locked: "the phone was not unlocked yet"
         case .died: "the app died before the SDK sent it"
         case .handed: "handed, not sent yet: the next launch sends it"
         case .interval: "the flush interval is not over"
@@ -454,6 +479,9 @@ extension DeviceEndpoints {
         sent + [
             "changed": .boolean, "previous": .orNull(.user), "discarded": [.integer], "sdk_enabled": .boolean,
         ]
+
+    static let removed: AnswerShape =
+        sent + ["changed": .boolean, "previous": .orNull(.user), "discarded": [EventJSON.outcome]]
 
     static let changedUser: AnswerShape = [
         "position": .position, "version": .integer, "device": .text, "user": .orNull(.user),

@@ -19,7 +19,7 @@ package struct EventJSON {
     /// number of the `profile` that it is part of.
     package mutating func write(
         _ event: RecordedEvent, showsVoid: Bool = false, ofProfile profile: UserNumber? = nil,
-        to json: inout JSONWriter
+        listsItems: Bool = false, to json: inout JSONWriter
     ) throws {
         json.beginObject()
         json.member("position", event.position.rawValue)
@@ -35,7 +35,27 @@ package struct EventJSON {
         if event.isErased { json.member("erased", true) }
         if showsVoid { writeVoid(of: event, to: &json) }
         Self.writeContent(event.event, to: &json)
+        if listsItems { try writeItems(of: event, to: &json) }
         json.endObject()
+    }
+
+    /// The member `items`: what `event` decided about that users merged since had saved or logged, as their events are
+    /// not among those of the canonical user.
+    private mutating func writeItems(of event: RecordedEvent, to json: inout JSONWriter) throws {
+        guard case .outcome = event.event.kind.role else { return }
+        var items: [RecordedEvent] = []
+        for position in event.takes {
+            if let item = try log.event(at: position), item.user != event.user { items.append(item) }
+        }
+        if items.isEmpty { return }
+        json.key("items")
+        json.beginArray()
+        for item in items {
+            json.beginObject()
+            try writeItem(item, to: &json)
+            json.endObject()
+        }
+        json.endArray()
     }
 
     /// How `user` is best known, as a USER; nil for the system.
@@ -139,7 +159,7 @@ package struct EventJSON {
         case .objectsLeftOut(let items):
             json.objects("left_out", items) { $0.leftOut($1) }
         case .message(let step): write(step, to: &json)
-        case .appLeft, .sessionStarted, .userLoggedOut, .other: break
+        case .appLeft, .appRemoved, .sessionStarted, .userLoggedOut, .other: break
         }
     }
 
@@ -313,7 +333,7 @@ extension EventJSON {
         case .userCreated, .userIdentified, .userChanged, .userErased, .userLoggedOut, .usersMerged, .aliasAdded,
             .aliasRenamed, .externalIDRenamed, .externalIDRemoved, .customEventQueued, .customAttributesQueued,
             .userAttributesQueued, .purchaseQueued, .appLaunched, .appLeft, .sessionStarted, .sessionEnded,
-            .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .eventVoided, .eventUnvoided,
+            .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .appRemoved, .eventVoided, .eventUnvoided,
             .objectsLeftOut, .rulesChanged, .messageSent, .messageNotSent, .pushReceived, .pushNotReceived,
             .pushCaptured,
             .pushExpanded, .pushOpened,
@@ -390,7 +410,14 @@ extension JSONWriter {
 // MARK: - The form of what it writes
 
 extension EventJSON {
-    static let shape: AnswerShape = .named("Event", header + content)
+    static let shape: AnswerShape = .named("Event", header + content + ["items?": [item]])
+
+    /// The member `misses`.
+    static let misses: AnswerShape = [
+        "misses?": [
+            ["position": .integer, "kind": .text, "at": .time, "user?": .text, "reason": .text, "look?": .text] + origin
+        ]
+    ]
 
     /// What was saved or logged on a device, and what became of it.
     static let outcome: AnswerShape = .named(

@@ -25,8 +25,11 @@ struct Fields {
         self.known = known
         for member in members { self.members[member.key] = member.value }
         guard let unknown = members.map(\.key).filter({ !known.contains($0) }).min() else { return }
-        let names = known.sorted().map(\.text).joined(separator: ", ")
-        throw APIProblem.invalid(unknown.text, "is no field of this request", remedy: "The fields are \(names).")
+        let names = known.sorted().map(\.text)
+        let guess = NearestNames(to: unknown.text, among: names).close.first.map { "Did you mean `\($0)`? " } ?? ""
+        throw APIProblem.invalid(
+            unknown.text, "is no field of this request",
+            remedy: "\(guess)The fields are \(names.joined(separator: ", ")).")
     }
 
     /// The member as it is, `null` included; nil if it is missing.

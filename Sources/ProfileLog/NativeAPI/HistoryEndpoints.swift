@@ -22,7 +22,12 @@ struct HistoryEndpoints {
         let limit = try query.limit(standard: Self.standardEvents, most: Self.mostEvents)
         var filter = try query.filter(now: log.options.now())
         let launch = try query.launch("launch")
+        let isMerged = try query.flag("merged")
+        let after = try query.number("after", 1 ... .max - 1, standard: 0)
         try query.end()
+        guard isMerged || after == 0 else {
+            throw APIProblem.invalid("after", "belongs to `merged`", remedy: "Send `from` or `to`, or `merged=true`.")
+        }
         guard from <= to else { throw APIProblem.invalid("from", "must not be greater than `to`") }
         guard let user = try log.user(meantBy: id) ?? log.findErased(id) else { throw try log.unknownUser(id) }
         if let launch {
@@ -30,6 +35,14 @@ struct HistoryEndpoints {
             filter.positions = Set([read.launch.position] + read.flushes.flatMap { [$0.position] + $0.takes })
         }
         if let field = filter.field { try refuseUnknown(field, of: user) }
+        if isMerged {
+            if from > 1 || to < .max {
+                throw APIProblem.invalid(
+                    from > 1 ? "from" : "to", "counts one user's events, and `merged` has those of several",
+                    remedy: "Send `after`, a position.")
+            }
+            return try life(of: user, after: after, backward, limit, filter)
+        }
         to = min(to, user.version.rawValue)
         var events = EventJSON(log: log)
         var count = 0
@@ -57,7 +70,7 @@ struct HistoryEndpoints {
                         damage.noteEvent(next.position, next.error)
                         held.removeFirst()
                     }
-                    try events.write(event, showsVoid: true, to: &json)
+                    try events.write(event, showsVoid: true, listsItems: true, to: &json)
                     count += 1
                 }
                 guard page.count == wanted, let last = page.last else { break }
@@ -65,8 +78,61 @@ struct HistoryEndpoints {
             }
             json.endArray()
             json.member("more", more)
+            if count == 0 { try writeReasonOfNothing(filter, user, &events, to: &json) }
             if !more { for next in held { damage.noteEvent(next.position, next.error) } }
             damage.write(to: &json)
+        }
+    }
+
+    /// As `history`, with the events of the users who were merged into this one, in the order of the log.
+    private func life(
+        of user: UserInfo, after: UInt64, _ backward: Bool, _ limit: Int, _ filter: EventFilter
+    ) throws -> APIAnswer {
+        let damage = DamageList()
+        var held: [(position: Position, error: StorageError)] = []
+        let found = try log.life(
+            of: user.number, asOf: user.version, after: after > 0 ? Position(rawValue: after) : nil,
+            direction: backward ? .backward : .forward, limit: limit + 1, where: filter,
+            skipping: { held.append(($0, $1)) })
+        var events = EventJSON(log: log)
+        return try APIAnswer.ok(version: user.version) { json in
+            json.member("user", user)
+            json.member("version", user.version.rawValue)
+            var count = 0
+            json.key("events")
+            json.beginArray()
+            for event in found.prefix(limit) where json.bytes.count <= Self.mostBytes {
+                try events.write(event, showsVoid: true, to: &json)
+                count += 1
+            }
+            json.endArray()
+            json.member("more", count < found.count)
+            let last = found.prefix(count).last?.position
+            for next in held where last.map({ backward == (next.position > $0) }) ?? true || count == found.count {
+                damage.noteEvent(next.position, next.error)
+            }
+            damage.write(to: &json)
+        }
+    }
+
+    /// Says why no event passes a filter by name: `misses` and `note`.
+    private func writeReasonOfNothing(
+        _ filter: EventFilter, _ user: UserInfo, _ events: inout EventJSON, to json: inout JSONWriter
+    ) throws {
+        guard let name = filter.name else { return }
+        let finder = NearMisses(log: log)
+        let misses = try [NearMisses.Subject.event(name), .product(name), .field(name)].flatMap {
+            try finder.of($0, user)
+        }
+        try events.write(Array(misses.suffix(NearMisses.most)), to: &json)
+        var names: Set<Name> = []
+        try log.forEachInLife(of: user.number, asOf: user.version, skipping: { _, _ in }) { event in
+            names.formUnion(event.event.names)
+            return true
+        }
+        let near = NearestNames(to: name.text, among: names.map(\.text).sorted()).close
+        if let first = near.first, first != name.text {
+            json.member("note", "Did you mean \(APIProblem.shown(first))?")
         }
     }
 
@@ -78,6 +144,8 @@ struct HistoryEndpoints {
         let fields = (view.attributes + view.customAttributes).map(\.name)
         // Of a merged user, the history is not in this one.
         if fields.contains(where: { field == $0 || field.text.hasPrefix($0.text + ".") }) { return }
+        let misses = try NearMisses(log: log).of(.field(field), user)
+        if let last = misses.last { throw APIProblem.noEffect(of: field.text, last, misses.count) }
         throw APIProblem.unknownField(field.text, among: fields.map(\.text))
     }
 
@@ -133,7 +201,8 @@ struct HistoryEndpoints {
 
 extension HistoryEndpoints {
     static let history: AnswerShape =
-        ["user": .user, "version": .integer, "events": [EventJSON.shape], "more": .boolean] + DamageList.shape
+        ["user": .user, "version": .integer, "events": [EventJSON.shape], "more": .boolean, "note?": .text]
+        + EventJSON.misses + DamageList.shape
 
     static let events: AnswerShape = [
         "events": [EventJSON.shape], "store": .text, "scanned": .integer, "last": .integer,

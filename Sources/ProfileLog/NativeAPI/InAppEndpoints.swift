@@ -28,13 +28,11 @@ package struct InAppEndpoints {
     }
 
     /// The list as it is stored; a wrong definition is refused by its place.
-    private static func definitions(_ list: AttributeValue) throws -> AttributeValue {
+    static func definitions(_ list: AttributeValue) throws -> AttributeValue {
         do {
             let list = try JSONValues.value(list)
             _ = try InAppMessage.list(list, at: "messages")
             return list
-        } catch let error as DocumentFault {
-            throw APIProblem(error)
         } catch let error as JSONFormError {
             throw APIProblem.invalid("messages", error.reason)
         }
@@ -114,7 +112,7 @@ package struct InAppEndpoints {
         }
     }
 
-    private static func action(_ fields: Fields) throws -> InAppAction {
+    static func action(_ fields: Fields) throws -> InAppAction {
         let message = try fields.text("message").map { Name($0) }
         let button = try fields.text("button").map { Name($0) }
         let word = try fields.requiredText("action")
@@ -143,13 +141,6 @@ package struct InAppEndpoints {
     }
 
     package static let actions = ["next", "present", "click", "close", "log_impression", "log_click", "time_passed"]
-}
-
-extension APIProblem {
-    /// Status 400: a definition or a setting of in-app messages is wrong.
-    init(_ error: DocumentFault) {
-        self = .invalid(error.place, error.reason, remedy: error.remedy)
-    }
 }
 
 extension EventJSON {

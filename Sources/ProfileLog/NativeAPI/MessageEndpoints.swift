@@ -5,7 +5,6 @@ struct MessageEndpoints {
     let log: EventLog
 
     private static let mostLinks = 10_000
-    private static let versionsPerPage: UInt64 = 4_096
 
     /// Why a message was, or was not, sent, received or shown; or what became of the event at a position.
     func explain(_ request: APIRequest) throws -> APIAnswer {
@@ -18,13 +17,15 @@ struct MessageEndpoints {
             throw APIProblem.invalid("message", "or `position` is needed, and not both")
         }
         guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
-        let links = try links(of: user) { event in
+        let (links, fates) = try links(of: user) { event in
             guard let message else { return event.position.rawValue == position }
             guard case .message(let step) = event.event else { return false }
             return step.message == message || step.dispatch.map { Name($0) } == message
                 || step.stage == .ignored && InAppContent(step.content).others.contains(message)
         }
-        let reason = try links.isEmpty ? message.flatMap { try reasonWithoutSteps($0, user) } : nil
+        let definition = try message.flatMap { try declared($0) }
+        let misses = try definition.map { try nearMisses(of: $0, user, fates) } ?? []
+        let reason = try links.isEmpty ? message.flatMap { try reasonWithoutSteps($0, user, definition) } : nil
         guard !links.isEmpty || reason != nil else {
             throw APIProblem(
                 status: 404, code: "no_such_message",
@@ -38,28 +39,43 @@ struct MessageEndpoints {
             json.member("reason", reason)
             try json.array("links", links.prefix(Self.mostLinks)) { try events.write($1, to: &$0) }
             json.member("more", links.count > Self.mostLinks)
+            try events.write(misses, to: &json)
         }
     }
 
-    /// The first links of the user's chain, one more than an answer has.
-    private func links(of user: UserInfo, from isWanted: (RecordedEvent) -> Bool) throws -> [RecordedEvent] {
+    /// The first links of the chain in a life, one more than an answer has, and what became of its items.
+    private func links(
+        of user: UserInfo, from isWanted: (RecordedEvent) -> Bool
+    ) throws -> (links: [RecordedEvent], fates: ItemFates) {
         var chain = EventChain()
-        var first: UInt64 = 1
-        while first <= user.version.rawValue {
-            let last = min(first + Self.versionsPerPage - 1, user.version.rawValue)
-            let page = try log.history(of: user.number, from: Version(rawValue: first), to: Version(rawValue: last))
-            for event in page { chain.add(event, isWanted: isWanted(event)) }
-            first = last + 1
+        var fates = ItemFates()
+        try log.forEachInLife(of: user.number, asOf: user.version) { event in
+            chain.add(event, isWanted: isWanted(event))
+            fates.add(event)
+            return true
         }
-        var links: [RecordedEvent] = []
-        for position in chain.positions() where links.count <= Self.mostLinks {
-            if let event = try log.event(at: position), event.user == user.number { links.append(event) }
+        return (try chain.positions().prefix(Self.mostLinks + 1).compactMap { try log.event(at: $0) }, fates)
+    }
+
+    private func nearMisses(of message: InAppMessage, _ user: UserInfo, _ fates: ItemFates) throws -> [NearMiss] {
+        var finder = TriggerMisses(message, UnsettledItems(log: log, fates: fates))
+        try log.forEachInLife(of: user.number, asOf: user.version) { event in
+            try finder.add(event)
+            return true
         }
-        return links
+        return finder.newest
+    }
+
+    /// The in-app message with this ID, as it is declared now; nil if it is not.
+    private func declared(_ message: Name) throws -> InAppMessage? {
+        let definitions = try log.declaredMessages().definitions
+        return try InAppMessage.stored(definitions, at: "messages").messages.first { $0.id == message }
     }
 
     /// Why nothing happened to an in-app message that is declared, or that a device of the user has; nil for others.
-    private func reasonWithoutSteps(_ message: Name, _ user: UserInfo) throws -> String? {
+    private func reasonWithoutSteps(
+        _ message: Name, _ user: UserInfo, _ definition: InAppMessage?
+    ) throws -> String? {
         var devices: [String] = []
         for name in try log.state(UsageProjection.self, of: user.number, asOf: user.version).devices.sorted() {
             let device = name.text
@@ -69,15 +85,119 @@ struct MessageEndpoints {
         guard devices.isEmpty else {
             return "it is eligible on \(devices.joined(separator: ", ")), and no event triggered it"
         }
-        guard case .array(let declared) = try log.declaredMessages().definitions,
-            declared.contains(where: { $0["id"] == .string(message.text) })
-        else { return nil }
-        return "it is declared, and no device of the user has had a session with a network since"
+        return definition == nil
+            ? nil : "it is declared, and no device of the user has had a session with a network since"
+    }
+}
+
+/// Finds the events of a life that came near to triggering an in-app message, and why they did not.
+struct TriggerMisses {
+    private let message: InAppMessage
+    private var items: UnsettledItems
+    private var misses: [NearMiss] = []
+    /// Which messages each device had in its session.
+    private var sessions: [String: [Name]] = [:]
+    /// The last event of each name.
+    private var names: [Name: RecordedEvent] = [:]
+
+    init(_ message: InAppMessage, _ items: UnsettledItems) { (self.message, self.items) = (message, items) }
+
+    /// The newest misses, oldest first.
+    var newest: [NearMiss] {
+        if misses.isEmpty, let other = otherName { return [other] }
+        return Array(misses.suffix(NearMisses.most))
+    }
+
+    /// Takes note of the next event of the life.
+    mutating func add(_ event: RecordedEvent) throws {
+        if case .message(let step) = event.event, step.stage == .sent, step.channel == .inAppMessage,
+            let device = event.context.device
+        {
+            sessions[device] = InAppContent(step.content).session
+        }
+        if case .objectsLeftOut(let left) = event.event {
+            for item in left where message.triggers.contains(where: { $0.isNamed(by: item) }) {
+                misses.append(NearMiss(event: event, reason: "lost: \(item.reason)", look: "profilecli rejected"))
+            }
+        }
+        guard let trigger = TriggerEvent(anyhow: event.event) else { return }
+        if case .customEvent(let logged) = trigger { names[logged.name] = event }
+        let conditions = message.triggers.filter { $0.isAbout(trigger) }
+        if conditions.isEmpty { return }
+        if let miss = try miss(event, trigger, conditions) { misses.append(miss) }
+        if misses.count > 2 * NearMisses.most { misses.removeFirst(NearMisses.most) }
+    }
+
+    private mutating func miss(
+        _ event: RecordedEvent, _ trigger: TriggerEvent, _ conditions: [TriggerCondition]
+    ) throws -> NearMiss? {
+        // What the SDK took and has not sent triggers all the same.
+        if event.event.kind.isSaved, !items.fates.isTaken(event.position), let miss = try items.miss(event) {
+            return miss
+        }
+        let isLogged = event.event.kind.isSaved || event.context.source.isSDK
+        if !isLogged {
+            let source = event.context.source == .rest ? "a server" : "an import"
+            return NearMiss(
+                event: event,
+                reason: "it came from \(source) (\(event.context.source.name)): "
+                    + "only what the SDK on a device logs triggers messages")
+        }
+        guard let device = event.context.device else {
+            return NearMiss(event: event, reason: "it came from no device: log it with --device")
+        }
+        let filtered = conditions.compactMap { $0.nearMiss(trigger) }
+        if filtered.count == conditions.count {
+            return NearMiss(event: event, reason: filtered.joined(separator: "; "))
+        }
+        if trigger != .sessionStart, !(sessions[device] ?? []).contains(message.id) {
+            return NearMiss(
+                event: event,
+                reason: "\(device) did not have the message then: "
+                    + "no session with a network had begun since it was declared",
+                look: "profilecli messages show \(device)")
+        }
+        return nil
+    }
+
+    /// An event of nearly the name that is waited for.
+    private var otherName: NearMiss? {
+        for case .customEvent(let wanted, _) in message.triggers {
+            let near = NearestNames(to: wanted.text, among: names.keys.map(\.text).sorted()).close.first
+            guard let near, let event = names[Name(near)] else { continue }
+            return NearMiss(event: event, reason: "its name is \(near), wanted \(wanted)")
+        }
+        return nil
+    }
+}
+
+extension TriggerEvent {
+    /// What an event would trigger with if the SDK on a device logged it.
+    fileprivate init?(anyhow event: ProfileEvent) {
+        switch event.content {
+        case .customEvent(let event): self = .customEvent(event)
+        case .purchase(let purchase): self = .purchase(purchase)
+        case .customAttributes, .userAttributes: return nil
+        case nil:
+            guard case .message(let step) = event, step.stage == .opened else { return nil }
+            self = .pushOpened(campaign: step.message)
+        }
+    }
+}
+
+extension TriggerCondition {
+    /// Whether an item of a request, which was refused or lost, was such an event.
+    fileprivate func isNamed(by item: LeftOut) -> Bool {
+        switch self {
+        case .customEvent(let name, _): item.list == "events" && item.field == name.text
+        case .purchase(let product, _):
+            item.list == "purchases" && item.field.map { field in product.map { $0.text == field } ?? true } ?? false
+        case .sessionStart, .pushClick: false
+        }
     }
 }
 
 extension MessageEndpoints {
-    static let explanation: AnswerShape = [
-        "user": .user, "reason?": .text, "links": [EventJSON.shape], "more": .boolean,
-    ]
+    static let explanation: AnswerShape =
+        ["user": .user, "reason?": .text, "links": [EventJSON.shape], "more": .boolean] + EventJSON.misses
 }

@@ -109,6 +109,10 @@ package struct NativeAPI: Dialect {
             answers: DeviceEndpoints.forgotten
         ) { try await $0.devices.forget($1) { try $0.wipe(device: $1, context: $2) } },
         .init(
+            .post, "/v1/devices/{device}/remove", "the app is removed, with what waits; the next launch reinstalls it",
+            [time], answers: DeviceEndpoints.removed
+        ) { try await $0.devices.removeApp($1) },
+        .init(
             .post, "/v1/devices/{device}/change-user", "put another user on the device", [.required("user"), time],
             answers: DeviceEndpoints.changedUser
         ) { try await $0.devices.changeUser($1) },
@@ -169,7 +173,7 @@ package struct NativeAPI: Dialect {
             "/v1/history", "one user's events",
             filter + [
                 .required("user"), .init("from", .integer), .init("to", .integer), .init("reverse", .boolean),
-                .init("launch", .integer), limit,
+                .init("launch", .integer), .init("merged", .boolean), .init("after", .integer), limit,
             ], answers: HistoryEndpoints.history
         ) { try HistoryEndpoints(log: $0.log).history($1) },
         read(

@@ -65,13 +65,7 @@ struct PushEndpoints {
 
     func push(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try DeviceEndpoints.deviceFields(request)
-        let action = try fields.requiredText("action")
-        guard let kind = Action(rawValue: action) else {
-            let words = NearestNames(to: action, among: Action.allCases.map(\.rawValue)).all.joined(separator: ", ")
-            throw APIProblem.invalid("action", "is none of a push", remedy: "Send one of \(words).")
-        }
-        try kind.check(fields)
-        let intent = try Self.intent(kind, fields)
+        let intent = try Self.intent(fields)
         let context = try DeviceEndpoints.deviceContext(fields)
         let report = try await store.perform { log in try log.push(intent, on: device, context: context) }
         return try answer(report, on: device)
@@ -122,6 +116,19 @@ struct PushEndpoints {
                     remedy: known.isEmpty ? "Send `action` alone." : "The fields of this action are \(known).")
             }
         }
+    }
+
+    static func intent(_ fields: Fields) throws -> PushIntent {
+        let action = try fields.requiredText("action")
+        guard let kind = Action(rawValue: action) else {
+            let nearest = NearestNames(to: action, among: Action.allCases.map(\.rawValue))
+            throw APIProblem.invalid(
+                "action", "is none of a push",
+                remedy: nearest.close.first.map { "Did you mean `\($0)`?" }
+                    ?? "Send one of \(nearest.all.joined(separator: ", ")).")
+        }
+        try kind.check(fields)
+        return try intent(kind, fields)
     }
 
     private static func intent(_ action: Action, _ fields: Fields) throws -> PushIntent {

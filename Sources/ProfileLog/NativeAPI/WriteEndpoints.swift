@@ -27,7 +27,8 @@ struct WriteEndpoints {
     /// What the fields of a request say.
     func write(_ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?) throws -> Write {
         kind.isSaved
-            ? try Self.saving(kind, fields, expected, key) : try logging(kind, fields, expected, key)
+            ? try Self.saving(kind, fields, expected, key)
+            : try Self.logging(kind, fields, expected, key) { try time($0) }
     }
 
     /// Commits `write` and tells where it went.
@@ -40,7 +41,7 @@ struct WriteEndpoints {
             json.member("queued", fate == .queued)
             if fate == .lost {
                 json.member("lost", true)
-                json.member("reason", "the app logged it before the SDK existed")
+                json.member("reason", LeftOut.reasonLost)
             }
             if fate == nil { try writeNoEffect(of: write, receipt, to: &json) }
         }
@@ -218,7 +219,7 @@ struct WriteEndpoints {
     // MARK: - Saving
 
     /// What the fields of a save say.
-    private static func saving(
+    static func saving(
         _ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?
     ) throws -> Write {
         let device = try fields.device() ?? DeviceStorage.defaultDevice
@@ -242,8 +243,9 @@ struct WriteEndpoints {
     // MARK: - Logging
 
     /// What the fields of a logging say.
-    private func logging(
-        _ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?
+    static func logging(
+        _ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?,
+        time: (Fields) throws -> OccurredAt?
     ) throws -> Write {
         let device = try fields.device()
         guard let user = try fields.user() ?? device.map({ .device($0) }) else {

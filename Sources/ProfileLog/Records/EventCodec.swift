@@ -234,7 +234,7 @@ package enum EventEncoder {
             if part == .details { writer.field(RecordField.launch, varint: started.rawValue) }
         case .deviceChanged(let settings):
             if part == .device { DeviceSettings.wire.write(settings, as: RecordField.settings, to: &writer) }
-        case .userLoggedOut, .appLeft, .sessionStarted: break
+        case .userLoggedOut, .appLeft, .appRemoved, .sessionStarted: break
 
         case .pendingFlushed(let flush):
             if part == .device {
@@ -434,6 +434,7 @@ extension ProfileEvent {
         case .userAttributesQueued: return read(.userAttributesChanged, body, names).map { .queued($0) }
         case .purchaseQueued: return read(.purchaseLogged, body, names).map { .queued($0) }
         case .userLoggedOut: return .userLoggedOut
+        case .appRemoved: return .appRemoved
         case .userErased: return .userErased(actor: body.actor, reason: body.reason)
         case .aliasAdded: return body.identities.first.map { .aliasAdded($0) }
         case .aliasRenamed:

@@ -23,7 +23,7 @@ package struct InAppChange: Hashable, Sendable {
     package init(_ step: MessageStep) {
         let content = InAppContent(step.content)
         message = step.message
-        session = content.messages.map { Session(messages: $0, catalogue: content.catalogue) }
+        session = content.session.map { Session(messages: $0, catalogue: content.catalogue) }
         isTriggered = content.isTriggered
         readyAt = content.readyAt
         deadline = content.deadline

@@ -28,7 +28,7 @@ package struct InAppContent {
     package var definitions: AttributeValue? { value("definitions") }
 
     /// The messages of the session, in ascending order.
-    var messages: [Name]? { names("messages") }
+    package var session: [Name]? { names("messages") }
 
     /// The further messages that were ignored, in a step of an ignored one.
     package var others: [Name] { names("others") ?? [] }

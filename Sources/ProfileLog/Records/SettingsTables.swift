@@ -45,8 +45,22 @@ extension SDKStartup {
             .choice(2, \.preparation, unknown: .never),
             .number(3, \.automation.number),
             .choice(4, \.analytics, unknown: .queue),
-            .flag(5, \.subscribesInTime, omitted: true),
+            // Field 5 is that of two choices, 6 that of the third.
+            .flag(5, \.isTooLate),
+            .flag(6, \.isNever),
         ])
+}
+
+extension SDKStartup {
+    fileprivate var isTooLate: Bool {
+        get { subscription == .tooLate }
+        set { if newValue { subscription = .tooLate } }
+    }
+
+    fileprivate var isNever: Bool {
+        get { subscription == .never }
+        set { if newValue { subscription = .never } }
+    }
 }
 
 extension PushAutomation {
@@ -64,6 +78,7 @@ extension ContentExtension {
             .flag(2, \.allowsInteraction),
             .messages(3, \.pairs, Pair.wire),
             .choice(4, \.input),
+            .choice(5, \.language, unknown: .swift),
         ])
 }
 
@@ -80,7 +95,7 @@ extension InAppSettings {
         [
             .number(1, \.minimumInterval, omitted: 30),
             .flag(2, \.isDisplayAutomatic, omitted: true),
-            .flag(3, \.guardsUser),
+            // 3 said that a device with an SDK before version 15 guards the user.
             .flag(4, \.isLandscape),
             .flag(5, \.isDark),
             .number(6, \.requestTime, omitted: 0),
@@ -95,6 +110,7 @@ extension InAppSettings {
             } add: {
                 $0.failingAssets.insert($1)
             },
+            .flag(10, \.guardsUser, omitted: true),
         ])
 
     fileprivate var isLandscape: Bool {

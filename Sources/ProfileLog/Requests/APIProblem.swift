@@ -108,6 +108,7 @@ extension APIProblem {
         case let problem as APIProblem: self = problem
         case let error as AppendError: self.init(error)
         case let error as StorageError: self.init(error)
+        case let error as DocumentFault: self = .invalid(error.place, error.reason, remedy: error.remedy)
         case let error as JSONError:
             self.init(
                 status: 400, code: "invalid_json", error: error.description,

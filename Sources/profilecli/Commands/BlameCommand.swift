@@ -10,6 +10,8 @@ struct BlameCommand: AsyncParsableCommand {
         value inside arrays and objects on a line of its own. BEFORE is what the last write replaced. \
         What a merge brought names the user whose event it was; with --log void writes are shown too.
 
+        Of a FIELD, updates that had no effect are listed below: refused, lost, void, or still waiting on a device.
+
         event:NAME is a custom event and product:ID a product: how often, the first and the last time, and the event \
         that was counted last. With --log all of them, with the COUNT after each.
         """,
@@ -36,8 +38,9 @@ struct BlameCommand: AsyncParsableCommand {
         if fields.isEmpty, counts.isEmpty {
             return Output.message("The user has no attributes, events or products.")
         }
-        if log { return try Output.print(fields.flatMap(Self.logLines) + counts.flatMap(Self.countLogLines)) }
-        let tables = [fields.isEmpty ? [] : Self.table(fields).lines(), Self.countLines(counts)]
+        let misses = Misses.lines(answer, "Without effect:")
+        if log { return try Output.print(fields.flatMap(Self.logLines) + counts.flatMap(Self.countLogLines) + misses) }
+        let tables = [fields.isEmpty ? [] : Self.table(fields).lines(), Self.countLines(counts), misses]
         try Output.print(Array(tables.filter { !$0.isEmpty }.joined(separator: [""])))
     }
 

@@ -11,10 +11,11 @@ struct DeviceCommand: AsyncParsableCommand {
             profilecli device leave phone-1
             profilecli device send phone-1
             profilecli device log-out phone-1
+            profilecli device remove-app phone-1
             """,
         subcommands: [
             DeviceList.self, DeviceShow.self, DeviceSetUp.self, DeviceLeave.self, DeviceSend.self, DeviceLogOut.self,
-            DeviceWipe.self,
+            DeviceWipe.self, DeviceRemoveApp.self,
         ], defaultSubcommand: DeviceList.self)
 }
 
@@ -99,6 +100,7 @@ struct DeviceSetUp: DeviceAction {
             profilecli device settings --session-timeout 30m --flush-interval 10s
             profilecli device settings --without-app-group PushContent:group.app
             profilecli device settings --permission denied
+            profilecli device settings --content-extension @PushContent/Info.plist
             """)
 
     @OptionGroup var device: DeviceArgument
@@ -218,6 +220,44 @@ struct DeviceWipe: UserLeaving {
     @OptionGroup var place: PlaceOptions
 }
 
+struct DeviceRemoveApp: DeviceAction {
+    static let action = "remove"
+    static let configuration = CommandConfiguration(
+        "remove-app", "The app is removed: what waits, and what the SDK has not sent, is gone with it.",
+        """
+        Its app groups and its user go too; what was there is listed as discarded. The next launch installs the app \
+        again: it has a new anonymous user, and asks for permission to show pushes.
+        """,
+        examples: """
+            profilecli device remove-app
+            profilecli device remove-app phone-1
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @OptionGroup var clock: ClockOption
+    @OptionGroup var place: PlaceOptions
+
+    func describe(_ answer: JSONObject) -> String {
+        let next = Suggestion.next("launch \(Shell.device(device.device))")
+        guard answer.flag("changed") else {
+            return "The app was removed from \(device.shown) already; nothing was stored. \(next)"
+        }
+        let discarded = answer.objects("discarded")
+        let what =
+            "The app was removed from \(device.shown) at position \(answer["position"].cell); "
+            + "\(answer.id("previous") ?? "no user") was on it; "
+            + "\(Number.counted(UInt64(discarded.count), "item")) discarded. \(next)"
+        if discarded.isEmpty { return what }
+        var table = Table("OUTCOME!", "#SAVED@", "USER", "LIST!", "WHAT", "REASON")
+        for item in discarded {
+            table.add(
+                item["outcome"].cell, item["position"].cell, item["user"].cell, Phrase.list(item),
+                Phrase.content(item.withoutReason), item["reason"].cell)
+        }
+        return ([what] + table.lines()).joined(separator: "\n")
+    }
+}
+
 /// A write about a device, and the sentence that answers it.
 protocol DeviceAction: AsyncParsableCommand {
     static var action: String { get }
@@ -234,7 +274,7 @@ extension DeviceAction {
     func run() async throws { try await send() }
     func write(to json: inout JSONWriter) {}
 
-    fileprivate func send() async throws {
+    func send() async throws {
         try await place.send(device.path(Self.action)) { json in
             try write(to: &json)
             json.member("time", clock.at)
@@ -353,21 +393,42 @@ struct SettingsOptions: ParsableArguments {
     @Option(help: "Whether pushes may be shown.") var permission: Permission?
     @Option(help: "The app's handler of silent pushes for a server's event.") var serverEvents: ServerEvents?
 
-    @Option(help: .init("The app's content extension, or null (docs/push.md).", valueName: "json"))
+    @Option(
+        parsing: .unconditional,
+        help: .init(
+            "The app's content extension, or null (docs/push.md); @FILE of JSON or its Info.plist, - for standard input.",
+            valueName: "json"))
     var contentExtension: String?
 
-    @Option(help: .init("How the app delays the SDK, or null (docs/push.md).", valueName: "json"))
+    @Option(
+        parsing: .unconditional,
+        help: .init("How the app delays the SDK, or null (docs/push.md); @FILE or -.", valueName: "json"))
     var startup: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: .init(
+            "Settings of in-app messages, as `messages settings` has them (docs/in-app-messages.md); @FILE or -.",
+            valueName: "json"))
+    var messages: String?
 
     mutating func validate() throws {
         // No session can end at once.
         if let sessionTimeout, try Self.seconds(sessionTimeout, "--session-timeout") == 0 {
             throw ValidationError("--session-timeout must be 1s at least.")
         }
-        _ = try JSONWriter.object(write)
+        // Files are read later.
+        if !documents.contains(where: { TypedDocument.isFile($0.text) }) { _ = try JSONWriter.object(write) }
     }
 
-    var isEmpty: Bool { (try? JSONWriter.object(write)) == "{}" }
+    var isEmpty: Bool { documents.isEmpty && (try? JSONWriter.object(write)) == "{}" }
+
+    private var documents: [(key: String, text: String)] {
+        [("content_extension", contentExtension), ("startup", startup), ("messages", messages)].compactMap {
+            key, text in
+            text.map { (key, $0) }
+        }
+    }
 
     func write(to json: inout JSONWriter) throws {
         if let network { json.member("online", network == .online) }
@@ -382,17 +443,17 @@ struct SettingsOptions: ParsableArguments {
         }
         json.member("permission", permission?.rawValue)
         json.member("server_events", serverEvents?.rawValue)
-        for (key, text) in [("content_extension", contentExtension), ("startup", startup)] {
-            guard let text else { continue }
-            guard let value = try? JSON.parse(Array(text.utf8)) else {
-                throw ValidationError("\(Failure.option(key[...])) must be a JSON object or null.")
-            }
-            json.member(key, value)
+        for (key, text) in documents {
+            let place = Failure.option(key[...])
+            json.member(
+                key,
+                key == "content_extension"
+                    ? try TypedDocument.contentExtension(text, place) : try TypedDocument.value(text, place))
         }
     }
 
     /// A number of seconds, or a number and a unit.
-    private static func seconds(_ span: String, _ option: String) throws -> Int64 {
+    static func seconds(_ span: String, _ option: String) throws -> Int64 {
         guard let seconds = Int64(span) ?? DurationText.parse(span)?.components.seconds,
             (0...Int64(UInt32.max)).contains(seconds)
         else { throw ValidationError("\(option) must be seconds, or a number followed by s, m, h or d, as in 90s.") }

@@ -10,6 +10,7 @@ struct HistoryCommand: AsyncParsableCommand {
             profilecli history jane --kind customAttributesChanged --name level
             profilecli history jane --field address.city --since -7d
             profilecli history jane --launch -1
+            profilecli history jane --merged
             profilecli history jane --graph
             profilecli history jane --since 2026-01-01T00:00:00Z --format json
             profilecli history jane --from 5 --to 9
@@ -28,6 +29,7 @@ struct HistoryCommand: AsyncParsableCommand {
         help: .init("A launch, its flushes and their items: 1 is the first, -1 the last.", valueName: "number"))
     var launch: Int?
 
+    @Flag(help: "With the events of users who were merged into this one, in the order of the log.") var merged = false
     @Flag(help: "A timeline: what happened when, by device and kind.") var graph = false
     @OptionGroup var limit: LimitOption
     @OptionGroup var filter: FilterOptions
@@ -35,11 +37,14 @@ struct HistoryCommand: AsyncParsableCommand {
 
     mutating func validate() throws {
         if let from, let to, from > to { throw ValidationError("--from must not be greater than --to.") }
+        if merged, from != nil || to != nil || launch != nil {
+            throw ValidationError("--merged has several users' events. Omit --from, --to and --launch.")
+        }
         if graph, place.isJSON { throw ValidationError("--graph is for people. Omit --format json.") }
     }
 
     func run() async throws {
-        var pages = Pages.events(isJSON: place.isJSON, withUser: false)
+        var pages = Pages.events(isJSON: place.isJSON, withUser: merged)
         func range(from: UInt64?, to: UInt64?) -> [(name: String, value: String)] {
             parameters(("from", from.map { "\($0)" }), ("to", to.map { "\($0)" }))
         }
@@ -47,8 +52,9 @@ struct HistoryCommand: AsyncParsableCommand {
             filter.query
             + parameters(
                 ("user", user), ("reverse", "\(reverse)"), ("field", field), ("device", device),
-                ("launch", launch.map { "\($0)" }))
+                ("launch", launch.map { "\($0)" }), ("merged", merged ? "true" : nil))
         func next(_ last: JSONObject) -> [(name: String, value: String)] {
+            if merged { return [("after", last["position"].cell)] }
             let version = last.count("version")
             return reverse ? range(from: from, to: version - 1) : range(from: version + 1, to: to)
         }
@@ -65,6 +71,11 @@ struct HistoryCommand: AsyncParsableCommand {
             return try damaged.report()
         }
         try await pages.print("events", of: "/v1/history", by: connection, query, from: range, limit, next: next)
-        if pages.count == 0 { Output.message("The user has no such event.") }
+        if pages.count == 0 {
+            let answer = try await connection.get("/v1/history", query + range)
+            let note = answer["note"].text.map { " \($0)" } ?? ""
+            Output.message("The user has no such event.\(note)".oneLine)
+            for line in Misses.lines(answer, "Without effect:") { Output.message(line) }
+        }
     }
 }

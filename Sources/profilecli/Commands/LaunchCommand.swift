@@ -18,7 +18,10 @@ struct LaunchCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var device: DeviceArgument
-    @Option(help: "cold, background or return.", completion: .list(LaunchKind.allCases.map(\.name))) var kind = "cold"
+    @Option(
+        help: "cold, background, return, or locked: in the background before the first unlock.",
+        completion: .list(LaunchKind.allCases.map(\.name)))
+    var kind = "cold"
     @Option(help: .init("Flush these only: events, attributes, user-attributes.", valueName: "lists")) var only: String?
 
     @Option(
@@ -65,7 +68,7 @@ struct LaunchCommand: AsyncParsableCommand {
         let taken = flushed.filter { $0["outcome"].text != "queued" }
         let left = answer.objects("left")
         let rejected = taken.count { $0["outcome"].text == "rejected" }
-        let disabled = left.first { $0["why"].text == "disabled" }
+        let disabled = left.first { ["disabled", "no_instance"].contains($0["why"].text) }
         let user = answer.object("user")["id"].text
         var summary =
             "Launched \(answer["device"].cell.oneLine) (\(kind)) as \((user ?? "no user").oneLine) "

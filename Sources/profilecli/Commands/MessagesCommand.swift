@@ -8,9 +8,15 @@ struct MessagesCommand: AsyncParsableCommand {
         examples: """
             profilecli messages declare messages.yaml
             profilecli messages show phone
+            profilecli messages settings phone --minimum-interval 5s
+            profilecli messages click phone --button ok
             profilecli messages explain jane welcome
             """,
-        subcommands: [Declare.self, List.self, Show.self, Explain.self])
+        subcommands: [
+            Declare.self, List.self, Show.self, MessageSettings.self, ActOnMessage<NextMessage>.self,
+            ActOnMessage<PresentMessage>.self, ActOnMessage<ClickMessage>.self, ActOnMessage<CloseMessage>.self,
+            ActOnMessage<LogImpression>.self, ActOnMessage<LogClick>.self, ActOnMessage<TimePassed>.self, Explain.self,
+        ])
 
     struct Declare: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -107,7 +113,8 @@ struct MessagesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "explain", "The chain of events from the cause to the screen.",
             """
-            Each line is one event: a decision about the message with its reason, or an event that led to it. With \
+            Each line is one event: a decision about the message with its reason, or an event that led to it. Below are \
+            events that did not trigger an in-app message although they came near, and why. With \
             --position it is the chain of any event: of a saved item, its launch, its flush and when it was sent.
             """,
             examples: """
@@ -135,10 +142,14 @@ struct MessagesCommand: AsyncParsableCommand {
             let query = parameters(("user", user), ("message", message), ("position", position.map { "\($0)" }))
             let answer = try await place.connect().get("/v1/messages/explain", query)
             if place.isJSON { return try Output.print([answer.line]) }
-            if let reason = answer["reason"].text { return try Output.print(["Nothing happened to it: \(reason)."]) }
-            var pages = Pages.events(isJSON: false, withUser: true)
-            try pages.print(answer.objects("links"))
-            if answer.flag("more") { Output.message("There are more; these are the first.") }
+            if let reason = answer["reason"].text {
+                try Output.print(["Nothing happened to it: \(reason)."])
+            } else {
+                var pages = Pages.events(isJSON: false, withUser: true)
+                try pages.print(answer.objects("links"))
+                if answer.flag("more") { Output.message("There are more; these are the first.") }
+            }
+            try Output.print(Misses.lines(answer, "What did not trigger it:"))
         }
     }
 }

@@ -128,19 +128,20 @@ struct PushReceive: PushAction {
         "receive", "The device gets a push that this store did not send.",
         examples: """
             profilecli push receive --payload '{"aps": {"alert": "Hi"}}'
+            profilecli push receive --payload @push.json
             profilecli push receive phone-1 --payload '{"aps": {"alert": "Hi"}, "ab": {}}'
             """)
 
-    @Option(parsing: .unconditional, help: .init("What the device gets.", valueName: "json")) var payload: String
+    @Option(
+        parsing: .unconditional,
+        help: .init("What the device gets; @FILE, or - for standard input.", valueName: "json"))
+    var payload: String
     @Option(help: "The ID of its campaign.") var message: String?
     @Option(help: .init("A later push with the same ID replaces it.", valueName: "id")) var collapseId: String?
     @Option(help: .init("It is not delivered after this.", valueName: "time")) var expiry: String?
 
     func write(to json: inout JSONWriter) throws {
-        guard let value = try? JSONObject(Array(payload.utf8)) else {
-            throw ValidationError("--payload must be a JSON object.")
-        }
-        json.member("payload", value.value)
+        json.member("payload", .object(try TypedDocument.object(payload, "--payload")))
         json.member("message", message)
         json.member("collapse_id", collapseId)
         json.member("expiry", expiry)

@@ -107,6 +107,10 @@ struct Log<What: WhatArguments>: AsyncParsableCommand {
             try write.write(user, what, device: device, to: &json)
         } describe: { answer in
             let done = answer.flag("repeated") ? "Already logged, under the same key," : "Logged"
+            if answer.flag("lost") {
+                let next = Suggestion.next("push initialize \(Shell.device(device ?? DefaultDevice.name))")
+                return "Nothing is logged. Lost at \(Phrase.spot(answer)): \(answer["reason"].cell). \(next)"
+            }
             let isQueued = answer.flag("queued")
             let effect = isQueued ? "queued by the SDK, and effective when it is sent" : Self.effect(answer)
             let next =
@@ -192,8 +196,8 @@ struct AttributeArguments: SaveArguments {
 
     @Argument(
         help: .init(
-            "Attributes; VALUE is JSON if it is valid JSON, else text. null unsets, '{\"inc\":1}' increments.",
-            valueName: "key=value"))
+            "Attributes; VALUE is JSON if it is valid JSON, else text. null unsets, '{\"inc\":1}' increments. "
+                + "@FILE, or - for standard input: a JSON object of attributes.", valueName: "key=value"))
     var attributes: [String] = []
 
     @Option(
@@ -208,7 +212,7 @@ struct AttributeArguments: SaveArguments {
         guard !attributes.isEmpty || !strings.isEmpty else {
             throw ValidationError("There is no attribute. Write at least one KEY=VALUE, as in level=7.")
         }
-        _ = try pairs.members()
+        if !pairs.hasFiles { _ = try pairs.members() }
     }
 
     func write(to json: inout JSONWriter) throws { json.member("attributes", .object(try pairs.members())) }
@@ -342,7 +346,9 @@ struct WriteOptions: ParsableArguments {
 struct PropertyOptions: ParsableArguments {
     @Option(
         name: [.customShort("p"), .customLong("property")], parsing: .unconditionalSingleValue,
-        help: .init("A property; VALUE is JSON if it is valid JSON, else text. Repeatable.", valueName: "key=value"))
+        help: .init(
+            "A property; VALUE is JSON if it is valid JSON, else text. Repeatable. @FILE, or - for standard input: a "
+                + "JSON object of properties.", valueName: "key=value"))
     var properties: [String] = []
 
     @Option(
@@ -353,7 +359,7 @@ struct PropertyOptions: ParsableArguments {
     private var pairs: TypedPairs { TypedPairs(.property, properties, texts: strings) }
     var remarks: [String] { pairs.remarks }
     var isEmpty: Bool { properties.isEmpty && strings.isEmpty }
-    mutating func validate() throws { _ = try pairs.members() }
+    mutating func validate() throws { if !pairs.hasFiles { _ = try pairs.members() } }
 
     /// Writes the member `properties`, if there are any.
     func write(to json: inout JSONWriter) throws {
@@ -364,7 +370,7 @@ struct PropertyOptions: ParsableArguments {
 
 /// `KEY=VALUE` pairs: a value that is valid JSON is taken as JSON, any other as text.
 struct TypedPairs {
-    enum Kind { case property, attribute }
+    enum Kind { case property, attribute, answer }
 
     private let kind: Kind
     private let pairs: [String]
@@ -374,9 +380,18 @@ struct TypedPairs {
         (self.kind, self.pairs, self.texts) = (kind, pairs, texts)
     }
 
-    func members() throws(ValidationError) -> [AttributeValue.Member] {
+    /// Whether one of the pairs is a file with members, or standard input.
+    var hasFiles: Bool { pairs.contains(where: Self.isFile) }
+
+    private static func isFile(_ pair: String) -> Bool { TypedDocument.isFile(pair) && !pair.contains("=") }
+
+    func members() throws -> [AttributeValue.Member] {
         var members: [AttributeValue.Member] = []
         for pair in pairs {
+            if Self.isFile(pair) {
+                members += try TypedDocument.object(pair, "The \(kind)")
+                continue
+            }
             let (key, text) = try split(pair)
             members.append(.init(key, try Self.value(text, of: key)))
         }
@@ -408,7 +423,7 @@ struct TypedPairs {
     /// A remark for each value that looks like JSON and is stored as text because it is not valid.
     var remarks: [String] {
         pairs.compactMap { pair -> String? in
-            guard let (key, text) = try? split(pair), Self.looksLikeJSON(text) else { return nil }
+            guard !Self.isFile(pair), let (key, text) = try? split(pair), Self.looksLikeJSON(text) else { return nil }
             do throws(JSONError) {
                 _ = try JSON.parse(text)
                 return nil
@@ -428,7 +443,7 @@ struct TypedPairs {
         // By bytes: "=" and a combining mark are another character.
         let sides = pair.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         guard sides.count == 2, !sides[0].isEmpty else {
-            let (article, lack) = (kind == .attribute ? "An" : "A", sides.count == 2 ? "key" : "equals sign")
+            let (article, lack) = (kind == .property ? "A" : "An", sides.count == 2 ? "key" : "equals sign")
             throw ValidationError(
                 "\(article) \(kind) is written KEY=VALUE, as in Score=10; one of them has no \(lack).")
         }

@@ -85,6 +85,8 @@ enum Phrase {
         for key in ["discarded", "sent"] as [Name] where !event[key].elements.isEmpty {
             parts.append("\(key.text) \(positions(event[key].elements))")
         }
+        // Of users who were merged since.
+        parts += event.objects("items").map { "(@\($0["position"].cell) \(content($0)))" }
         parts += event.objects("rejected").map { "rejected @\($0["position"].cell): \($0["reason"].cell)" }
         if let session = event["started"].integer { parts.append("begun @\(session)") }
         if let merged = event["merged_user_number"].integer {
@@ -127,6 +129,8 @@ enum Phrase {
         }
         let categories = settings.object("content_extension")["categories"].elements.map(\.cell)
         if !categories.isEmpty { parts.append("extension for \(categories.joined(separator: ", "))") }
+        if let handler = settings["server_events"].text, handler != "swift" { parts.append("server events \(handler)") }
+        if settings["messages"] != .null { parts.append("in-app messages set up") }
         return parts.isEmpty ? "defaults" : parts.joined(separator: ", ")
     }
 
@@ -141,6 +145,13 @@ enum Phrase {
             ("flush interval", span(settings["flush_interval_s"])),
             ("session timeout", span(settings["session_timeout_s"])),
             ("app groups", missing.isEmpty ? "no target lacks one" : missing.joined(separator: ", ")),
+            ("push", (settings["permission"].text ?? "").replacing("_", with: " ")),
+            ("SDK's start", settings["startup"] == .null ? "with the app" : settings["startup"].json),
+            (
+                "content extension",
+                settings["content_extension"] == .null ? "none" : settings["content_extension"].json
+            ), ("server events", settings["server_events"].cell),
+            ("in-app messages", settings["messages"] == .null ? "defaults" : settings["messages"].json),
         ]
     }
 

@@ -65,7 +65,7 @@ extension Scenario {
             let pattern = path.hasSuffix("/") ? "\(shown)*.yaml" : "\(shown)/*.yaml"
             throw Failure("\(shown) is a folder.", remedy: "Name its files: \(pattern)", status: .usage)
         }
-        guard let file = FileHandle(forReadingAtPath: path),
+        guard let file = FileHandle(forReadingAtPath: path == "-" ? "/dev/stdin" : path),
             let data = try? file.read(upToCount: mostBytes + 1) ?? Data()
         else {
             throw Failure("The file \(shown) cannot be read.", remedy: remedy, status: .usage)
@@ -173,15 +173,41 @@ extension ScenarioStep {
                 if case .object = field.kind { _ = try node.members() }
                 parts.append((Name(member), try Expected(node)))
             case .sent(let member):
-                if case .container = field.kind {
-                    sent.append((member, .string(try YAMLFile.container(node, in: folder))))
-                } else {
-                    sent.append((member, try field.kind.read(node)))
+                switch field.kind {
+                case .container: sent.append((member, .string(try YAMLFile.container(node, in: folder))))
+                case .contentExtension: sent.append((member, try YAMLFile.contentExtension(node, in: folder)))
+                default: sent.append((member, try field.kind.read(node)))
                 }
             case .own where field.name == StepKind.answer.name: expected = try Expected(node)
             case .own: own[field.name] = try field.kind.read(node)
             }
         }
         if case .expect = kind.action { expected = Expected(line: line, form: .object(parts)) }
+        try check(step)
+    }
+
+    /// Refuses what its request would refuse on any store, unless a refusal is expected.
+    private func check(_ step: YAMLNode) throws(YAMLFileError) {
+        guard case .post(let path) = kind.action, own[StepKind.refused.name] == nil else { return }
+        let members = sent.filter { !path.contains("{\($0.member)}") }.map { member, value in
+            AttributeValue.Member(Name(member), value)
+        }
+        do throws(APIProblem) {
+            try NativeAPI.check(path, members)
+        } catch {
+            guard let reason = error.reason, let place = error.place else {
+                throw step.refusal("would be refused: \(error.error.dropLast())", remedy: error.remedy)
+            }
+            throw step.refusal(at: fieldPath(place), reason, remedy: error.remedy)
+        }
+    }
+
+    /// The place of a request's member, by the name of its field.
+    private func fieldPath(_ place: String) -> String {
+        for field in kind.allFields {
+            guard case .sent(let member) = field.role, member != field.name, place.hasPrefix(member) else { continue }
+            return field.name + place.dropFirst(member.count)
+        }
+        return place
     }
 }

@@ -83,7 +83,12 @@ enum ScenarioSchema {
         case .choice(let words): json.member("enum", words)
         case .choices(let words): one(orMany: { $0.member("enum", words) }, &json)
         case .texts: one(orMany: { $0.member("type", ["string", "number", "boolean"]) }, &json)
-        case .object, .inAppSettings: json.member("type", "object")
+        case .object: json.member("type", "object")
+        case .inAppSettings: JSONSchema.inAppSettings.write(to: &json)
+        case .inAppMessages: JSONSchema.inAppMessages.write(to: &json)
+        case .startup: JSONSchema.startup.write(to: &json)
+        case .contentExtension: JSONSchema.contentExtension.write(to: &json)
+        case .appGroupTargets: JSONSchema.appGroupTargets.write(to: &json)
         case .list: json.member("type", "array")
         case .container, .workspace: json.member("type", ["string", "object"])
         case .any: break

@@ -27,6 +27,14 @@ struct StepField: Sendable {
         case any
         /// Settings of in-app messages: a mapping.
         case inAppSettings
+        /// Definitions of in-app messages: a list.
+        case inAppMessages
+        /// When the app makes the SDK: a mapping, or nothing.
+        case startup
+        /// A content extension: a mapping, the name of its property list, or nothing.
+        case contentExtension
+        /// Targets of the app with an app group each: a list.
+        case appGroupTargets
         /// A container of the tag manager: a mapping, or the name of a file.
         case container
         /// A workspace: a mapping, or the name of a file.
@@ -105,11 +113,11 @@ extension StepField.Kind {
         case .object:
             _ = try node.members()
             return try node.json()
-        case .list:
+        case .list, .inAppMessages, .appGroupTargets:
             _ = try node.elements()
             return try node.json()
         case .inAppSettings: return try node.inAppSettings()
-        case .any, .container, .workspace: return try node.json()
+        case .any, .container, .workspace, .startup, .contentExtension: return try node.json()
         }
     }
 

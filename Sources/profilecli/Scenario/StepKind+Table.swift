@@ -119,13 +119,19 @@ extension StepKind {
                 .sent(
                     "session_timeout", .span(least: 1), "How long the app may be away within one session.",
                     as: "session_timeout_s"),
-                .sent("without_app_groups", .list, "Targets that lack an app group: `{process: …, app_group: …}`."),
-                .sent("with_app_groups", .list, "Targets that have it again."),
+                .sent(
+                    "without_app_groups", .appGroupTargets,
+                    "Targets that lack an app group: `{process: …, app_group: …}`."),
+                .sent("with_app_groups", .appGroupTargets, "Targets that have it again."),
                 .sent("messages", .inAppSettings, "In-app messages, as in docs/in-app-messages.md."),
                 .sent("permission", .choice(["granted", "denied", "not_asked"]), "Whether pushes may be shown."),
                 .sent(
-                    "startup", .any, "When the app makes the SDK: a mapping if it waits, else `null` (docs/push.md)."),
-                .sent("content_extension", .any, "The app's content extension; `null`: it has none (docs/push.md)."),
+                    "startup", .startup,
+                    "When the app makes the SDK: a mapping if it waits, else `null` (docs/push.md)."),
+                .sent(
+                    "content_extension", .contentExtension,
+                    "The app's content extension, or its Info.plist as seen from the scenario; `null`: none (docs/push.md)."
+                ),
                 .sent(
                     "server_events", .choice(["swift", "objective-c", "off"]),
                     "The app's handler of silent pushes that are server events."), time,
@@ -190,7 +196,7 @@ extension StepKind {
             name: "declare-messages", meaning: "Declares the in-app messages of the sessions that start from now on.",
             action: .post("/v1/messages"),
             fields: [
-                .sent("messages", .list, "All of them, as in docs/in-app-messages.md.", isRequired: true)
+                .sent("messages", .inAppMessages, "All of them, as in docs/in-app-messages.md.", isRequired: true)
             ], short: "messages",
             example: "declare-messages: [{id: welcome, trigger_conditions: [{type: open}], message: Welcome}]"),
         StepKind(
@@ -218,6 +224,11 @@ extension StepKind {
             name: "wipe", meaning: "The SDK forgets its user, and discards what it has not sent.",
             action: .post("/v1/devices/{device}/wipe"), fields: [device, time], short: "device",
             example: "wipe: phone"),
+        StepKind(
+            name: "remove-app",
+            meaning: "The app is removed, with what waits, its user and its pushes; the next launch reinstalls it.",
+            action: .post("/v1/devices/{device}/remove"), fields: [device, time], short: "device",
+            example: "remove-app: phone"),
         StepKind(
             name: "discard", meaning: "Discards what waits on a device, as `resetStorageKeys` does.",
             action: .post("/v1/pending/discard"),
@@ -299,7 +310,7 @@ extension StepKind {
                 device, .expected("user", "Who is on it: `id`."), .expected("session", "`null` if none is open."),
                 .expected("settings", "As `settings` sets them.", .object),
                 .expected("waiting", "How many items wait for a launch."), .expected("queued", "How many are queued."),
-                .expected("why_queued", "`offline`, `manual`, `disabled` or `interval`."),
+                .expected("why_queued", "`offline`, `manual`, `disabled`, `no_instance` or `interval`."),
                 .expected("last_launch", "`null` if it was never launched."),
                 .expected("storages", "What waits, storage by storage."),
             ], example: "expect-device: {queued: 1, why_queued: offline}"),

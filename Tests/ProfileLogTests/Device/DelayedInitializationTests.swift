@@ -99,18 +99,13 @@ struct DelayedInitializationTests {
         }
     }
 
-    @Test("Who subscribes too late is not told; dropped analytics are said to be dropped")
+    @Test("Who subscribes too late is not told")
     func subscribers() {
-        var run = delayed {
-            $0.subscribesInTime = false
-            $0.analytics = .drop
-        }
+        var run = delayed { $0.subscription = .tooLate }
         run.send(.serverEvent)
         run.deliver()
         let reason = run.push(.initialize)?.first?.reason
-        #expect(
-            reason
-                == "its analytics were dropped (analyticsBehavior); the app subscribed too late and was not told of it")
+        #expect(reason == "the app subscribed too late and was not told of it")
         #expect(run.logged.isEmpty)
         var inTime = delayed()
         inTime.send(.serverEvent)
@@ -118,6 +113,58 @@ struct DelayedInitializationTests {
         #expect(inTime.logged.isEmpty)
         inTime.push(.initialize)
         #expect(inTime.logged == ["IAM Trigger"])
+    }
+
+    @Test("With analyticsBehavior drop the payload is ignored: nothing is captured, and no link opens")
+    func dropped() {
+        var run = delayed { $0.analytics = .drop }
+        let ignored = "the SDK does not exist yet, and ignores the payload (analyticsBehavior: drop)"
+        run.send(.serverEvent)
+        #expect(run.deliver().map(\.reason) == [ignored])
+        run.send(Payload(link: "app://cart"))
+        run.deliver()
+        let opened = run.push(.open(.newest))
+        #expect(opened?.map(\.stage) == [.opened] && opened?.first?.reason == ignored)
+        #expect(opened?.first?.content.isEmpty == true)
+        #expect(run.push(.initialize)?.isEmpty == true)
+        #expect(run.logged.isEmpty)
+        run.send(Payload(link: "app://cart"))
+        run.deliver()
+        #expect(run.push(.open(.newest))?.first?.content == [.init("url", "app://cart")], "now it exists")
+    }
+
+    @Test(
+        "Under push automation no delegate method is called for Braze's pushes: its handler logs nothing",
+        arguments: [
+            (SDKStartup.Subscription.never, PushAutomation.standard, true, false),
+            (.never, [.opened], true, true), (.never, .standard, false, true), (.inTime, .standard, true, true),
+            (.tooLate, .standard, true, true),
+        ] as [(SDKStartup.Subscription, PushAutomation, Bool, Bool)])
+    func delegate(
+        subscription: SDKStartup.Subscription, automation: PushAutomation, isBrazes: Bool, isCalled: Bool
+    ) {
+        var run = delayed {
+            $0.subscription = subscription
+            $0.automation = automation
+        }
+        run.push(.initialize)
+        var payload = Payload.serverEvent
+        payload.isBrazes = isBrazes
+        run.send(payload)
+        let reason = run.deliver().first?.reason ?? ""
+        #expect(run.logged == (isCalled ? ["IAM Trigger"] : []), "\(reason)")
+        #expect(reason.contains("the delegate method with the handler of server events is not called") != isCalled)
+    }
+
+    @Test("A captured push is not told to a delegate method either")
+    func delegateLater() {
+        var run = delayed { $0.subscription = .never }
+        run.send(.serverEvent)
+        run.deliver()
+        let processed = run.push(.initialize)
+        #expect(processed?.map(\.stage) == [.processed])
+        #expect(processed?.first?.reason?.contains("is not called") == true)
+        #expect(run.logged.isEmpty)
     }
 
     @Test("A new process has no SDK again; coming back to the same one has it still")
@@ -209,6 +256,24 @@ struct DelayedInitializationTests {
             let isQuirk = fires && flag != "true"
             #expect((reason?.contains("asks only that IS_SERVER_EVENT is there") ?? false) == isQuirk)
         }
+    }
+
+    @Test(
+        "A push that is no server event after all says why",
+        arguments: [
+            (["IS_SERVER_EVENT": .bool(true), "CAMPAIGN_NAME": "C"], .swift, true, "IS_SERVER_EVENT is not a text"),
+            (["IS_SERVER_EVENT": "true", "CAMPAIGN_NAME": .int(1)], .swift, true, "CAMPAIGN_NAME is not a text"),
+            (["IS_SERVER_EVENT": "true"], .swift, true, "the push has no CAMPAIGN_NAME"),
+            (["CAMPAIGN_NAME": "C"], .objectiveC, true, "the push has no IS_SERVER_EVENT"),
+            (["IS_SERVER_EVENT": "true", "CAMPAIGN_NAME": "C"], .off, true, "the app has no handler of server events"),
+            (["IS_SERVER_EVENT": "true", "CAMPAIGN_NAME": "C"], .swift, false, "the push does not wake the app"),
+        ] as [([Name: AttributeValue], ServerEventHandler, Bool, String)])
+    func unseen(pairs: [Name: AttributeValue], handler: ServerEventHandler, wakes: Bool, reason: String) {
+        var run = launched(handler)
+        run.send(Payload(alert: wakes ? nil : "Hi", wakesApp: wakes, pairs: pairs))
+        let said = run.deliver().first?.reason ?? ""
+        #expect(said.contains(reason), "\(said)")
+        #expect(run.logged.isEmpty)
     }
 
     @Test("A disabled SDK logs nothing, and a queue that is not empty takes the event")

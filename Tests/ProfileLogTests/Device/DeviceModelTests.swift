@@ -65,7 +65,7 @@ private struct DeviceLife {
     mutating func step() throws {
         clock.advance(Int64(random.next(below: 4_000_000)))
         let device = one(Self.devices)
-        switch random.next(below: 30) {
+        switch random.next(below: 31) {
         case 0...11: try save(on: device)
         case 12...13: try log(on: device)
         case 14...18: try launch(device)
@@ -73,6 +73,7 @@ private struct DeviceLife {
         case 20...21: try changeUser(device)
         case 22: _ = try one(logs).logOut(device: device, context: context())
         case 23: _ = try one(logs).wipe(device: device, context: context())
+        case 29: if random.next(below: 3) == 0 { _ = try? one(logs).removeApp(device: device, context: context()) }
         case 24...26: try changeSettings(device)
         case 27: try discard(device)
         case 28: try retry()
@@ -119,6 +120,8 @@ private struct DeviceLife {
             return try log.append([event], to: user, context: context).last
         } catch let error {
             if case .pendingFull = error { return nil }
+            // The app was removed.
+            if case .invalid("The app", _, _) = error { return nil }
             throw error
         }
     }
@@ -142,6 +145,8 @@ private struct DeviceLife {
 
     private mutating func changeUser(_ device: String) throws {
         let user = one([UserID.externalID("ana"), .externalID("bo"), .externalID("new-\(random.next(below: 4))")])
+        // A device without the app refuses it.
+        if try log.deviceState(device).status.isRemoved { return }
         _ = try one(logs).changeUser(device: device, to: user, context: context())
     }
 
@@ -172,7 +177,7 @@ private struct DeviceLife {
     private mutating func retry() throws {
         guard let rejected = try log.rejected().first else { return }
         let isFilled = try log.pending(on: rejected.item.context.device ?? "").count >= 12
-        if isFilled { return }
+        if try isFilled || log.deviceState(rejected.item.context.device ?? "").status.isRemoved { return }
         let correction: ProfileEvent =
             switch rejected.item.event {
             case .customEventSaved: .customEventSaved(CustomEvent(name: "repaired"))

@@ -11,6 +11,8 @@ extension MachineRun {
         var wakesApp = false
         var category: String?
         var pairs: [Name: AttributeValue] = [:]
+        /// Members of `aps` other than the alert, the category and what wakes the app.
+        var aps: [Name: AttributeValue] = [:]
         var buttons: [(id: String, action: String)] = []
         var link: String?
         var collapseID: String?
@@ -24,7 +26,7 @@ extension MachineRun {
         static let serverEvent = silent(["IS_SERVER_EVENT": "true", "CAMPAIGN_NAME": "spring"])
 
         var content: [AttributeValue.Member] {
-            var aps: [Name: AttributeValue] = [:]
+            var aps = aps
             aps["alert"] = alert
             if wakesApp { aps["content-available"] = .int(1) }
             aps["category"] = category.map { .string($0) }
@@ -63,6 +65,9 @@ extension MachineRun {
         switch intent {
         case .deliver, .receive: input.pushes = pushes.pushes.map(known)
         case .initialize: input.captured = pushes.captured.map(known)
+        case .removeApp:
+            input.pushes = pushes.pushes.filter { !$0.isUnderway }.map(known)
+            input.captured = pushes.captured.map(known)
         case .forceQuit: break
         case .expand, .input, .act, .open, .dismiss:
             let push: PushProgress? =

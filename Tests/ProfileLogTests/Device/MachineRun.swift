@@ -74,7 +74,7 @@ struct MachineRun {
     /// Everything that a launch does, up to where the app dies: `steps` actions, or all.
     mutating func launch(_ device: Name, _ kind: LaunchKind, dyingAfter steps: Int = .max, staysQueued: Bool = false) {
         var left = steps
-        let cause: SendCause = kind == .background ? .timer : .foreground
+        let cause: SendCause = kind.isInBackground ? .timer : .foreground
         func flushInput(_ run: MachineRun) -> FlushInput {
             var flush = FlushInput(limit: 3, cause: cause)
             flush.staysQueued = staysQueued
@@ -85,7 +85,9 @@ struct MachineRun {
             for item in run.refused { flush.refused[item] = "refused" }
             return flush
         }
-        while left > 0, handle(.flush(flushInput(self)), device) { left -= 1 }
+        if kind != .locked {
+            while left > 0, handle(.flush(flushInput(self)), device) { left -= 1 }
+        }
         guard left > 0 else { return }
         handle(.launch(kind), device)
         left -= 1
@@ -193,7 +195,11 @@ struct MachineRun {
         case .dataSent(let positions):
             for item in positions { move(item, from: .queued, to: .delivered) }
         case .pendingDiscarded(let discard):
-            for item in discard.positions { move(item, from: .queued, to: .discarded) }
+            // With the app goes also what waits; the SDK gives up what it took.
+            for item in discard.positions {
+                let isWaiting = discard.actor == Discard.system && items[item.rawValue] == .waiting
+                move(item, from: isWaiting ? .waiting : .queued, to: .discarded)
+            }
         default: break
         }
     }

@@ -36,7 +36,7 @@ struct PushModelTests {
         run.now += [0, 500_000, 12_000_000, 3_600_000_000][number(4)]
         let shown = run.devices[device]?.status.pushes.pushes ?? []
         let choice = shown.isEmpty ? PushIntent.PushChoice.newest : .at(shown[number(shown.count)].sent)
-        switch number(14) {
+        switch number(15) {
         case 0, 1, 2: run.send(payload(&random), to: device)
         case 3, 4: run.push(.deliver(limit: 1 + number(4)), device)
         case 5: run.push(.open(choice), device)
@@ -46,18 +46,20 @@ struct PushModelTests {
             let response = (ExtensionResponse.allCases.map(Optional.some) + [nil])[number(5)]
             run.push(.act(choice, action: ["REGISTER", "CLOSE"][number(2)], response), device)
         case 9: run.push(.input(choice, ["ana", "ana@example.com"][number(2)]), device)
-        case 10: run.launch(device, LaunchKind.allCases[number(3)])
+        case 10: run.launch(device, LaunchKind.allCases[number(LaunchKind.allCases.count)])
         case 11: run.push([.initialize, .forceQuit][number(2)], device)
         case 12: run.handle(number(3) == 0 ? .logOut : .leave, device)
+        case 13: if number(4) == 0 { run.push(.removeApp, device) }
         default:
             run.set(device) { settings in
-                switch number(7) {
+                switch number(8) {
                 case 0: settings.isOnline.toggle()
                 case 1: settings.isSDKEnabled.toggle()
                 case 2: settings.push.permission = [.granted, .granted, .denied, .notAsked][number(4)]
                 case 3: settings.push.startup.isDelayed.toggle()
                 case 4: settings.push.startup.preparation = [.inTime, .inTime, .tooLate, .never][number(4)]
-                case 5: settings.push.startup.automation = PushAutomation(rawValue: UInt8(number(8)))
+                case 5: settings.push.startup.subscription = SDKStartup.Subscription.allCases[number(3)]
+                case 6: settings.push.startup.automation = PushAutomation(rawValue: UInt8(number(8)))
                 default:
                     var contentExtension = ContentExtension(categories: ["a"])
                     contentExtension.allowsInteraction = number(4) > 0
@@ -72,7 +74,8 @@ struct PushModelTests {
         func number(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
         if number(4) == 0 { return number(2) == 0 ? .serverEvent : .silent() }
         return MachineRun.Payload(
-            isBrazes: number(6) > 0, wakesApp: number(3) == 0, category: [nil, "a", "b"][number(3)],
+            alert: number(5) == 0 ? nil : "Hello", isBrazes: number(6) > 0, wakesApp: number(3) == 0,
+            category: [nil, "a", "b"][number(3)], aps: number(5) == 0 ? ["badge": .int(1)] : [:],
             collapseID: number(4) == 0 ? "c\(number(2))" : nil,
             expiry: number(6) == 0 ? "2027-01-15T09:00:00Z" : nil)
     }

@@ -1,0 +1,206 @@
+internal import ProfileLogRequests
+
+/// Something of a user's life that came near to what was asked for, and why it did not get there.
+struct NearMiss {
+    let event: RecordedEvent
+    let reason: String
+    /// Where to look: a request's place for people, as in `profilecli rejected`.
+    var look: String?
+}
+
+/// Finds near misses in the life of a user: what was refused, lost, given up, or still waits.
+struct NearMisses {
+    let log: EventLog
+
+    /// An answer names so many, the newest.
+    static let most = 20
+
+    /// What is asked for.
+    enum Subject {
+        /// An attribute, or a part of one.
+        case field(Name)
+        case event(Name)
+        case product(Name)
+    }
+
+    /// Why an update of `subject` of `user` had no effect: those that did not take effect, oldest first.
+    func of(_ subject: Subject, _ user: UserInfo) throws -> [NearMiss] {
+        var updates: [RecordedEvent] = []
+        var fates = ItemFates()
+        try log.forEachInLife(of: user.number, asOf: user.version, skipping: { _, _ in }) { event in
+            fates.add(event)
+            if case .objectsLeftOut(let items) = event.event {
+                if items.contains(where: { subject.isNamed(by: $0) }) { updates.append(event) }
+            } else if subject.isOf(event.event) {
+                updates.append(event)
+            }
+            return true
+        }
+        let voided = try log.voidedEvents(of: user.number)
+        var finder = UnsettledItems(log: log, fates: fates)
+        var misses: [NearMiss] = []
+        for event in updates {
+            if case .objectsLeftOut(let items) = event.event {
+                for item in items where subject.isNamed(by: item) {
+                    // Of a refused event the log keeps no name.
+                    let which = item.field == nil ? ", and the log does not keep what it was" : ""
+                    misses.append(
+                        NearMiss(event: event, reason: Self.refusal(item) + which, look: "profilecli rejected"))
+                }
+            } else if let void = voided.void(of: event.position.rawValue) {
+                misses.append(NearMiss(event: event, reason: "it is void since position \(void)"))
+            } else if let miss = try finder.miss(event) {
+                misses.append(miss)
+            }
+        }
+        return Array(misses.suffix(Self.most))
+    }
+
+    private static func refusal(_ item: LeftOut) -> String {
+        item.reason == LeftOut.reasonLost ? "lost: \(item.reason)" : "refused: \(item.reason)"
+    }
+}
+
+/// What became of the items of a life, by the events that decided it.
+struct ItemFates {
+    private(set) var decided: [Position: Fate] = [:]
+
+    enum Fate {
+        case effective
+        /// The SDK has it.
+        case handed
+        case rejected(at: Position, String)
+        case discarded(at: Position, by: String, String)
+    }
+
+    /// Whether the SDK has taken the item.
+    func isTaken(_ position: Position) -> Bool {
+        switch decided[position] {
+        case .effective, .handed: true
+        case .rejected, .discarded, nil: false
+        }
+    }
+
+    mutating func add(_ event: RecordedEvent) {
+        if case .pendingFlushed(let flush) = event.event {
+            for position in flush.flushed { decided[position] = flush.isQueued ? .handed : .effective }
+            for item in flush.rejected { decided[item.position] = .rejected(at: event.position, item.reason) }
+        } else if case .dataSent(let positions) = event.event {
+            for position in positions { decided[position] = .effective }
+        } else if case .pendingDiscarded(let discard) = event.event {
+            for position in discard.positions {
+                decided[position] = .discarded(at: event.position, by: discard.actor, discard.reason)
+            }
+        }
+    }
+}
+
+/// What keeps saved and queued events from their effect.
+struct UnsettledItems {
+    let log: EventLog
+    let fates: ItemFates
+    private var settings: [String: DeviceSettings] = [:]
+
+    init(log: EventLog, fates: ItemFates) { (self.log, self.fates) = (log, fates) }
+
+    /// Nil if it took effect, or is no such event.
+    mutating func miss(_ event: RecordedEvent) throws -> NearMiss? {
+        guard event.event.kind.isSaved || event.event.kind.isQueued else { return nil }
+        let device = event.context.device ?? DeviceStorage.defaultDevice
+        let look = "profilecli pending --device \(device)"
+        switch fates.decided[event.position] {
+        case .effective: return nil
+        case nil where event.event.kind.isSaved:
+            let hidden = try event.context.storage.flatMap { try known(device).reasonHidden($0) }
+            let reason = hidden.map { "it waits on \(device): \($0)" } ?? "it waits on \(device) for a launch"
+            return NearMiss(event: event, reason: reason, look: look)
+        case .handed, nil:
+            let why = try known(device).reasonQueued().words
+            return NearMiss(event: event, reason: "the SDK on \(device) has not sent it: \(why)", look: look)
+        case .rejected(let position, let reason):
+            return NearMiss(
+                event: event, reason: "refused at position \(position): \(reason)", look: "profilecli rejected")
+        case .discarded(let position, let actor, let reason):
+            return NearMiss(event: event, reason: "discarded at position \(position) by \(actor): \(reason)")
+        }
+    }
+
+    private mutating func known(_ device: String) throws -> DeviceSettings {
+        if let known = settings[device] { return known }
+        let known = try log.deviceState(device).settings
+        settings[device] = known
+        return known
+    }
+}
+
+extension ProfileEvent {
+    /// The names of what it says: of an event, a product, or attributes.
+    var names: [Name] {
+        switch content {
+        case .customEvent(let event): [event.name]
+        case .purchase(let purchase): [purchase.product]
+        case .customAttributes(let changes): changes.map(\.name)
+        case .userAttributes(let changes): changes.map { Name($0.attribute.name) }
+        case nil: []
+        }
+    }
+}
+
+extension NearMisses.Subject {
+    /// Whether `event` would have changed it.
+    fileprivate func isOf(_ event: ProfileEvent) -> Bool {
+        switch (self, event.content) {
+        case (.field(let field), .customAttributes?), (.field(let field), .userAttributes?):
+            event.changes(Name(String(field.text.prefix { $0 != "[" })))
+        case (.event(let name), .customEvent(let event)?): event.name == name
+        case (.product(let product), .purchase(let purchase)?): purchase.product == product
+        default: false
+        }
+    }
+
+    /// Whether `item` of a request, which was refused, was about it.
+    fileprivate func isNamed(by item: LeftOut) -> Bool {
+        switch self {
+        case .field(let name):
+            let top = name.text.prefix { $0 != "." && $0 != "[" }
+            return item.list == "attributes" && (item.field == name.text || item.field.map { $0 == top } ?? false)
+        case .event(let name): return item.list == "events" && item.field ?? name.text == name.text
+        case .product(let product): return item.list == "purchases" && item.field ?? product.text == product.text
+        }
+    }
+}
+
+extension APIProblem {
+    /// Status 404: nothing of `field` took effect; `last` is the newest of so many updates.
+    static func noEffect(of field: String, _ last: NearMiss, _ count: Int) -> APIProblem {
+        let others = count > 1 ? " So were \(count - 1) before." : ""
+        let look = last.look.map { "See `\($0)`" } ?? "See GET /v1/history"
+        return APIProblem(
+            status: 404, code: "unknown_field",
+            error:
+                "\(shown(field)) has no value: the update at position \(last.event.position.rawValue) had no effect, "
+                + "as \(last.reason).\(others)",
+            remedy: "\(look).", place: "field", facts: [("position", last.event.position.rawValue)])
+    }
+}
+
+extension EventJSON {
+    /// The member `misses`, unless there are none.
+    mutating func write(_ misses: [NearMiss], to json: inout JSONWriter) throws {
+        if misses.isEmpty { return }
+        json.key("misses")
+        json.beginArray()
+        for miss in misses {
+            json.beginObject()
+            json.member("position", miss.event.position.rawValue)
+            json.member("kind", miss.event.event.kind.name)
+            json.member("at", miss.event.occurredAt)
+            json.member("user", try id(of: miss.event.user))
+            Self.writeOrigin(miss.event.context, to: &json)
+            json.member("reason", miss.reason)
+            json.member("look", miss.look)
+            json.endObject()
+        }
+        json.endArray()
+    }
+}
