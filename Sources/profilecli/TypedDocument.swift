@@ -29,7 +29,7 @@ enum TypedDocument {
         } catch {
             throw Failure(
                 "\(shown) is not valid JSON (\(error.kind) at byte \(error.offset)).",
-                remedy: "Correct the file that \(place) names.", status: .usage)
+                remedy: "Correct it and run the command again.", status: .usage)
         }
     }
 

@@ -74,7 +74,4 @@ struct WhyNotTests {
         }
         return parts.count > 1 ? (parts.last ?? "").isEmpty || rest.isEmpty : rest.isEmpty
     }
-
-    /// Stories of the reasons that no shipped scenario tells.
-    private static let rare: [String] = []
 }

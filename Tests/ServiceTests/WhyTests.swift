@@ -94,6 +94,54 @@ struct WhyTests {
         }
     }
 
+    @Test("A push that is opened before the SDK exists triggers when it is processed")
+    func delayedClick() async throws {
+        try await withAPI { api in
+            await play(api, #"{"messages":[{"id":"m","trigger_conditions":[{"type":"push_click"}]}]}"#)
+            _ = await api.post("/v1/devices/phone/settings", #"{"startup":{"prepared":"in_time"}}"#)
+            _ = await api.post("/v1/launch", "{}")
+            _ = await api.post(
+                "/v1/devices/phone/push", #"{"action":"receive","payload":{"aps":{"alert":"Hi"},"ab":{}}}"#)
+            _ = await api.post("/v1/devices/phone/push", #"{"action":"open"}"#)
+            #expect(await api.get("/v1/devices/phone/messages").json.at("screen") == .null)
+            _ = await api.post("/v1/devices/phone/push", #"{"action":"initialize"}"#)
+            #expect(await api.get("/v1/devices/phone/messages").json.at("screen") == "m")
+        }
+    }
+
+    @Test("A message that ends on another user's phone ends in the life of the one who triggered it")
+    func otherUser() async throws {
+        try await withAPI { api in
+            await play(
+                api, #"{"messages":[{"id":"m","trigger_conditions":[{"type":"custom_event","event_name":"e"}]}]}"#)
+            _ = await api.post("/v1/devices/phone/settings", #"{"messages":{"display_choice":"reenqueue"}}"#)
+            _ = await api.post("/v1/log/event", #"{"device":"phone","name":"e"}"#)
+            _ = await api.post("/v1/change-user", #"{"user":"bob"}"#)
+            let answer = await api.get("/v1/messages/explain", [("user", "jane"), ("message", "m")]).json
+            #expect(answer.at("links.1.reason") == "the delegate put it back on the stack")
+            #expect(answer.at("links.2.kind") == "inAppMessageDiscarded")
+            #expect(answer.at("links.2.reason") == "another user is on the device")
+            #expect(
+                await api.get("/v1/messages/explain", [("user", "bob"), ("message", "m")]).json.at("links").count == 0)
+        }
+    }
+
+    @Test("A batch says which items are lost, and which the SDK has queued")
+    func batch() async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/launch", "{}")
+            let items = #"{"items":[{"kind":"log/event","device":"phone","name":"e"}]}"#
+            #expect(await api.post("/v1/batch", items).json.at("results.0.queued") == .null)
+            _ = await api.post("/v1/devices/phone/settings", #"{"online":false}"#)
+            #expect(await api.post("/v1/batch", items).json.at("results.0.queued") == true)
+            _ = await api.post("/v1/devices/phone/settings", #"{"online":true,"startup":{}}"#)
+            _ = await api.post("/v1/launch", "{}")
+            let lost = await api.post("/v1/batch", items).json
+            #expect(lost.at("results.0.lost") == true)
+            #expect(lost.at("results.0.reason") == "the app logged it before the SDK existed")
+        }
+    }
+
     @Test("A life has no hole at the log-in: history, flushes and explain know the events of merged users")
     func merged() async throws {
         try await withAPI { api in

@@ -1,7 +1,7 @@
 /// Names in the order in which a mistyped one may have meant them: the close ones, nearest first, then the others as
 /// they were.
 package struct NearestNames {
-    /// Those that are a few letters away.
+    /// Those that are a few letters away, or begin as the typed one does: `categories` for `category`.
     package let close: [String]
     /// All of them, the close ones first.
     package let all: [String]
@@ -11,9 +11,16 @@ package struct NearestNames {
         let typed = Array(typed.lowercased().unicodeScalars.prefix(40))
         let limit = max(1, typed.count / 3)
         let distances = names.map { (name: $0, distance: Self.distance(typed, Array($0.lowercased().unicodeScalars))) }
-        let close = distances.filter { $0.distance <= limit }.sorted { $0.distance < $1.distance }.map(\.name)
+        let close = distances.filter { $0.distance <= limit || Self.beginAlike(typed, $0.name) }
+            .sorted { $0.distance < $1.distance }.map(\.name)
         self.close = close
         all = close + names.filter { !close.contains($0) }
+    }
+
+    /// Whether three quarters of `typed`, and four letters at least, are the beginning of `name`.
+    private static func beginAlike(_ typed: [Unicode.Scalar], _ name: String) -> Bool {
+        let common = zip(typed, name.lowercased().unicodeScalars).prefix { $0 == $1 }.count
+        return common >= 4 && common * 4 >= typed.count * 3
     }
 
     /// How many letters must be put in, left out, replaced, or exchanged with the next to make one of the other

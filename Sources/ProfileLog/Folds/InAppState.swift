@@ -79,6 +79,17 @@ package struct InAppState: Hashable, Sendable {
         displays.countBefore { ($0.user, $0.message) < (user, message) }
     }
 
+    /// The user who triggered the message that `step` ends; nil if it ends none.
+    package func owner(of step: MessageStep) -> UInt64? {
+        switch step.stage {
+        case .discarded: (stack + delayed).first { $0.message == step.message }?.user
+        case .closed: screen?.message == step.message ? screen?.user : nil
+        case .sent, .notSent, .received, .notReceived, .captured, .expanded, .opened, .actionChosen, .dismissed,
+            .processed, .shown, .waiting, .ignored, .clicked, .scheduled, .unscheduled:
+            nil
+        }
+    }
+
     /// Whether it waits: for its time, or on the stack.
     package func isWaiting(_ message: Name) -> Bool {
         delayed.contains { $0.message == message } || stack.contains { $0.message == message }

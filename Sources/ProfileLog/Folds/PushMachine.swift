@@ -59,10 +59,14 @@ package struct PushMachine {
             if isShown(known.push) { added += 1 }
             actions += arrival
         }
-        for old in shown.prefix(max(0, shown.count + added - PushState.mostShown)) {
-            actions.append(step(.dismissed, old, reason: PushRemark.tooMany.reason("\(PushState.mostShown)")))
+        return actions + makeRoom(among: shown, for: added)
+    }
+
+    /// The oldest of what is shown goes, if `added` more would be too many.
+    private func makeRoom(among shown: [KnownPush], for added: Int) -> [Action] {
+        shown.prefix(max(0, shown.count + added - PushState.mostShown)).map {
+            step(.dismissed, $0, reason: PushRemark.tooMany.reason("\(PushState.mostShown)"))
         }
-        return actions
     }
 
     private func receive(_ step: MessageStep) -> [Action] {
@@ -73,10 +77,12 @@ package struct PushMachine {
             refused.reason = obstacle.rawValue
             return [Action(.message(refused), .current)]
         }
-        let replaced = input.pushes.filter { !$0.progress.isUnderway && $0.push.isReplaced(by: push) }.map {
+        let shown = input.pushes.filter { !$0.progress.isUnderway }
+        let replaced = shown.filter { $0.push.isReplaced(by: push) }.map {
             self.step(.dismissed, $0, reason: PushRemark.replaced.reason())
         }
-        return replaced + arrival(push, cause: nil, of: .current, content: step.content)
+        let room = makeRoom(among: shown.filter { !$0.push.isReplaced(by: push) }, for: isShown(push) ? 1 : 0)
+        return replaced + arrival(push, cause: nil, of: .current, content: step.content) + room
     }
 
     private func isShown(_ push: DeliveredPush) -> Bool { push.hasBanner && settings.permission == .granted }

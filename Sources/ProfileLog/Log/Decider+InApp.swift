@@ -45,7 +45,7 @@ extension Decider {
             guard let input = try sessionStart(on: device) else { return }
             try follow(input, on: device, cause, context)
         } else if case .message(let step) = event {
-            guard step.stage == .opened else { return }
+            guard try reachesSDKOpened(step, on: device) else { return }
             try follow(.event(.pushOpened(campaign: step.message)), on: device, cause, context)
         } else if case .pendingFlushed(let flush) = event {
             for position in flush.flushed {
@@ -55,6 +55,16 @@ extension Decider {
         } else if let trigger = TriggerEvent(logged: event) {
             try follow(.event(trigger), on: device, cause, context)
         }
+    }
+
+    /// Whether the SDK gets to know with `step` that a push was opened: at once, or when it exists.
+    private mutating func reachesSDKOpened(_ step: MessageStep, on device: Name) throws -> Bool {
+        if step.stage == .opened { return try status(of: device).settings.push.hasInstance }
+        guard step.stage == .processed, let captured = step.cause else { return false }
+        guard case .message(let capture) = try recorded(at: captured.rawValue).event, let cause = capture.cause,
+            case .message(let opened) = try recorded(at: cause.rawValue).event
+        else { return false }
+        return opened.stage == .opened
     }
 
     /// The custom event that was saved at `position`; nil if it is another item, or was erased or damaged since.
@@ -103,7 +113,11 @@ extension Decider {
         let reaction = machine.handle(input, cause: cause)
         var context = context.on(device)
         context.process = DeviceStorage.app
-        for step in reaction.steps { try event(.message(step), context, user) }
+        for step in reaction.steps {
+            // The end of a message is told to the user who triggered it, also when another one is on the device.
+            let owner = try state.owner(of: step).map { try view.canonicalUser(of: $0) }
+            try event(.message(step), context, owner ?? user)
+        }
         return reaction
     }
 

@@ -142,7 +142,12 @@ extension InAppMessage {
 extension TriggerCondition {
     init(_ value: AttributeValue, at place: String) throws(DocumentFault) {
         let all = ["type", "event_name", "product_id", "campaign_id", "property_filters"]
-        guard let word = try MessageFields(value, at: place, all).word("type", Word.self) else {
+        let given = try MessageFields(value, at: place, all)
+        if let text = try given.text("type"), let word = Word.others[text] {
+            throw DocumentFault(
+                place: given.path("type"), reason: "is not a known word", remedy: "Did you mean `\(word.rawValue)`?")
+        }
+        guard let word = try given.word("type", Word.self) else {
             throw DocumentFault(
                 place: "\(place).type", reason: "is missing",
                 remedy: "The types are \(Word.allCases.map(\.rawValue).joined(separator: ", ")).")

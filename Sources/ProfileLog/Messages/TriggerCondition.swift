@@ -20,6 +20,12 @@ package enum TriggerCondition: Hashable, Sendable {
         case purchaseProperty = "purchase_property"
         case customEvent = "custom_event"
         case customEventProperty = "custom_event_property"
+
+        /// Names that other documents give to a type.
+        static let others: [String: Word] = [
+            "session_start": .open, "app_open": .open, "push_open": .pushClick, "push_opened": .pushClick,
+            "any_purchase": .purchase, "event": .customEvent,
+        ]
     }
 
     var filters: Filters {

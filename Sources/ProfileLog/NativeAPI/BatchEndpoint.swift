@@ -125,6 +125,12 @@ struct BatchEndpoint {
                 json.member("position", receipt.first.rawValue + UInt64(offset) - 1)
                 json.member("version", receipt.version(after: place).rawValue)
                 json.member("user", try log.find(place.user))
+                let stored = try log.event(at: Position(rawValue: receipt.first.rawValue + UInt64(offset) - 1))?.event
+                if case .queued = stored { json.member("queued", true) }
+                if case .objectsLeftOut = stored {
+                    json.member("lost", true)
+                    json.member("reason", LeftOut.reasonLost)
+                }
             }
         }
     }
@@ -210,6 +216,7 @@ extension BatchEndpoint {
         "results?": [
             [
                 "index": .integer, "position?": .integer, "version?": .integer, "user?": .orNull(.user),
+                "queued?": .boolean, "lost?": .boolean,
                 "error?": .text, "remedy?": .text, "code?": .text, "place?": .text, "reason?": .text,
             ]
         ],

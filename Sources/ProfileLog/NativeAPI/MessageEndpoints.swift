@@ -163,6 +163,7 @@ struct TriggerMisses {
     /// An event of nearly the name that is waited for.
     private var otherName: NearMiss? {
         for case .customEvent(let wanted, _) in message.triggers {
+            if names[wanted] != nil { continue }
             let near = NearestNames(to: wanted.text, among: names.keys.map(\.text).sorted()).close.first
             guard let near, let event = names[Name(near)] else { continue }
             return NearMiss(event: event, reason: "its name is \(near), wanted \(wanted)")

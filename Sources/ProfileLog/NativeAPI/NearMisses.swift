@@ -173,13 +173,13 @@ extension NearMisses.Subject {
 extension APIProblem {
     /// Status 404: nothing of `field` took effect; `last` is the newest of so many updates.
     static func noEffect(of field: String, _ last: NearMiss, _ count: Int) -> APIProblem {
-        let others = count > 1 ? " So were \(count - 1) before." : ""
+        let others = count > 1 ? " Nor had \(count - 1) before it." : ""
         let look = last.look.map { "See `\($0)`" } ?? "See GET /v1/history"
         return APIProblem(
             status: 404, code: "unknown_field",
             error:
-                "\(shown(field)) has no value: the update at position \(last.event.position.rawValue) had no effect, "
-                + "as \(last.reason).\(others)",
+                "\(shown(field)) has no value: the update at position \(last.event.position.rawValue) had no effect "
+                + "(\(last.reason)).\(others)",
             remedy: "\(look).", place: "field", facts: [("position", last.event.position.rawValue)])
     }
 }

@@ -109,7 +109,7 @@ struct Log<What: WhatArguments>: AsyncParsableCommand {
             let done = answer.flag("repeated") ? "Already logged, under the same key," : "Logged"
             if answer.flag("lost") {
                 let next = Suggestion.next("push initialize \(Shell.device(device ?? DefaultDevice.name))")
-                return "Nothing is logged. Lost at \(Phrase.spot(answer)): \(answer["reason"].cell). \(next)"
+                return "Recorded at \(Phrase.spot(answer)); lost: \(answer["reason"].cell). \(next)"
             }
             let isQueued = answer.flag("queued")
             let effect = isQueued ? "queued by the SDK, and effective when it is sent" : Self.effect(answer)

@@ -300,6 +300,7 @@ extension StepKind {
                 .sent("from", .integer(1...1 << 40), "First version."),
                 .sent("to", .integer(1...1 << 40), "Last version."), .sent("since", .time, "Recorded since."),
                 .sent("before", .time, "Recorded before."), .sent("reverse", .flag, "The newest first."),
+                .sent("merged", .flag, "With the events of users who were merged into this one."),
                 .sent("limit", .integer(1...10_000), "How many at most."), .expected("events", "The events."),
                 .expected("version", "How many events the user has."),
             ], example: "expect-history: {user: jane, kind: customEventSaved, events: [{name: Completed Match Game}]}"),

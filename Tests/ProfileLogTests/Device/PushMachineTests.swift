@@ -217,6 +217,98 @@ struct PushMachineTests {
         }
     }
 
+    @Test(
+        "The guard of the Swift code asks for a text; the Objective-C code only that the pair is there",
+        arguments: [
+            (.int(1), "the key-value pair title of the push is no text, as the guard of the Swift code asks", nil),
+            (.bool(true), "the key-value pair title of the push is no text, as the guard of the Swift code asks", nil),
+            ("Swift", nil, nil),
+            (.null, "the push has no key-value pair title", "the push has no key-value pair title"),
+        ] as [(AttributeValue, String?, String?)])
+    func languages(value: AttributeValue, swift: String?, objectiveC: String?) {
+        for (language, reason) in [(ContentExtension.Language.swift, swift), (.objectiveC, objectiveC)] {
+            var run = withExtension {
+                $0.pairs = [.init("title")]
+                $0.language = language
+            }
+            run.send(Payload(category: "certification", pairs: ["title": value]))
+            run.deliver()
+            let step = run.push(.expand(.newest, .view))?.first
+            let said = reason.map { "the default interface: the extension stopped, as \($0)" }
+            #expect(step?.reason == said ?? "the interface of the content extension", "\(language)")
+        }
+    }
+
+    @Test(
+        "Without text there is no banner, and nothing to open",
+        arguments: [
+            (nil, ["badge": .int(1)], "only a badge"), (nil, ["sound": "default"], "only a sound"),
+            ("", ["badge": .int(1), "sound": "default"], "only a badge and a sound"), (nil, [:], "nothing"),
+            (.object([.init("body", "")]), ["badge": .int(0)], "only a badge"),
+        ] as [(AttributeValue?, [Name: AttributeValue], String)])
+    func noBanner(alert: AttributeValue?, aps: [Name: AttributeValue], instead: String) {
+        var run = launched()
+        run.send(Payload(alert: alert, aps: aps))
+        let received = run.deliver().first
+        #expect(received?.stage == .received && received?.screen == .nothing)
+        #expect(received?.reason == "it has no alert, so there is no banner: \(instead)")
+        #expect(run.devices["d"]?.status.pushes.pushes.isEmpty == true)
+        #expect(run.push(.open(.newest)) == nil && run.push(.expand(.newest, .view)) == nil)
+        run.send(Payload(alert: .object([.init("title-loc-key", "HELLO")]), aps: aps))
+        #expect(run.deliver().first?.screen == .notification)
+    }
+
+    @Test("A badge with content-available is not silent: it reaches an app that was swiped away")
+    func badgeIsNotSilent() {
+        var run = launched()
+        run.push(.forceQuit)
+        run.send(Payload(alert: nil, wakesApp: true, aps: ["badge": .int(1)]))
+        run.send(.silent())
+        #expect(run.deliver().map(\.stage) == [.received, .notReceived])
+    }
+
+    // MARK: - The app removed
+
+    @Test("With the app goes what waits, what is shown and what was captured, each with a step that says so")
+    func removed() {
+        var run = MachineRun()
+        run.set { $0.push.startup.isDelayed = true }
+        run.launch("d", .cold)
+        run.send(.silent())
+        run.send(Payload())
+        run.deliver()
+        run.save(on: "d", by: "push", into: .appGroup("group.a"), list: .customEvents, isValid: true)
+        let item = run.position
+        let user = run.devices["d"]?.user
+        let steps = run.push(.removeApp)
+        #expect(steps?.map(\.stage) == [.dismissed, .processed])
+        #expect(steps?.allSatisfy { $0.reason == "the app was removed" } == true)
+        #expect(run.items[item] == .discarded)
+        let status = run.devices["d"]?.status ?? DeviceStatus()
+        #expect(status.isRemoved && status.user == nil && status.launch == 0 && status.pushes.isEmpty)
+        #expect(run.push(.removeApp)?.isEmpty == true, "once")
+        run.send(Payload())
+        #expect(run.deliver().first?.reason == "the app was removed from the device")
+        run.launch("d", .return)
+        #expect(run.devices["d"]?.status.isRemoved == false)
+        #expect(run.devices["d"]?.user != nil && run.devices["d"]?.user != user, "another anonymous user")
+        #expect(run.devices["d"]?.settings.push.permission == .notAsked)
+    }
+
+    @Test("Before the first unlock a launch flushes nothing, and finishes no launch that died")
+    func locked() {
+        var run = MachineRun()
+        run.save(on: "d", by: "push", into: .appGroup("group.a"), list: .customEvents, isValid: true)
+        let item = run.position
+        run.launch("d", .cold, dyingAfter: 1)
+        run.handle(.leave, "d")
+        run.launch("d", .locked)
+        #expect(run.items[item] == .waiting)
+        #expect(run.devices["d"]?.status.isInForeground == false)
+        run.launch("d", .cold)
+        #expect(run.items[item] == .delivered)
+    }
+
     @Test("An information capture: asks, takes valid input, confirms, is dismissed")
     func capture() {
         var run = withExtension { $0.input = .email }
