@@ -126,4 +126,59 @@ struct AddressTests {
             #expect(await write("2") == 200)
         }
     }
+
+    // MARK: - Erasing
+
+    private func erase(_ api: API, _ user: String, _ more: String = "") async -> (status: Int, json: AttributeValue) {
+        await api.post("/v1/erase", #"{"user":"\#(user)","reason":"asked"\#(more)}"#)
+    }
+
+    @Test("An erasure by an address finds who has it; of several it takes none that is not named")
+    func erased() async throws {
+        try await withAPI { api in
+            // A guest, and then an account with the same address.
+            _ = await api.post("/users/track", #"{"attributes":[{"email":"x@example.com","level":1}]}"#)
+            await user("u", "X@example.com", api)
+            #expect(await number("/v1/profile", "email:x@example.com", api) == 2)
+            let candidates = await api.get("/v1/erase", [("user", "email:X@example.com")]).json
+            #expect(candidates.at("users.0.id") == "u" && candidates.at("users.0.kind") == "identified")
+            #expect(candidates.at("users.1.kind") == "e-mail address only")
+            #expect(candidates.at("users.1.since").text.hasSuffix("Z"))
+            let refused = await erase(api, "email:x@example.com")
+            #expect(refused.status == 409 && refused.json.at("code") == "several_users")
+            for number: UInt64 in [1, 2] {
+                let user = try api.log.find(UserNumber(rawValue: number))
+                #expect(user?.isErased == false)
+            }
+            let other = await erase(api, "email:x@example.com", #","number":7"#)
+            #expect(other.status == 409 && other.json.at("code") == "another_user")
+            #expect(await erase(api, "email:x@example.com", #","number":1"#).json.at("user_number") == 1)
+            #expect(await number("/v1/profile", "email:x@example.com", api) == 2)
+            // Now it is the address of one.
+            #expect(await erase(api, "email:x@example.com").json.at("user_number") == 2)
+            #expect(await erase(api, "email:x@example.com").status == 404)
+            #expect(await api.get("/v1/erase", [("user", "email:x@example.com")]).status == 404)
+        }
+    }
+
+    @Test("All who have an address can be erased at once; who only had it stays")
+    func erasedTogether() async throws {
+        try await withAPI { api in
+            let phone = #""attribute":"phone","value":"+4930123456""#
+            for id in ["a", "b", "c"] { _ = await api.post("/v1/log/user-attribute", #"{"user":"\#(id)",\#(phone)}"#) }
+            _ = await api.post(
+                "/v1/log/user-attribute", #"{"user":"b","attribute":"phone","value":"+4930999999"}"#)
+            let (status, json) = await erase(api, "phone:+49 30 123456", #","all":true"#)
+            #expect(status == 200, "\(json)")
+            #expect(json.at("user_numbers").count == 2)
+            let other = try api.log.find(.externalID("b"))
+            #expect(other?.isErased == false)
+            // A user who was made by an address and has another one now is not found by the old one.
+            _ = await api.post("/users/track", #"{"attributes":[{"email":"old@example.com"}]}"#)
+            await user("email:old@example.com", "new@example.com", api)
+            #expect(await erase(api, "email:old@example.com").status == 404)
+            #expect(await erase(api, "email:new@example.com").status == 200)
+            #expect(await erase(api, "nobody").status == 404)
+        }
+    }
 }

@@ -112,12 +112,18 @@ struct CustomAttribute {
         return reading
     }
 
+    /// First what is added, then what is removed, then what is changed: an object that an update turns into one that
+    /// is to be removed stays.
     private func objectOperations(_ value: AttributeValue) throws(TrackFault) -> [AttributeOperation] {
         var operations: [AttributeOperation] = []
         if let added = value[WireNames.objectsAdd] {
             let objects = try objects(list(added))
             _ = try sized(.array(objects))
             operations.append(.objectsAdd(objects))
+        }
+        if let matches = value[WireNames.objectsRemove] {
+            let matches = try list(matches).map { (element) throws(TrackFault) in try match(element) }
+            operations.append(.objectsRemove(matches))
         }
         if let updates = value[WireNames.objectsUpdate] {
             let updates = try list(updates).map { (update) throws(TrackFault) in
@@ -129,10 +135,6 @@ struct CustomAttribute {
                     match: try match(update), object: try nested.members(object, depth: 2))
             }
             operations.append(.objectsUpdate(updates, merging: merging))
-        }
-        if let matches = value[WireNames.objectsRemove] {
-            let matches = try list(matches).map { (element) throws(TrackFault) in try match(element) }
-            operations.append(.objectsRemove(matches))
         }
         return operations
     }

@@ -9,6 +9,7 @@ struct ExportEndpoints {
 
     /// `POST /users/export/ids`: profiles as they are now, everything acknowledged included.
     func exportUsers(_ request: APIRequest) throws -> APIAnswer {
+        let misspelt = try request.misspelt(in: BodyObject.read(request.body))
         let request = try ExportRequest(request.body, api.workspace.limits)
         var seen: Set<UserNumber> = []
         var unknown: [String] = []
@@ -27,6 +28,7 @@ struct ExportEndpoints {
             if !unknown.isEmpty {
                 json.array("invalid_user_ids", unknown) { $0.value($1) }
             }
+            json.dropped([], misspelt)
         }
     }
 
@@ -47,6 +49,7 @@ struct ExportEndpoints {
 
     func exportSegment(_ request: APIRequest) async throws -> APIAnswer {
         let asked = try SegmentExportRequest(request.body, api.workspace)
+        let misspelt = try request.misspelt(in: BodyObject.read(request.body))
         let day = log.options.now().rfc3339().prefix(10)
         let prefix = "\(day)-\(UUID().uuidString.lowercased())"
         let file = try await api.exports.withFolder(for: asked.segment.id) { folder in
@@ -56,11 +59,11 @@ struct ExportEndpoints {
             json.member("object_prefix", prefix)
             json.member("url", "\(request.baseURL.isEmpty ? request.localURL() : request.baseURL)/exports/\(file.name)")
             json.member("message", "success")
-            if asked.hasCallback {
-                json.objects("dropped", ["callback_endpoint"]) { json, field in
-                    json.member("reason", "is not called: the file was complete before this answer")
-                    json.member("field", field)
-                }
+            if !asked.hasCallback { return json.dropped([], misspelt) }
+            let callback = ("is not called: the file was complete before this answer", "callback_endpoint")
+            json.objects("dropped", [callback] + misspelt.map { ($0.reason, $0.member ?? "") }) { json, drop in
+                json.member("reason", drop.0)
+                json.member("field", drop.1)
             }
         }
     }
@@ -143,7 +146,8 @@ struct ExportEndpoints {
 // MARK: - The form of the answers
 
 extension ExportEndpoints {
-    static let users: AnswerShape = ["users": [ExportedProfile.shape], "message": .text, "invalid_user_ids?": [.text]]
+    static let users: AnswerShape =
+        ["users": [ExportedProfile.shape], "message": .text, "invalid_user_ids?": [.text], "dropped?": .dropped]
     static let segment: AnswerShape =
         ["object_prefix": .text, "url": .text] + .success + ["dropped?": .dropped]
 }

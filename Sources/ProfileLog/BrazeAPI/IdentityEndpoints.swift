@@ -10,6 +10,11 @@ struct IdentityEndpoints {
 
     func addAliases(_ request: APIRequest) async throws -> APIAnswer {
         try await changeAliases(request, "user_aliases") { object throws(TrackFault) in
+            // Without its external ID the alias would become another user's.
+            let known = ["external_id", "alias_name", "alias_label", "user_alias"]
+            if let slip = Misspelling.all(in: object, among: known).first(where: { $0.meant == "external_id" }) {
+                throw .object("'\(slip.member ?? "")' \(slip.reason)")
+            }
             let alias = try Self.alias(Self.unwrapped(object), WireNames.aliasName)
             // Empty text is no ID, as in a track request.
             let externalID = [Self.unwrapped(object), object].compactMap { $0.present(WireNames.externalID) }
@@ -56,24 +61,34 @@ struct IdentityEndpoints {
     // MARK: - `POST /users/identify` (spec/rest-api 2.4)
 
     func identifyUsers(_ request: APIRequest) async throws -> APIAnswer {
+        let merges = try Self.merges(request)
         let lists = try IdentityRequest(
             request, [Self.aliasesToIdentify, Self.emailsToIdentify, Self.phonesToIdentify]
         ) { (object, list) throws(TrackFault) in
             guard let value = object.present(WireNames.externalID) else { throw .required("external_id") }
             guard let id = TrackTarget.externalID(value) else { throw .notValid("external_id") }
-            return .identify(try Self.person(object, list), externalID: .externalID(id))
+            return .identify(try Self.person(object, list), externalID: .externalID(id), merges: merges)
         }
         return lists.answer(try await carryOut(lists.items, of: request))
+    }
+
+    /// `merge_behavior`: whether a person is merged into a user who has the external ID already.
+    private static func merges(_ request: APIRequest) throws -> Bool {
+        guard let value = try BodyObject.read(request.body).present("merge_behavior") else { return true }
+        guard let merges = value.asText.flatMap({ ["merge": true, "none": false][$0] }) else {
+            throw APIProblem.invalid("merge_behavior", "must be merge or none")
+        }
+        return merges
     }
 
     private static let aliasesToIdentify: Name = "aliases_to_identify"
     private static let emailsToIdentify: Name = "emails_to_identify"
     private static let phonesToIdentify: Name = "phone_numbers_to_identify"
 
-    private static func person(_ object: AttributeValue, _ list: Name) throws(TrackFault) -> IdentityItem.Person {
+    private static func person(_ object: AttributeValue, _ list: Name) throws(TrackFault) -> Person {
         let key = [aliasesToIdentify: WireNames.userAlias, emailsToIdentify: WireNames.email][list] ?? WireNames.phone
         guard let value = object.present(key) else { throw .required(key.text) }
-        guard let person = try IdentityItem.Person(object, key, value) else { throw .notValid(key.text) }
+        guard let person = try Person(object, key, value) else { throw .notValid(key.text) }
         return person
     }
 
@@ -173,23 +188,10 @@ struct IdentityEndpoints {
         return APIAnswer.ok(status: 201) { json in
             json.member("deleted", request.entries.count)
             json.member("message", "success")
-            let dropped = zip(request.entries, reasons).filter { $1 != nil }
-            if !dropped.isEmpty {
-                json.array("dropped", dropped) { $0.place("reason", $1.1 ?? "", $1.0.array, $1.0.index) }
-            }
-        }
-    }
-}
-
-extension IdentityItem.Person {
-    /// The person whom `value` names, the member `key` of `object`; nil if it names none.
-    ///
-    /// An address needs the member `prioritization` with it.
-    init?(_ object: AttributeValue, _ key: Name, _ value: AttributeValue) throws(TrackFault) {
-        guard let id = TrackTarget.id(key, value) else { return nil }
-        switch id {
-        case .email, .phone: self = .contact(id, try Prioritization(object.present("prioritization")))
-        default: self = .id(id)
+            json.dropped(
+                zip(request.entries, reasons).compactMap { entry, reason in
+                    reason.map { ($0, entry.array, entry.index) }
+                }, request.misspelt)
         }
     }
 }
@@ -227,7 +229,7 @@ private struct MergeRequest {
     }
 
     /// Of several identifiers the first of external ID, alias, e-mail address, phone number counts.
-    private static func person(_ update: AttributeValue, _ key: Name, _ place: String) throws -> IdentityItem.Person {
+    private static func person(_ update: AttributeValue, _ key: Name, _ place: String) throws -> Person {
         let place = "\(place).\(key.text)"
         guard let identifier = update.present(key),
             let used = [WireNames.externalID, WireNames.userAlias, WireNames.email, WireNames.phone]
@@ -240,7 +242,7 @@ private struct MergeRequest {
                 place)
         }
         do throws(TrackFault) {
-            guard let person = try IdentityItem.Person(identifier, used, value) else { throw .notValid(used.text) }
+            guard let person = try Person(identifier, used, value) else { throw .notValid(used.text) }
             return person
         } catch .object(let message, _), .field(let message) {
             throw refusal(message, place)
@@ -274,9 +276,10 @@ extension JSONWriter {
 /// The body of a deletion: the users, in lists of several kinds of IDs.
 private struct DeleteRequest: Sendable {
     private(set) var entries: [Entry] = []
+    let misspelt: [Misspelling]
 
     struct Entry: Sendable {
-        var person: IdentityItem.Person
+        var person: Person
         var array: String
         var index: Int
     }
@@ -290,6 +293,7 @@ private struct DeleteRequest: Sendable {
         // A deletion is the same done twice, so a key needs no remembering.
         _ = try RequestKey.text(of: request)
         let body = try BodyObject.read(request.body)
+        misspelt = request.misspelt(in: body)
         for list in Self.lists {
             for (index, value) in try (body.array(list) ?? []).enumerated() {
                 guard let person = try Self.person(value, list, index) else {
@@ -308,7 +312,7 @@ private struct DeleteRequest: Sendable {
         }
     }
 
-    private static func person(_ value: AttributeValue, _ list: Name, _ index: Int) throws -> IdentityItem.Person? {
+    private static func person(_ value: AttributeValue, _ list: Name, _ index: Int) throws -> Person? {
         switch list {
         case "external_ids": return TrackTarget.externalID(value).map { .id(.externalID($0)) }
         case "user_aliases": return TrackTarget.alias(value).map { .id($0) }
@@ -339,7 +343,7 @@ private struct DeleteRequest: Sendable {
                 do {
                     found.append(try entry.person.user(view))
                     reasons.append(nil)
-                } catch let none as IdentityItem.NoSingleUser {
+                } catch let none as Person.NoSingleUser {
                     reasons.append(none.reason)
                 }
             }

@@ -7,6 +7,8 @@ struct IdentityRequest {
     /// The others: what is wrong, and where.
     private(set) var errors: [(type: String, array: String, index: Int)] = []
     private let lists: [Name]
+    /// Members that are not known, and those that were perhaps meant.
+    private let misspelt: [Misspelling]
 
     /// Items in one list (spec/rest-api 2.3, 2.4).
     static let mostItems = 50
@@ -19,6 +21,7 @@ struct IdentityRequest {
         self.lists = lists
         try request.refuseIfMatch()
         let body = try BodyObject.read(request.body)
+        misspelt = request.misspelt(in: body)
         for list in lists {
             for (index, value) in try Self.objects(body, list).enumerated() {
                 do throws(TrackFault) {
@@ -62,7 +65,7 @@ struct IdentityRequest {
             if !errors.isEmpty {
                 json.array("errors", errors) { $0.place("type", $1.type, $1.array, $1.index) }
             }
-            json.dropped(items, reasons)
+            json.dropped(items, reasons, misspelt)
         }
         return APIAnswer(
             status: items.isEmpty ? 400 : 201, body: json.bytes, code: items.isEmpty ? "nothing_valid" : nil)
@@ -70,11 +73,9 @@ struct IdentityRequest {
 }
 
 extension JSONWriter {
-    /// `dropped`, the items about which nothing was done, if there are some.
-    mutating func dropped(_ items: [IdentityItem], _ reasons: [String?]) {
-        let dropped = zip(items, reasons).compactMap { item, reason in reason.map { (item, $0) } }
-        if dropped.isEmpty { return }
-        key("dropped")
-        array(dropped) { $0.place("reason", $1.1, $1.0.array, $1.0.index) }
+    /// `dropped`: the items about which nothing was done, and misspelt members.
+    mutating func dropped(_ items: [IdentityItem], _ reasons: [String?], _ misspelt: [Misspelling] = []) {
+        dropped(
+            zip(items, reasons).compactMap { item, reason in reason.map { ($0, item.array, item.index) } }, misspelt)
     }
 }

@@ -22,7 +22,7 @@ struct IdentityRun {
         do {
             var place = 0
             while place < items.count {
-                let end = items[place...].firstIndex { $0.change.resolvesAddress } ?? items.count
+                let end = items[place...].firstIndex { $0.change.dependsOnUsers } ?? items.count
                 place += try await carryOutTogether(place..<end)
                 guard place < items.count else { break }
                 try await carryOut(place)
@@ -34,7 +34,7 @@ struct IdentityRun {
         return reasons
     }
 
-    /// Does several items that resolve no address in one commit, up to the first that is refused. Gives how many were
+    /// Does several items that depend on no other user in one commit, up to the first that is refused. Gives how many were
     /// done.
     private mutating func carryOutTogether(_ places: Range<Int>) async throws -> Int {
         guard places.count > 1 else { return 0 }
@@ -101,7 +101,7 @@ struct IdentityRun {
                 item.change.resolved(view), context: EventContext(source: .rest), idempotencyKey: key?.key(of: item),
                 note: key?.note ?? [])
             return .store(append) { receipt in (!receipt.places.isEmpty, item.reason(receipt)) }
-        } catch let none as IdentityItem.NoSingleUser {
+        } catch let none as Person.NoSingleUser {
             // The same request, sent twice at once, may have been done in between.
             return .answer(try key?.wasDone(item, view.log) == true ? (true, nil) : (false, none.reason))
         }

@@ -3,6 +3,7 @@ internal import ProfileLogRequests
 /// What the body of `/subscription/status/set`, in either version, asks for (spec/rest-api 2.8).
 struct SubscriptionRequest: Sendable {
     private(set) var changes: [Change] = []
+    private(set) var misspelt: [Misspelling] = []
 
     /// One group, its new state, and the users.
     struct Change: Sendable {
@@ -25,6 +26,7 @@ struct SubscriptionRequest: Sendable {
     init(_ bytes: [UInt8], _ workspace: Workspace) throws {
         let body = try BodyObject.read(bytes)
         changes = [try Self.change(body, in: "", workspace)]
+        misspelt = Misspelling.all(in: body, among: Self.members)
     }
 
     /// The new form: several groups.
@@ -40,8 +42,15 @@ struct SubscriptionRequest: Sendable {
             let place = "subscription_groups[\(index)]"
             guard case .object = group else { throw APIProblem.invalid(place, "must be an object") }
             changes.append(try Self.change(group, in: place + ".", workspace))
+            misspelt += Misspelling.all(in: group, among: Self.members, at: place)
         }
     }
+
+    /// What a group may have, in both forms.
+    private static let members = [
+        "subscription_group_id", "subscription_state", "external_id", "external_ids", "email", "emails", "phone",
+        "phones", "use_double_opt_in_logic",
+    ]
 
     private static func change(
         _ object: AttributeValue, in place: String, _ workspace: Workspace
@@ -84,14 +93,17 @@ struct SubscriptionRequest: Sendable {
     ) throws -> [Person] {
         guard let value = object.present(key) else { return [] }
         let isContact = id != WireNames.externalID
-        switch value {
-        case .array(let values):
-            return values.enumerated().filter { $1 != .string("") }
-                .map { .init(place: "\(place)\(key)[\($0)]", user: TrackTarget.id(id, $1), isContact: isContact) }
-        case .string(""): return []
-        case .string, .int:
-            return [.init(place: "\(place)\(key)", user: TrackTarget.id(id, value), isContact: isContact)]
-        default: throw APIProblem.invalid("\(place)\(key)", "must be text or an array of texts")
+        guard let values = value.isText ? [value] : value.asArray, values.allSatisfy(\.isText) else {
+            let what = [WireNames.email: "email", WireNames.phone: "phone"][id] ?? "ID"
+            throw APIProblem(
+                status: 400, code: "invalid",
+                error: "The value provided for the \(key) field is not a valid \(what) array.",
+                remedy: "Send an array of texts, or one text.", place: place + key.text)
+        }
+        return values.enumerated().filter { $1 != .string("") }.map { index, each in
+            Person(
+                place: value.isText ? "\(place)\(key)" : "\(place)\(key)[\(index)]", user: TrackTarget.id(id, each),
+                isContact: isContact)
         }
     }
 
@@ -121,6 +133,7 @@ extension Workspace {
 struct SubscriptionDecision {
     /// The users that were not found, and the addresses that more users have than there is room for.
     private(set) var dropped: [(place: String, reason: String)] = []
+    private var misspelt: [Misspelling] = []
     private var profiles: TrackProfiles
     /// The users who have each address.
     private var holders: [UserID: [UserID]] = [:]
@@ -141,6 +154,7 @@ struct SubscriptionDecision {
 
     /// Decides all of `request`, and adds what is to be stored to `builder`.
     mutating func decide(_ request: SubscriptionRequest, _ builder: inout AppendBuilder) throws {
+        misspelt = request.misspelt
         for change in request.changes { try gather(change) }
         let leftOut = try store(in: &builder)
         for (place, address) in addressed where !leftOut.isDisjoint(with: holders[address] ?? []) {
@@ -203,12 +217,25 @@ struct SubscriptionDecision {
     var answer: APIAnswer {
         return APIAnswer.ok(status: 201) { json in
             json.member("message", "success")
-            if !dropped.isEmpty {
-                json.objects("dropped", dropped) { json, drop in
+            let all =
+                dropped.map { (reason: $0.reason, place: $0.place) }
+                + misspelt.map { (reason: $0.reason, place: $0.member ?? "") }
+            if !all.isEmpty {
+                json.objects("dropped", all) { json, drop in
                     json.member("reason", drop.reason)
                     json.member("field", drop.place)
                 }
             }
+        }
+    }
+}
+
+extension AttributeValue {
+    /// Whether it is text, or a whole number, which clients send for text.
+    fileprivate var isText: Bool {
+        switch self {
+        case .string, .int: true
+        default: false
         }
     }
 }

@@ -6,9 +6,11 @@ struct TrackAnswer {
     private var processed = PerArray(repeating: 0)
     private var errors: [TrackError] = []
     private var dropped: [TrackDrop] = []
+    private var misspelt: [Misspelling] = []
     private var refusesAll = false
 
-    init(_ decision: TrackDecision) {
+    init(_ decision: TrackDecision, misspelt: [Misspelling]) {
+        self.misspelt = misspelt
         processed = decision.processed
         errors = decision.errors
         dropped = decision.dropped
@@ -42,14 +44,19 @@ struct TrackAnswer {
                 json.member("index", error.index)
             }
         }
-        if !dropped.isEmpty {
-            json.objects("dropped", dropped) { json, drop in
+        if dropped.isEmpty, misspelt.isEmpty { return }
+        json.key("dropped")
+        json.beginArray()
+        for drop in dropped {
+            json.object { json in
                 json.member("reason", drop.reason)
                 json.member("input_array", drop.array.rawValue)
                 json.member("index", drop.index)
                 json.member("field", drop.field)
             }
         }
+        for each in misspelt { json.object { $0.write(each) } }
+        json.endArray()
     }
 }
 
@@ -62,6 +69,7 @@ extension TrackAnswer {
         var nameless = self
         for index in errors.indices { nameless.errors[index].type = errors[index].kept }
         for index in dropped.indices { nameless.dropped[index].field = nil }
+        for index in misspelt.indices { nameless.misspelt[index].member = nil }
         return nameless
     }
 
@@ -78,6 +86,10 @@ extension TrackAnswer {
         dropped = (json["dropped"]?.asArray ?? []).compactMap { entry in
             guard let (array, index) = entry.place, let reason = entry["reason"]?.asText else { return nil }
             return TrackDrop(reason: reason, array: array, index: index, field: entry["field"]?.asText)
+        }
+        let reasons = (json["dropped"]?.asArray ?? []).filter { $0.place == nil }.compactMap { $0["reason"]?.asText }
+        misspelt = TrackArray.allCases.map { Misspelling(meant: $0.rawValue) }.flatMap { known in
+            reasons.filter { $0 == known.reason }.map { _ in known }
         }
     }
 }

@@ -6,6 +6,8 @@ struct TrackBody: Sendable {
     typealias Element = Result<AttributeValue, TrackFault>
 
     private var objects = PerArray<[Element]>(repeating: [])
+    /// Members that are not known, and the arrays that were perhaps meant.
+    private(set) var misspelt: [Misspelling] = []
 
     /// What Braze says about a request without a usable object.
     static let nothingValid =
@@ -34,7 +36,7 @@ struct TrackBody: Sendable {
     }
 
     private init(_ bytes: [UInt8], perArray: Int, perRequest: Int) throws {
-        for (array, values) in try Self.arrays(bytes) {
+        for (array, values) in try arrays(bytes) {
             guard values.count <= perArray else {
                 throw APIProblem.tooMany("'\(array.rawValue)' has \(values.count) objects", most: perArray)
             }
@@ -55,7 +57,7 @@ struct TrackBody: Sendable {
 
     subscript(array: TrackArray) -> [Element] { objects[array] }
 
-    private static func arrays(_ bytes: [UInt8]) throws -> [(TrackArray, [Element])] {
+    private mutating func arrays(_ bytes: [UInt8]) throws -> [(TrackArray, [Element])] {
         let body: AttributeValue
         var (faults, fault): ([Name: [JSONError?]], JSONError?) = ([:], nil)
         do {
@@ -69,6 +71,7 @@ struct TrackBody: Sendable {
             guard case .object = body, !isElsewhere else { throw error }
             fault = error
         }
+        misspelt = Misspelling.all(in: body, among: TrackArray.allCases.map(\.rawValue))
         return try TrackArray.allCases.compactMap { array in
             let name = Name(array.rawValue)
             guard let value = body.present(name) else { return nil }

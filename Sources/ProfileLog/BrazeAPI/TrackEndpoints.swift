@@ -37,8 +37,9 @@ struct TrackEndpoints {
                 var builder = log.prepare(capacity: body.count)
                 var decision = TrackDecision(api, view)
                 try decision.decide(body, reader, &builder)
-                if decision.refusesAll { return .answer(TrackAnswer(decision).answer) }
-                let answer = key == nil ? TrackAnswer(decision) : TrackAnswer(decision).nameless
+                var answer = TrackAnswer(decision, misspelt: body.misspelt)
+                if decision.refusesAll { return .answer(answer.answer) }
+                if key != nil { answer = answer.nameless }
                 let first = decision.first
                 guard let append = try builder.finish(under: key, remembering: answer.body) else {
                     return .answer(try stored?(nil, first, answer) ?? answer.answer)

@@ -134,6 +134,11 @@ extension TrackReader {
                 read.dropped.append((Self.shown(member.key), reason))
             }
         }
+        for name in names where name.text.utf8.first == UInt8(ascii: "_") {
+            let known = [WireNames.updateExistingOnly, WireNames.mergeObjects].map(\.text)
+            guard let meant = NearestNames(to: name.text, among: known).close.first else { continue }
+            read.dropped.append((Self.shown(name), "is stored as an attribute: did you mean '\(meant)'?"))
+        }
         if !standard.isEmpty { read.events.append(.userAttributesChanged(standard)) }
         read.events += custom.map { .customAttributesChanged($0) }
         read.touched = .customAttributes(names)
@@ -215,17 +220,26 @@ extension TrackReader {
 
 /// The objects of `events` and `purchases` (spec/rest-api 1.6, 1.7).
 extension TrackReader {
+    /// Notes the members of an event or a purchase that are misspelt.
+    private func noteMisspelt(_ object: AttributeValue, among known: Set<Name>, _ read: inout TrackObject) {
+        guard case .object(let members) = object, members.contains(where: { !known.contains($0.key) }) else { return }
+        for each in Misspelling.all(in: object, among: known.map(\.text).sorted()) {
+            read.dropped.append((each.member ?? "", each.reason))
+        }
+    }
+
     func event(_ object: AttributeValue, _ target: TrackTarget, _ index: Int) throws(TrackFault) -> TrackObject {
         guard let value = object.present(WireNames.name) else { throw .required("name") }
         let name = Name(try name(value, WireNames.name))
         if name.text.utf8.first == UInt8(ascii: "$") { throw .notValid("name") }
         var read = try happening(object, target, .customEvent(name))
         let properties = try properties(object, in: .events, at: index, &read)
-        if let schema = EcommerceSchema.events[name],
-            let fault = schema.fault(in: Self.properties(object) ?? .object([]))
+        if case .object(let sent) = Self.properties(object) ?? .object([]),
+            let fault = EcommerceSchema.fault(ofEvent: name, properties: sent)
         {
-            throw fault
+            throw .object(fault.text, kept: fault.kept)
         }
+        noteMisspelt(object, among: WireNames.ofEvents, &read)
         if workspace.blockedEvents.contains(name) { read.blocked = "the event is on the blocklist of the workspace" }
         read.events = [.customEventLogged(CustomEvent(name: name, properties: properties))]
         return read
@@ -244,6 +258,7 @@ extension TrackReader {
         guard Purchase.holdsRevenue(price, times: quantity) else { throw .notValid("price") }
         var read = try happening(object, target, .product(product))
         let properties = try properties(object, in: .purchases, at: index, &read)
+        noteMisspelt(object, among: WireNames.ofPurchases, &read)
         read.events = [
             .purchaseLogged(
                 Purchase(

@@ -71,6 +71,7 @@ struct TrackTarget {
         switch key {
         case WireNames.externalID: externalID(value).map(UserID.externalID)
         case WireNames.userAlias: alias(value)
+        case WireNames.brazeID: value.asText.flatMap { Identifiers.fits($0) ? .brazeID($0) : nil }
         default: value.asText.flatMap { contact($0, isEmail: key == WireNames.email) }
         }
     }
@@ -140,6 +141,13 @@ enum WireNames {
     static let notAttributes: Set<Name> = [
         externalID, userAlias, brazeID, aliasName, aliasLabel, updateExistingOnly, mergeObjects, pushTokenImport, "bio",
     ]
+
+    /// Members of an object of `events`.
+    static let ofEvents: Set<Name> = [
+        externalID, userAlias, brazeID, email, phone, updateExistingOnly, name, time, appID, properties,
+    ]
+    /// Members of an object of `purchases`.
+    static let ofPurchases: Set<Name> = ofEvents.subtracting([name]).union([productID, currency, price, quantity])
 
     /// Names that no property may have.
     static let reservedProperties: PerArray<Set<Name>> = {

@@ -6,10 +6,11 @@ package struct NearestNames {
     /// All of them, the close ones first.
     package let all: [String]
 
-    package init(to typed: String, among names: [String]) {
+    /// - Parameter most: how many letters away a close one is at most, whatever its length.
+    package init(to typed: String, among names: [String], within most: Int = .max) {
         // More letters than the longest name has are no slip, and would only cost time.
         let typed = Array(typed.lowercased().unicodeScalars.prefix(40))
-        let limit = max(1, typed.count / 3)
+        let limit = min(max(1, typed.count / 3), most)
         let distances = names.map { (name: $0, distance: Self.distance(typed, Array($0.lowercased().unicodeScalars))) }
         let close = distances.filter { $0.distance <= limit || Self.beginAlike(typed, $0.name) }
             .sorted { $0.distance < $1.distance }.map(\.name)

@@ -17,8 +17,10 @@ package enum SDKRules {
     }
 
     package static func refusal(of event: CustomEvent) -> (place: String, reason: String)? {
-        event.name.text.utf8.first == dollar
-            ? ("The event's name", "must not begin with $") : refusal(of: event.properties)
+        if event.name.text.utf8.first == dollar { return ("The event's name", "must not begin with $") }
+        if let refusal = refusal(of: event.properties) { return refusal }
+        // The SDK takes it, and the platform drops it.
+        return EcommerceSchema.fault(of: event).map { ("The event", "breaks the schema of its name: \($0.text)") }
     }
 
     package static func refusal(of changes: [AttributeChange]) -> (place: String, reason: String)? {

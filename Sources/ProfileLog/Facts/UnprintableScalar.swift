@@ -9,3 +9,11 @@ extension Unicode.Scalar {
         }
     }
 }
+
+extension String {
+    /// Its first `limit` characters, on one line and printable; `…` says that there are more.
+    package func printable(_ limit: Int) -> String {
+        let scalars = unicodeScalars.prefix(limit).map { $0.isUnprintable ? "\u{FFFD}" : $0 }
+        return String(String.UnicodeScalarView(scalars)) + (unicodeScalars.count > limit ? "…" : "")
+    }
+}

@@ -29,7 +29,8 @@ package struct NativeAPI: Dialect {
     private var pushes: PushEndpoints { PushEndpoints(store: store) }
     private var pending: PendingEndpoints { PendingEndpoints(store: store) }
     private var sends: SendEndpoints { SendEndpoints(store: store) }
-    private var whole: StoreEndpoints { StoreEndpoints(store: store, onErasure: onErasure) }
+    private var whole: StoreEndpoints { StoreEndpoints(store: store) }
+    private var erasure: EraseEndpoints { EraseEndpoints(store: store, onErasure: onErasure) }
     private var testStore: TestStoreEndpoints {
         TestStoreEndpoints(store: store, ephemeral: ephemeral, onTimeSet: onTimeSet)
     }
@@ -260,8 +261,11 @@ package struct NativeAPI: Dialect {
         },
         .init(
             .post, "/v1/erase", "erase a person, with everything of theirs",
-            [.required("user"), .required("reason"), .init("actor")], answers: StoreEndpoints.erased
-        ) { try await $0.whole.erase($1) },
+            EraseEndpoints.inputs, answers: EraseEndpoints.erased
+        ) { try await $0.erasure.erase($1) },
+        read(
+            "/v1/erase", "who an erasure would be about", [.required("user")], answers: EraseEndpoints.listed
+        ) { try $0.erasure.candidates($1) },
         read(
             "/v1/whatif", "what the published snippets would have done",
             [

@@ -1,9 +1,8 @@
 internal import ProfileLogRequests
 
-/// What the whole store holds, and the erasure of a person.
+/// What the whole store holds.
 struct StoreEndpoints {
     let store: RequestStore
-    let onErasure: @Sendable () -> Void
 
     private var log: EventLog { store.log }
 
@@ -118,26 +117,6 @@ struct StoreEndpoints {
             }
         }
     }
-
-    /// A person is taken out of the log, for ever.
-    func erase(_ request: APIRequest) async throws -> APIAnswer {
-        try request.refuseConditions()
-        let fields = try Fields(request)
-        let user = try Identifiers.user(fields.requiredText("user"))
-        let (reason, actor) = try fields.reasonAndActor()
-        let erasure = try await store.performSlowly { log in
-            try log.erase([user], actor: actor, reason: reason, source: .rest)
-        }
-        guard let position = erasure.position, let number = erasure.users.first else {
-            throw APIProblem.unknownUser(user)
-        }
-        onErasure()
-        return APIAnswer.ok { json in
-            json.member("position", position.rawValue)
-            json.member("user_number", number.rawValue)
-            json.member("events", erasure.events)
-        }
-    }
 }
 
 // MARK: - The form of the answers
@@ -166,6 +145,4 @@ extension StoreEndpoints {
             ],
         ],
     ]
-
-    static let erased: AnswerShape = ["position": .integer, "user_number": .integer, "events": .integer]
 }

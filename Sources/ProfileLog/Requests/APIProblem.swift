@@ -93,10 +93,7 @@ package struct APIProblem: Error {
     }
 
     /// A field's name as a message shows it: short, and on one line.
-    package static func shown(_ name: String) -> String {
-        let scalars = name.unicodeScalars.prefix(80).map { $0.isUnprintable ? "\u{FFFD}" : $0 }
-        return String(String.UnicodeScalarView(scalars)) + (name.unicodeScalars.count > 80 ? "…" : "")
-    }
+    package static func shown(_ name: String) -> String { name.printable(80) }
 }
 
 // MARK: - From the errors of the log

@@ -104,6 +104,31 @@ package struct EndpointInput: Hashable, Sendable {
 package protocol Dialect: Sendable {
     /// What can be asked, and how it is answered.
     static var handlers: [EndpointHandler<Self>] { get }
+    /// What the platform has and the dialect does not answer.
+    static var missing: [MissingEndpoint] { get }
+    /// `problem`, the answer to `request`, with a better remedy if there is one.
+    func explained(_ problem: APIProblem, _ request: APIRequest) -> APIProblem
+}
+
+extension Dialect {
+    package static var missing: [MissingEndpoint] { [] }
+    package func explained(_ problem: APIProblem, _ request: APIRequest) -> APIProblem { problem }
+}
+
+/// An endpoint that the platform has whose dialect is spoken here, and that is not simulated.
+package struct MissingEndpoint: Hashable, Sendable {
+    /// Any method of HTTP, as in `PATCH`.
+    package let method: String
+    /// The path; `{…}` in it is a place for a name.
+    package let path: String
+    /// What to use in its place: one sentence or two.
+    package let instead: String
+
+    package init(_ method: String, _ path: String, instead: String) {
+        self.method = method
+        self.path = path
+        self.instead = instead
+    }
 }
 
 /// An endpoint, and how a dialect answers it.
@@ -125,7 +150,13 @@ extension Dialect {
     package static var endpoints: [Endpoint] { handlers.map(\.endpoint) }
 
     fileprivate var answers: [APIRouter.Answer] {
-        Self.handlers.map { handler in { request in try await handler.answer(self, request) } }
+        Self.handlers.map { handler in
+            { request in
+                do { return try await handler.answer(self, request) } catch let problem as APIProblem {
+                    throw explained(problem, request)
+                }
+            }
+        }
     }
 }
 
@@ -142,18 +173,20 @@ package struct APIRouter: Sendable {
     package static let maxBodyBytes = 4 << 20
 
     package init(_ dialects: any Dialect...) {
-        table = EndpointTable(dialects.flatMap { type(of: $0).endpoints })
+        table = EndpointTable(
+            dialects.flatMap { type(of: $0).endpoints }, missing: dialects.flatMap { type(of: $0).missing })
         answers = dialects.flatMap(\.answers)
     }
 
     /// Does what `request` asks. A failure is an answer too: an ``APIProblem`` in the dialect of the path.
     package func answer(_ request: APIRequest) async -> APIAnswer {
+        var request = request
+        request.path = APIRequest.plain(path: request.path)
         do {
             guard request.body.count <= Self.maxBodyBytes else {
                 throw APIProblem.tooLarge("The body", bytes: Self.maxBodyBytes)
             }
             let match = try table.match(request)
-            var request = request
             request.parameters = match.parameters
             request.inputs = match.endpoint.inputs
             let answer = try await answers[match.index](request)
@@ -186,11 +219,13 @@ package struct EndpointTable: Sendable {
     /// Those at paths that name nothing, by their path.
     private let plain: [String: [Match]]
     private let templates: [Match]
+    private let missing: [MissingEndpoint]
 
     fileprivate typealias Match = (index: Int, endpoint: Endpoint, parameters: [String: String])
 
-    package init(_ endpoints: [Endpoint]) {
+    package init(_ endpoints: [Endpoint], missing: [MissingEndpoint] = []) {
         self.endpoints = endpoints
+        self.missing = missing
         let all = endpoints.enumerated().map { Match($0, $1, [:]) }
         plain = Dictionary(grouping: all.filter { !$0.endpoint.path.contains("{") }, by: \.endpoint.path)
         templates = all.filter { $0.endpoint.path.contains("{") }
@@ -201,27 +236,65 @@ package struct EndpointTable: Sendable {
     }
 
     /// The path of the endpoint at `path`, with `{…}` in place of names, for logs; nil if there is none.
-    package func template(of path: String) -> String? { matches(path).first?.endpoint.path }
+    package func template(of path: String) -> String? {
+        matches(path).first?.endpoint.path ?? missing(at: path).first?.path
+    }
+
+    /// The methods at the path `template`, as in `Allow`.
+    package func methods(at template: String) -> String {
+        let own = endpoints.filter { $0.path == template }.map(\.method.rawValue)
+        return (own.isEmpty ? missing.filter { $0.path == template }.map(\.method) : own).joined(separator: ", ")
+    }
 
     /// Every permission that a key can have, without `all`.
     package var permissions: [String] { Set(endpoints.compactMap(\.permission)).sorted() }
 
-    /// Status 405: `path` does not know the method.
-    package func wrongMethod(_ path: String) -> APIProblem {
+    /// Why `method` of HTTP is not answered at `path`: 405 with the right one, 501 for what the platform has and is not
+    /// simulated, or 404.
+    package func refusal(of method: String, at path: String) -> APIProblem {
         let methods = matches(path).map(\.endpoint.method.rawValue)
-        let allowed = methods.isEmpty ? "GET" : methods.joined(separator: ", ")
+        guard methods.isEmpty else {
+            let allowed = methods.joined(separator: ", ")
+            return APIProblem(
+                status: 405, code: "wrong_method", error: "This path does not know this method.",
+                remedy: "Send \(allowed).", allow: allowed)
+        }
+        let missing = missing(at: path)
+        if let endpoint = missing.first(where: { $0.method == method }) {
+            return APIProblem(
+                status: 501, code: "not_simulated",
+                error: "Braze has \(endpoint.method) \(endpoint.path); ProfileLog does not simulate it.",
+                remedy: endpoint.instead)
+        }
+        if let first = missing.first {
+            let allowed = missing.map(\.method).joined(separator: ", ")
+            return APIProblem(
+                status: 405, code: "wrong_method",
+                error:
+                    "Braze has \(first.path) with \(allowed), not with this method; ProfileLog does not simulate it.",
+                remedy: first.instead, allow: allowed)
+        }
+        let paths = Set(endpoints.map(\.path) + self.missing.map(\.path)).filter {
+            abs($0.utf8.count - path.utf8.count) <= 2
+        }.sorted()
+        let nearest = NearestNames(to: path, among: paths, within: 2).close.first
         return APIProblem(
-            status: 405, code: "wrong_method", error: "This path does not know this method.",
-            remedy: "Send \(allowed).", allow: allowed)
+            status: 404, code: "unknown_path", error: "There is nothing at this path.",
+            remedy: nearest.map { "Did you mean \($0)? GET / lists what there is." } ?? "GET / lists what there is.")
     }
 
     fileprivate func match(_ request: APIRequest) throws -> Match {
-        let matches = matches(request.path)
-        if let match = matches.first(where: { $0.endpoint.method == request.method }) { return match }
-        if !matches.isEmpty { throw wrongMethod(request.path) }
-        throw APIProblem(
-            status: 404, code: "unknown_path", error: "There is nothing at this path.",
-            remedy: "GET / lists what there is.")
+        guard let match = matches(request.path).first(where: { $0.endpoint.method == request.method }) else {
+            throw refusal(of: request.method.rawValue, at: request.path)
+        }
+        return match
+    }
+
+    private func missing(at path: String) -> [MissingEndpoint] {
+        let plain = missing.filter { $0.path == path }
+        if !plain.isEmpty { return plain }
+        let found = missing.filter { PathTemplate.parameters(of: path, as: $0.path) != nil }
+        return found.filter { $0.path == found[0].path }
     }
 
     /// The endpoints at `path`, one for each method, with what the path names.
@@ -276,6 +349,17 @@ enum PathTemplate {
 }
 
 extension APIRequest {
+    /// `path` with one slash in front, and outside of the native API none at the end: clients whose base URL ends in a
+    /// slash send two, and some end each path in one.
+    package static func plain(path: String) -> String {
+        let slash = UInt8(ascii: "/")
+        guard path.utf8.count > 1, path.utf8.last == slash || path.utf8.starts(with: "//".utf8) else { return path }
+        let inner = path.utf8.drop { $0 == slash }
+        let isNative = inner.starts(with: "v1/".utf8)
+        let end = isNative ? 0 : inner.reversed().prefix { $0 == slash }.count
+        return "/" + String(decoding: inner.dropLast(end), as: UTF8.self)
+    }
+
     /// `name` as one part of a path: every byte that is not plain is `%XX`, a slash and a dot included.
     package static func pathPart(_ name: String) -> String {
         var part = ""

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import ProfileLog
 
 struct EraseCommand: AsyncParsableCommand {
@@ -8,30 +9,110 @@ struct EraseCommand: AsyncParsableCommand {
         Events of the user, and of all users who were merged into them, lose their content; their places stay. IDs, \
         addresses, waiting items, snapshots and names that no other user has go with them. It cannot be undone.
 
+        First it says who would be erased. On a terminal it asks; elsewhere it needs --yes. If several users have an \
+        address, it lists them, and erases one of them, or with --all all of them. It never erases another user than \
+        the one that it showed.
+
         Old copies may be in free parts of the file until `profilecli compact`, and in backups for as long as you keep \
         those.
         """,
         examples: """
             profilecli erase jane --reason "request 4711" --yes
+            profilecli erase email:jane@example.com --reason "request 4711"
+            profilecli erase email:jane@example.com --all --reason "request 4711" --yes
             profilecli erase braze:1f2e3d4c0000000000000007 --reason "test data" --yes
             """)
 
     @Argument(help: .user) var user: String
     @OptionGroup var reason: ReasonOptions
-    @Flag(help: "Do it: without this flag nothing is changed.") var yes = false
+    @Flag(help: "Do it without a question.") var yes = false
+    @Flag(help: "All who have the address, if there are several.") var all = false
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        guard yes else {
-            throw Failure("Nothing was erased: it cannot be undone.", remedy: "Add --yes to do it.", status: .usage)
+        let connection = try place.connect()
+        let candidates = try await connection.get("/v1/erase", [("user", user)]).objects("users")
+        let users = try chosen(candidates)
+        for (index, user) in users.enumerated() {
+            // By its own ID, and only if that still leads to the same user.
+            let answer = try await connection.post("/v1/erase") { json in
+                json.member("user", Self.id(user))
+                json.member("number", user.count("number"))
+                reason.write(to: &json)
+            }
+            let next = index == users.count - 1 ? " " + Suggestion.next("compact") : ""
+            try Output.answer(place.isJSON ? answer.line : Self.sentence(answer) + next, to: answer)
         }
-        try await place.send("/v1/erase") { json in
-            json.member("user", user)
-            reason.write(to: &json)
-        } describe: { answer in
-            "Erased \(Number.counted(answer.count("events"), "event")) of user \(answer["user_number"].cell) "
-                + "at position \(answer["position"].cell); free pages of the file may still hold copies. "
-                + Suggestion.next("compact")
+    }
+
+    private static func id(_ user: JSONObject) -> String { "braze:\(user["braze_id"].cell)" }
+
+    private static func sentence(_ answer: JSONObject) -> String {
+        "Erased \(Number.counted(answer.count("events"), "event")) of user \(answer["user_number"].cell) "
+            + "at position \(answer["position"].cell); free pages of the file may still hold copies."
+    }
+
+    // MARK: - Who it is about
+
+    /// Those of `candidates` to erase. They are shown before; who is not certain is asked, or refused.
+    private func chosen(_ candidates: [JSONObject]) throws -> [JSONObject] {
+        let isOne = candidates.count == 1 || all
+        if isOne, yes {
+            if candidates.count > 1 || user.hasPrefix("email:") || user.hasPrefix("phone:") { show(candidates) }
+            return candidates
         }
+        show(candidates)
+        guard isatty(STDIN_FILENO) == 1, Terminal.isError else { throw isOne ? unconfirmed : several(candidates) }
+        if !isOne {
+            Output.message("Erase which? Type the # of one, or `all`; nothing erases no user.")
+            let answer = answer()
+            let one = Int(answer).flatMap { candidates.indices.contains($0 - 1) ? [candidates[$0 - 1]] : nil }
+            guard let users = answer == "all" ? candidates : one else { throw nothingErased }
+            if yes { return users }
+            return try confirmed(users)
+        }
+        return try confirmed(candidates)
+    }
+
+    private func confirmed(_ users: [JSONObject]) throws -> [JSONObject] {
+        let what = users.count == 1 ? users[0]["id"].cell.oneLine : "\(users.count) users"
+        Output.message("Erase \(what) for ever? Type `yes`.")
+        guard answer() == "yes" else { throw nothingErased }
+        return users
+    }
+
+    private func answer() -> String { (readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased() }
+
+    private func show(_ users: [JSONObject]) {
+        var table = Table("##", "USER", "KIND", "SINCE", "#EVENTS", "BRAZE_ID!")
+        for (index, user) in users.enumerated() {
+            table.add(
+                "\(index + 1)", user["id"].cell, user["kind"].cell, user["since"].cell, user["version"].cell,
+                user["braze_id"].cell)
+        }
+        var form: Table.Form?
+        for line in table.lines(width: Terminal.errorWidth, isStyled: Terminal.hasErrorColours, continuing: &form) {
+            Output.message(line)
+        }
+    }
+
+    // MARK: - Refusals
+
+    private var nothingErased: Failure {
+        Failure("Nothing was erased.", remedy: "Run the command again to erase a user.", status: .usage)
+    }
+
+    private var unconfirmed: Failure {
+        Failure("Nothing was erased: it cannot be undone.", remedy: "Add --yes to do it.", status: .usage)
+    }
+
+    private func several(_ users: [JSONObject]) -> Failure {
+        let reason = Shell.option("--reason", reason.reason)
+        let commands = users.map { "`profilecli erase \(Self.id($0)) \(reason) --yes`" }
+        return Failure(
+            "Nothing was erased: \(users.count) users have this address.",
+            remedy: "Erase one of them with \(commands.joined(separator: " or ")), or all with "
+                + "`profilecli erase \(Shell.user(user)) --all \(reason) --yes`.",
+            status: .usage)
     }
 }

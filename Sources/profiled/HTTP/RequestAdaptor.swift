@@ -59,7 +59,7 @@ final class RequestAdaptor: Sendable {
         let begin = ContinuousClock.now
         let asked = RequestHeaders(request.headers)
         let id = asked.id
-        let path = Route.path(request.uri.path)
+        let path = APIRequest.plain(path: request.uri.path)
         var exchange = Exchange(
             request: request, path: path, asked: asked, connection: connection,
             route: Route(method: request.method.rawValue, path: path),
@@ -73,9 +73,9 @@ final class RequestAdaptor: Sendable {
         let (status, code, took) = (response.status.code, exchange.code, ContinuousClock.now - begin)
         metrics.record(method: request.method.rawValue, template: exchange.route.template, status: status, took: took)
         logger.log(
-            level: status >= 500 && code != "not_reached" ? .error : .info, "request",
+            level: status >= 500 && !["not_reached", "not_simulated"].contains(code) ? .error : .info, "request",
             metadata: [
-                "id": "\(id)", "method": "\(request.method.rawValue)", "path": "\(exchange.route.template)",
+                "id": "\(id)", "method": "\(request.method.rawValue)", "path": "\(exchange.route.logged(path))",
                 "status": .stringConvertible(status), "bytes": .stringConvertible(response.body.contentLength ?? 0),
                 "ms": .stringConvertible(took / .milliseconds(1)),
             ].merging(
@@ -96,10 +96,7 @@ final class RequestAdaptor: Sendable {
             case .otherMethod, .unknown:
                 exchange.headers += limiter.rest(exchange.route.template)?.headers ?? []
                 let method = exchange.request.method
-                guard let known = APIRequest.Method(rawValue: method == .head ? "GET" : method.rawValue) else {
-                    throw API.table.wrongMethod(exchange.path)
-                }
-                return try exchange.response(await store.api.router.answer(APIRequest(known, exchange.path)))
+                throw API.table.refusal(of: method == .head ? "GET" : method.rawValue, at: exchange.path)
             case .otherMethodOfOwn: return try exchange.response(APIProblem.wrongMethodOfService.answer)
             case .options(let methods, let template):
                 exchange.headers += limiter.rest(template)?.headers ?? []

@@ -43,17 +43,11 @@ enum Route {
         } else if let template = API.table.template(of: path) {
             self = .otherMethod(template: template)
             if asked == "OPTIONS" {
-                let methods = API.table.endpoints.filter { $0.path == template }.map(\.method.rawValue)
-                self = .options(methods: methods.joined(separator: ", "), template: template)
+                self = .options(methods: API.table.methods(at: template), template: template)
             }
         } else {
             self = .unknown
         }
-    }
-
-    /// `path` with one leading slash: clients whose base URL ends in a slash send two.
-    static func path(_ path: String) -> String {
-        path.utf8.starts(with: "//".utf8) ? "/" + path.drop { $0 == "/" } : path
     }
 
     /// Whether a request is answered in microseconds, but for its commit, unless its body makes it a long one.
@@ -67,5 +61,27 @@ enum Route {
         case .otherMethod(let template), .options(_, let template): template
         case .unknown: "unknown"
         }
+    }
+
+    /// `path` for the log: its template, or of an unknown one the parts that can be words, and hold nothing about a
+    /// person.
+    func logged(_ path: String) -> String {
+        guard case .unknown = self else { return template }
+        let parts = path.split(separator: "/", maxSplits: 7, omittingEmptySubsequences: false)
+        return parts.map { Self.isWord($0) ? String($0) : "…" }.joined(separator: "/")
+    }
+
+    private static func isWord(_ part: Substring) -> Bool {
+        var digits = 0
+        for byte in part.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digits += 1
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
+                UInt8(ascii: "-"), UInt8(ascii: "."):
+                break
+            default: return false
+            }
+        }
+        return part.utf8.count <= 32 && digits <= 2
     }
 }

@@ -227,4 +227,22 @@ struct ChannelMessageTests {
         }
         #expect(aborted?.reason == "aborted: no")
     }
+
+    @Test(
+        "The categories of the platform's content extension, an app's own and newer ones are taken; slips are refused",
+        arguments: [
+            ("ab_cat_push_story_v2", nil), ("ab_cat_push_story", nil), ("ab_cat_push_story_v3", nil),
+            ("ab_cat_more", nil),
+            ("ab_cat_something_new", nil), ("SHOP", nil), ("ab_cat_push_storry", "ab_cat_push_story"),
+            ("ab_cat_mor", "ab_cat_more"), ("ab_cat_accept_declin", "ab_cat_accept_decline"),
+        ] as [(String, String?)])
+    func categories(category: String, meant: String?) throws {
+        let message: AttributeValue = .object([.init("alert", "a"), .init("category", .string(category))])
+        do throws(SendFault) {
+            _ = try ChannelMessage(.applePush, message, at: "p", from: .request)
+            #expect(meant == nil)
+        } catch {
+            #expect(meant.map { error.remedy == "Did you mean '\($0)'?" } ?? false, "\(error)")
+        }
+    }
 }

@@ -300,4 +300,30 @@ struct BrazeAttributeTests {
             #expect(event.properties?.map(\.key) == ["d", "n"])
         }
     }
+
+    @Test("Of several operations on an array of objects first what is added, then removed, then changed")
+    func operationOrder() async throws {
+        try await withAPI { api in
+            for (operations, expected) in [
+                (
+                    #""$update":[{"$identifier_key":"id","$identifier_value":1,"$new_object":{"id":2,"moved":true}}],"#
+                        + #""$remove":[{"$identifier_key":"id","$identifier_value":2}]"#, #"[{"id":2,"moved":true}]"#
+                ),
+                (
+                    #""$remove":[{"$identifier_key":"id","$identifier_value":3}],"$add":[{"id":3}]"#,
+                    #"[{"id":1},{"id":2}]"#
+                ),
+                (
+                    #""$update":[{"$identifier_key":"id","$identifier_value":3,"$new_object":{"id":4}}],"$add":[{"id":3}]"#,
+                    #"[{"id":1},{"id":2},{"id":4}]"#
+                ),
+            ] {
+                await api.track(#"{"external_id":"a","pets":[{"id":1},{"id":2}]}"#)
+                await api.track(#"{"external_id":"a","pets":{\#(operations)}}"#)
+                let pets = await api.export(#""external_ids":["a"]"#).at("0.custom_attributes.pets")
+                let wanted = try JSON.parse(Array(expected.utf8))
+                #expect(pets == wanted, "\(operations)")
+            }
+        }
+    }
 }

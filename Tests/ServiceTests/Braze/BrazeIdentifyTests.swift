@@ -157,4 +157,44 @@ struct BrazeIdentifyTests {
             #expect(gone == (chosen.map { [$0] } ?? []))
         }
     }
+
+    @Test("With merge_behavior none a profile is merged into no user; another word is refused")
+    func mergeBehavior() async throws {
+        try await withAPI { api in
+            await api.track(
+                Wire.user("a", #""x":1"#), #"{"email":"m@x.example","y":2}"#, Wire.aliasOnly("l", "n", #""z":3"#))
+            let email =
+                #""emails_to_identify":[{"external_id":"a","email":"m@x.example","prioritization":["unidentified"]}]"#
+            let alias = #""aliases_to_identify":[{"external_id":"a","user_alias":\#(Wire.alias("l", "n"))}]"#
+            for list in [email, alias] {
+                let (status, json) = await api.post("/users/identify", #"{\#(list),"merge_behavior":"none"}"#)
+                #expect(status == 201)
+                #expect(
+                    json.at("dropped.0.reason") == "a user has this external ID, and 'merge_behavior' is 'none'",
+                    "\(json)")
+            }
+            let count = try api.log.userCount()
+            #expect(count == 3)
+            #expect(await api.export(#""external_ids":["a"]"#).at("0.custom_attributes") == .object([.init("x", 1)]))
+            for word in [#""frob""#, "true", #""""#, "[]"] {
+                let (status, json) = await api.post("/users/identify", #"{\#(email),"merge_behavior":\#(word)}"#)
+                #expect(status == 400 && json.at("place") == "merge_behavior", "\(word)")
+            }
+            // A free external ID is given, once: the second of two items finds it taken.
+            let free = [#"{"external_id":"b","user_alias":\#(Wire.alias("l", "n"))}"#]
+            let both = (free + [#"{"external_id":"b","user_alias":\#(Wire.alias("l", "o"))}"#]).joined(separator: ",")
+            await api.track(Wire.aliasOnly("l", "o"))
+            let given = await api.post(
+                "/users/identify", #"{"aliases_to_identify":[\#(both)],"merge_behavior":"none"}"#)
+            #expect(given.json.at("dropped").count == 1 && given.json.at("dropped.0.index") == 1, "\(given.json)")
+            #expect(await api.export(#""external_ids":["b"]"#).at("0.custom_attributes") == .object([.init("z", 3)]))
+            // The same again is so already.
+            let again = await api.post(
+                "/users/identify", #"{"aliases_to_identify":[\#(free[0])],"merge_behavior":"none"}"#)
+            #expect(again.json.at("dropped") == .null, "\(again.json)")
+            let merged = await api.post("/users/identify", #"{\#(email),"merge_behavior":"merge"}"#)
+            #expect(merged.status == 201 && merged.json.at("dropped") == .null)
+            #expect(await api.export(#""external_ids":["a"]"#).at("0.custom_attributes.y") == 2)
+        }
+    }
 }

@@ -147,7 +147,7 @@ struct BrazeMergeTests {
                 if case AppendError.conflict = error { true } else { false }
             }
             #expect(try api.log.lastPosition() == last && api.log.find(.externalID("jane")) != nil)
-            #expect(throws: IdentityItem.NoSingleUser.self) { try change.resolved(api.view()) }
+            #expect(throws: Person.NoSingleUser.self) { try change.resolved(api.view()) }
         }
     }
 

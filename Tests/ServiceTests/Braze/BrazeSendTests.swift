@@ -386,12 +386,12 @@ struct BrazeSendTests {
             ),
             (
                 "/campaigns/trigger/send", #"{"campaign_id":"plain","recipients":[{}]}"#,
-                "`recipients[0]` must have exactly one of external_user_id, user_alias, email."
+                "`recipients[0]` must have exactly one of external_user_id, user_alias, braze_id, email."
             ),
             (
                 "/campaigns/trigger/send",
                 #"{"campaign_id":"plain","recipients":[{"external_user_id":"a","email":"a@b.c"}]}"#,
-                "`recipients[0]` must have exactly one of external_user_id, user_alias, email."
+                "`recipients[0]` must have exactly one of external_user_id, user_alias, braze_id, email."
             ),
             (
                 "/campaigns/trigger/send",
@@ -413,31 +413,29 @@ struct BrazeSendTests {
                 "`send_id` must be 1 to"
             ),
             (
-                "/campaigns/trigger/send",
-                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","#
-                    + #""attributes":{"external_id":"ben"}}]}"#,
-                "`recipients[0].attributes.external_id` must not be there."
+                "/campaigns/trigger/send", #"{"campaign_id":"plain","recipients":[{"email":"ana@b.c"}]}"#,
+                "`recipients[0].prioritization` is required with an address."
             ),
             (
                 "/campaigns/trigger/send",
-                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","attributes":{"braze_id":"ben"}}]}"#,
-                "`recipients[0].attributes.braze_id` must not be there."
+                #"{"campaign_id":"plain","recipients":[{"email":"ana@b.c","prioritization":[]}]}"#,
+                "`recipients[0].prioritization` is required with an address."
+            ),
+            (
+                "/canvas/trigger/send",
+                #"{"canvas_id":"welcome","recipients":[{"email":"ana@b.c","prioritization":["newest"]}]}"#,
+                "`recipients[0].prioritization` is not valid."
             ),
             (
                 "/campaigns/trigger/send",
-                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","attributes":{"user_alias":"ben"}}]}"#,
-                "`recipients[0].attributes.user_alias` must not be there."
+                #"{"campaign_id":"plain","recipients":[{"email":"ana@b.c","#
+                    + #""prioritization":["identified","unidentified"]}]}"#,
+                "`recipients[0].prioritization` is not valid."
             ),
             (
                 "/campaigns/trigger/send",
-                #"{"campaign_id":"plain","recipients":[{"external_user_id":"ana","#
-                    + #""attributes":{"_update_existing_only":"ben"}}]}"#,
-                "`recipients[0].attributes._update_existing_only` must not be there."
-            ),
-            (
-                "/campaigns/trigger/send",
-                #"{"campaign_id":"plain","recipients":[{"email":"ana@b.c","attributes":{"email":"ben"}}]}"#,
-                "`recipients[0].attributes.email` must not be there."
+                #"{"campaign_id":"plain","recipients":[{"braze_id":"b","send_to_existing_only":false}]}"#,
+                "`recipients[0].send_to_existing_only` must not be false for a braze_id."
             ),
             ("/canvas/trigger/send", #"{"canvas_id":"spring","broadcast":true}"#, "Invalid Canvas ID"),
             ("/messages/send", #"{"external_user_ids":["ana"]}"#, "No message to send"),

@@ -579,4 +579,40 @@ struct BrazeSubscriptionTests {
             #expect(await send("unsubscribed").status == 409)
         }
     }
+
+    @Test("What is no array of IDs is refused in the platform's words, and nothing is stored")
+    func invalidArrays() async throws {
+        try await withAPI { plain in
+            let api = try plain.under("subscription_groups: [{id: news, name: News, channel: email}]")
+            await api.track(Wire.user("a"))
+            let last = try api.log.lastPosition()
+            let group = #""subscription_group_id":"news","subscription_state":"subscribed""#
+            for (members, field, what) in [
+                (#""external_ids":[[]]"#, "external_ids", "ID"), (#""external_ids":[true]"#, "external_ids", "ID"),
+                (#""external_ids":["a",null]"#, "external_ids", "ID"), (#""external_ids":[1.5]"#, "external_ids", "ID"),
+                (#""external_ids":{"a":1}"#, "external_ids", "ID"), (#""external_ids":true"#, "external_ids", "ID"),
+                (#""external_id":[{}]"#, "external_id", "ID"), (#""emails":[[]]"#, "emails", "email"),
+                (#""phones":[false]"#, "phones", "phone"),
+            ] {
+                let words = "The value provided for the \(field) field is not a valid \(what) array."
+                let second = await api.post(
+                    "/v2/subscription/status/set", #"{"subscription_groups":[{\#(group),\#(members)}]}"#)
+                #expect(second.status == 400 && second.json.at("message").text == words, "\(second.json)")
+                #expect(second.json.at("place").text == "subscription_groups[0].\(field)")
+                let first = await api.post("/subscription/status/set", "{\(group),\(members)}")
+                #expect(first.status == 400 && first.json.at("message").text == words, "\(first.json)")
+            }
+            for members in [#""external_ids":[]"#, #""external_ids":null"#, #""external_ids":[""]"#] {
+                let none = await api.post(
+                    "/v2/subscription/status/set", #"{"subscription_groups":[{\#(group),\#(members)}]}"#)
+                #expect(none.status == 400 && none.json.at("message").text.contains("names no user"), "\(none.json)")
+            }
+            #expect(try api.log.lastPosition() == last)
+            let long = String(repeating: "x", count: 5_000)
+            let known = await api.post(
+                "/v2/subscription/status/set",
+                #"{"subscription_groups":[{\#(group),"external_ids":["a","\#(long)",7]}]}"#)
+            #expect(known.status == 201 && known.json.at("dropped").count == 2, "\(known.json)")
+        }
+    }
 }

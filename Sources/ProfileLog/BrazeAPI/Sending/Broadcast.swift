@@ -23,11 +23,12 @@ struct Broadcast: Sendable {
         var start: UserNumber? = UserNumber(rawValue: 0)
         var attempt = 1
         var users = 0
+        var reached = ReachedAddresses()
         while let user = start {
             do {
-                let part = try await api.store.performSlowly { _ in
+                let part = try await api.store.performSlowly { [reached] _ in
                     var builder = api.log.prepare(capacity: 1_024)
-                    var part = try read(after: user, into: &builder)
+                    var part = try read(after: user, reached, into: &builder)
                     part.append = try builder.finish(under: key, remembering: answer.body)
                     return part
                 }
@@ -39,7 +40,7 @@ struct Broadcast: Sendable {
                 if let append = part.append {
                     try await api.store.commit(append, evenIfFull: users > 0).checkIsFirst()
                 }
-                (start, attempt) = (part.next, 1)
+                (start, attempt, reached) = (part.next, 1, part.reached)
                 users += part.users
             } catch AppendError.unknownUser where attempt < Self.attempts {
                 attempt += 1
@@ -66,10 +67,11 @@ struct Broadcast: Sendable {
     /// So nothing is sent twice, also if several processes send it, or one dies half-way.
     func send(_ schedule: Schedule) async throws -> Bool {
         var schedule = schedule
+        var reached = ReachedAddresses()
         for _ in 0..<Self.attempts {
             do {
                 while true {
-                    let (sent, isDone) = try await sendPart(of: schedule)
+                    let (sent, isDone) = try await sendPart(of: schedule, &reached)
                     guard let sent else { return false }
                     if isDone { return true }
                     schedule.sentTo = sent
@@ -82,10 +84,12 @@ struct Broadcast: Sendable {
     }
 
     /// The last user of the part, nil if the schedule is another one now; and whether it was the last part.
-    private func sendPart(of schedule: Schedule) async throws -> (sent: UserNumber?, isDone: Bool) {
-        let part = try await api.store.performSlowly { _ in
+    private func sendPart(
+        of schedule: Schedule, _ reached: inout ReachedAddresses
+    ) async throws -> (sent: UserNumber?, isDone: Bool) {
+        let part = try await api.store.performSlowly { [reached] _ in
             var builder = api.log.prepare(capacity: 1_024)
-            var part = try read(after: schedule.sentTo, into: &builder, cause: schedule.source)
+            var part = try read(after: schedule.sentTo, reached, into: &builder, cause: schedule.source)
             try builder.addOfSystem(part.next.map { schedule.step(sentTo: $0) } ?? schedule.end(Schedule.sent))
             part.append = try builder.finish()
             return part
@@ -96,6 +100,7 @@ struct Broadcast: Sendable {
             }) != nil
         }
         guard isStored else { return (nil, false) }
+        reached = part.reached
         return (part.next ?? schedule.sentTo, part.next == nil)
     }
 
@@ -105,13 +110,16 @@ struct Broadcast: Sendable {
         var next: UserNumber?
         /// How many users are in it.
         var users: Int
+        /// What was reached up to its end.
+        var reached: ReachedAddresses
     }
 
     private struct IsFull: Error {}
 
     private func read(
-        after user: UserNumber, into builder: inout AppendBuilder, cause: Position? = nil
+        after user: UserNumber, _ reached: ReachedAddresses, into builder: inout AppendBuilder, cause: Position? = nil
     ) throws -> Part {
+        var reached = reached
         let log = api.log
         let audience = try audience()
         let (now, failing) = (log.options.now(), api.store.failingChannels.all)
@@ -132,7 +140,7 @@ struct Broadcast: Sendable {
                 if builder.count >= Self.eventsPerPart || builder.byteCount >= Self.bytesPerPart { throw IsFull() }
                 budget.addUser()
                 for event in request.plan.events(
-                    for: recipient, .null, now: now, failing: failing, budget: budget, cause: cause)
+                    for: recipient, .null, now: now, failing: failing, budget: budget, &reached, cause: cause)
                 {
                     _ = try builder.add(event, to: .brazeID(user.brazeID))
                 }
@@ -141,7 +149,7 @@ struct Broadcast: Sendable {
             }
             last = nil
         } catch is IsFull {}
-        return Part(next: last, users: users)
+        return Part(next: last, users: users, reached: reached)
     }
 
     private func audience() throws -> Audience? {

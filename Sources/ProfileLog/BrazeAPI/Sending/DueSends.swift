@@ -71,7 +71,7 @@ struct DueSends {
             guard users.insert(id).inserted else { continue }
             var own = try SendRequest(schedule.form, part.request, api.workspace)
             for index in own.recipients.indices {
-                own.recipients[index].id = id
+                own.recipients[index].person = .id(id)
                 own.recipients[index].cause = part.position
             }
             if request == nil { request = own } else { request?.recipients += own.recipients }
@@ -98,7 +98,7 @@ struct DueSends {
             guard event.user != .system, let request = schedule.request(in: event.event),
                 let user = try log.find(event.user)
             else { return nil }
-            return Part(user: user, request: request, position: event.position)
+            return Part(user: user, request: request.naming(user), position: event.position)
         }
     }
 
@@ -135,5 +135,17 @@ struct DueSends {
     private static func words(_ error: any Error) -> String {
         if let fault = error as? SendFault { return "\(fault)" }
         return APIProblem(error).error
+    }
+}
+
+extension AttributeValue {
+    /// The stored request of one user, with `user` in place of an address that others may have by now.
+    fileprivate func naming(_ user: UserInfo) -> AttributeValue {
+        let list: Name = "recipients"
+        guard case .object(let recipient)? = self[list]?.asArray?.first, self[list]?.asArray?.count == 1,
+            recipient.contains(where: { $0.key == WireNames.email })
+        else { return self }
+        let others = recipient.filter { ![WireNames.email, "prioritization"].contains($0.key) }
+        return setting(list, .array([AttributeValue.object(others).setting(WireNames.brazeID, .string(user.brazeID))]))
     }
 }

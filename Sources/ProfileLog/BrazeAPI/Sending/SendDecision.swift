@@ -14,6 +14,7 @@ struct SendDecision {
     private let api: BrazeAPI
     private let view: DecisionView
     private let budget = RenderBudget()
+    private var reached = ReachedAddresses()
 
     /// A recipient that gets nothing, or an attribute of theirs that is not stored.
     struct Drop {
@@ -32,17 +33,28 @@ struct SendDecision {
     /// Decides all of it, and adds what is to be stored to `builder`.
     mutating func decide(_ builder: inout AppendBuilder) throws {
         let audience = try request.audience.map { try Audience($0, typeOf: typeOf) }
-        let users = try request.recipients.map { try user($0.id) }
-        let changes = try applyAttributes(users, &builder)
+        let people = try request.recipients.map(addressee)
+        let changes = try applyAttributes(people, &builder)
+        // Of several entries for one user the last one counts.
+        var last: [SameUser: Int] = [:]
+        for index in people.indices { last[sameUser(people[index], request.recipients[index])] = index }
         for (index, recipient) in request.recipients.enumerated() {
-            let user = users[index]
-            guard user != nil || changes[index] != nil else {
-                let reason = recipient.updatesOnly ? SkippedRecipient.unknownUser : .attributesRefused
-                drop(index, reason.rawValue)
-                try builder.leaveOut([LeftOut(list: request.list, index: index, reason: reason.rawValue)], of: nil)
+            var user: UserInfo?
+            switch people[index] {
+            case .user(let known): user = known
+            case .unknown where changes[index] != nil: user = nil
+            case .unknown:
+                try leaveOut(index, recipient.updatesOnly ? .unknownUser : .attributesRefused, &builder)
+                continue
+            case .undecided(let reason):
+                try leaveOut(index, reason, &builder)
                 continue
             }
-            let id = user.map { UserID.brazeID($0.brazeID) } ?? recipient.id
+            guard last[sameUser(people[index], recipient)] == index else {
+                drop(index, SkippedRecipient.namedAgain.rawValue)
+                continue
+            }
+            let id = user.map { UserID.brazeID($0.brazeID) } ?? recipient.person.id
             if let (schedule, request) = waiting {
                 if user != nil { try view.requireSame(id) }
                 let step = schedule.step(of: request, for: recipient)
@@ -50,7 +62,7 @@ struct SendDecision {
                 continue
             }
             let state = try user.flatMap { try view.profile(of: $0.number) } ?? ProfileProjection.initial
-            let sends = try self.recipient(user, recipient.id, state, changes[index] ?? [])
+            let sends = try self.recipient(user, recipient.person.id, state, changes[index] ?? [])
             if let reason = try reasonAgainst(sends, audience) {
                 drop(index, reason.rawValue)
                 continue
@@ -58,23 +70,55 @@ struct SendDecision {
             if user != nil { try view.requireSame(id) }
             let failing = api.store.failingChannels.all
             for event in request.plan.events(
-                for: sends, recipient.properties, now: now, failing: failing, budget: budget, cause: recipient.cause)
+                for: sends, recipient.properties, now: now, failing: failing, budget: budget, &reached,
+                cause: recipient.cause)
             {
                 if try builder.add(event, to: id) { sendsAnything = true }
             }
         }
     }
 
+    private mutating func leaveOut(
+        _ index: Int, _ reason: SkippedRecipient, _ builder: inout AppendBuilder
+    ) throws {
+        drop(index, reason.rawValue)
+        try builder.leaveOut([LeftOut(list: request.list, index: index, reason: reason.rawValue)], of: nil)
+    }
+
+    /// The user that a recipient means.
+    private enum Addressee {
+        case user(UserInfo)
+        case unknown
+        /// Users share the address, and the request does not say which one it is.
+        case undecided(SkippedRecipient)
+    }
+
+    private func addressee(_ recipient: SendRequest.Recipient) throws -> Addressee {
+        do {
+            return .user(try recipient.person.user(view))
+        } catch let none as Person.NoSingleUser {
+            switch none.case {
+            case .unknown: return .unknown
+            case .none: return .undecided(.noneLeft)
+            case .several: return .undecided(.severalLeft)
+            }
+        }
+    }
+
+    /// What entries for one user have in common: the user, or the ID by which the request makes them.
+    private enum SameUser: Hashable {
+        case known(UserNumber)
+        case new(UserID)
+    }
+
+    private func sameUser(_ addressee: Addressee, _ recipient: SendRequest.Recipient) -> SameUser {
+        if case .user(let user) = addressee { .known(user.number) } else { .new(recipient.person.id) }
+    }
+
     /// The type of a custom attribute: the one that the workspace forces, or that of the first value.
     private func typeOf(_ name: Name) throws -> AttributeType? {
         if let forced = api.workspace.forcedTypes[name] { return forced }
         return try view.withState(of: api.catalogue) { view.log.firstType(of: name, by: $0) }
-    }
-
-    /// The user that `id` means; an address means the one to whom it resolves.
-    private func user(_ id: UserID) throws -> UserInfo? {
-        guard id.isAddress else { return try view.find(id) }
-        return try view.users(sharing: id).first
     }
 
     private func recipient(
@@ -101,17 +145,21 @@ struct SendDecision {
     /// Applies the attributes of recipients, as `/users/track` does, before anything is rendered. What it changes, by
     /// recipient; a user that it makes has an entry.
     private mutating func applyAttributes(
-        _ users: [UserInfo?], _ builder: inout AppendBuilder
+        _ people: [Addressee], _ builder: inout AppendBuilder
     ) throws -> [Int: [ProfileEvent]] {
         let given = request.recipients.indices.filter { index in
             let recipient = request.recipients[index]
-            return users[index] == nil ? !recipient.updatesOnly : !recipient.attributes.isEmpty
+            return switch people[index] {
+            case .user: !recipient.attributes.isEmpty
+            case .unknown: !recipient.updatesOnly
+            case .undecided: false
+            }
         }
         if given.isEmpty { return [:] }
         var json = JSONWriter()
         json.object { json in
             json.array(TrackArray.attributes.rawValue, given) { json, index in
-                json.value(Self.object(request.recipients[index]))
+                json.value(Self.object(request.recipients[index], people[index]))
             }
         }
         let reader = TrackReader(workspace: api.workspace, now: now, sent: SentOrder(json.bytes))
@@ -124,8 +172,8 @@ struct SendDecision {
         var changes: [Int: [ProfileEvent]] = [:]
         for index in request.recipients.indices {
             let events = try decision.stored.filter { stored in
-                try users[index].map { try view.find(stored.user)?.number == $0.number }
-                    ?? (stored.user == request.recipients[index].id)
+                if case .user(let user) = people[index] { return try view.find(stored.user)?.number == user.number }
+                return stored.user == request.recipients[index].person.id
             }
             if !events.isEmpty { changes[index] = events.flatMap(\.events) }
         }
@@ -133,19 +181,18 @@ struct SendDecision {
     }
 
     /// The attributes of a recipient as an object of a track request.
-    private static func object(_ recipient: SendRequest.Recipient) -> AttributeValue {
-        let (key, value): (Name, AttributeValue) =
-            switch recipient.id {
-            case .alias(let label, let name):
-                (
-                    WireNames.userAlias,
-                    .object([.init(WireNames.aliasLabel, .string(label)), .init(WireNames.aliasName, .string(name))])
-                )
-            case .email(let address): (WireNames.email, .string(address))
-            default: (WireNames.externalID, .string(recipient.id.parts.last ?? ""))
-            }
-        // What names the user wins over an attribute of the same name.
-        let others = recipient.attributes.filter { $0.key != key }
-        return .object((others + [.init(key, value)]).sorted { $0.key < $1.key })
+    private static func object(_ recipient: SendRequest.Recipient, _ addressee: Addressee) -> AttributeValue {
+        let key: Name
+        let value: AttributeValue
+        switch (addressee, recipient.person.id) {
+        case (.user(let user), .email), (.user(let user), .brazeID):
+            (key, value) = (WireNames.brazeID, .string(user.brazeID))
+        case (_, .alias(let label, let name)):
+            key = WireNames.userAlias
+            value = .object([.init(WireNames.aliasLabel, .string(label)), .init(WireNames.aliasName, .string(name))])
+        case (_, .email(let address)): (key, value) = (WireNames.email, .string(address))
+        case (_, let id): (key, value) = (WireNames.externalID, .string(id.parts.last ?? ""))
+        }
+        return .object((recipient.attributes + [.init(key, value)]).sorted { $0.key < $1.key })
     }
 }

@@ -6,6 +6,8 @@ package enum SendObstacle: String, StepReason {
     case noEmailAddress = "the user has no e-mail address"
     case noPhoneNumber = "the user has no phone number"
     case unsubscribed = "unsubscribed"
+    /// One address gets a message once, and one device.
+    case sentToAnother = "another user of the send has the same address"
     case notInGroup = "unsubscribed: the user is not in the subscription group"
     /// The state of the subscription.
     case notOptedIn = "not opted in: the user is …"
@@ -24,6 +26,9 @@ package enum SendObstacle: String, StepReason {
 package enum SkippedRecipient: String, CaseIterable {
     case unknownUser = "unknown user"
     case attributesRefused = "unknown user, whose attributes were refused"
+    case noneLeft = "'prioritization' leaves no user with the address"
+    case severalLeft = "'prioritization' leaves several users with the address"
+    case namedAgain = "is named again later in the request"
     case notInSegment = "is not in the segment"
     case notInAudience = "is not in the audience"
 }

@@ -56,10 +56,11 @@ extension SendPlan {
     ///   - own: properties of this user, which override the common ones key by key.
     ///   - failing: channels that fail, as a test asked for.
     ///   - budget: what all renderings of the request may cost.
+    ///   - reached: the addresses and devices that other users of the request have reached.
     ///   - cause: the step that scheduled the send; nil if it was not scheduled.
     func events(
         for recipient: SendRecipient, _ own: AttributeValue, now: Timestamp, failing: Set<MessageStep.Channel>,
-        budget: RenderBudget, cause: Position? = nil
+        budget: RenderBudget, _ reached: inout ReachedAddresses, cause: Position? = nil
     ) -> [SendEvent] {
         let context = RenderContext(
             recipient: recipient, properties: [source: properties.overridden(by: own)],
@@ -85,6 +86,11 @@ extension SendPlan {
                     continue
                 }
                 for target in targets {
+                    if let text = target.text, !reached.insert(text, by: channel) {
+                        let reason = SendObstacle.sentToAnother.reason()
+                        add(MessageStep(.notSent, of: id, by: channel, reason: reason))
+                        continue
+                    }
                     switch target {
                     case .device(let device): add(MessageStep(.sent, of: id, by: channel, content: content), on: device)
                     case .address(let address):
@@ -130,6 +136,15 @@ extension SendPlan {
         case device(Name?)
         case address(String)
         case none
+
+        /// What one message reaches once; nil if that is not known.
+        var text: String? {
+            switch self {
+            case .device(let device): device?.text
+            case .address(let address): address
+            case .none: nil
+            }
+        }
     }
 
     private func targets(_ message: ChannelMessage, _ recipient: SendRecipient) throws(Obstacle) -> [Target] {

@@ -28,7 +28,7 @@ struct SendRequest: Sendable {
 
     /// A user that a request names.
     struct Recipient: Sendable {
-        var id: UserID
+        var person: Person
         /// The array of the request that has the recipient, and the element.
         let given: AttributeValue.Member
         /// Properties of their own, which override the common ones key by key.
@@ -131,7 +131,7 @@ extension SendRequest {
                     key == "user_aliases"
                     ? TrackTarget.alias(value) : TrackTarget.externalID(value).map(UserID.externalID)
                 guard let id else { throw APIProblem.invalid("\(key)[\(index)]", "is no \(label)") }
-                recipients.append(Recipient(id: id, given: .init(key, value)))
+                recipients.append(Recipient(person: .id(id), given: .init(key, value)))
             }
         }
         list = "external_user_ids"
@@ -184,7 +184,7 @@ extension SendRequest {
         plan = SendPlan(campaign, .trigger, campaign.steps[0].messages)
         plan.properties = try Self.properties(body, ["trigger_properties"])
         guard let recipient = body.present("recipient") else { throw Self.noRecipients }
-        recipients = [try Self.recipient(recipient, at: "recipient", ["trigger_properties"])]
+        recipients = [try Self.recipient(recipient, at: "recipient", ["trigger_properties"], &errors)]
         list = "recipient"
     }
 
@@ -201,7 +201,7 @@ extension SendRequest {
                     "Send at most \(Self.mostRecipients) in a request.")
             }
             for (index, value) in values.enumerated() {
-                recipients.append(try Self.recipient(value, at: "recipients[\(index)]", keys))
+                recipients.append(try Self.recipient(value, at: "recipients[\(index)]", keys, &errors))
             }
         }
         audience = body.present("audience")
@@ -209,44 +209,70 @@ extension SendRequest {
         try checkBroadcast(body)
     }
 
-    private static func recipient(_ value: AttributeValue, at place: String, _ keys: [String]) throws -> Recipient {
+    /// - Parameter errors: gets what is ignored of the recipient.
+    private static func recipient(
+        _ value: AttributeValue, at place: String, _ keys: [String], _ errors: inout [String]
+    ) throws -> Recipient {
         let identifiers: [(key: Name, id: Name)] = [
-            ("external_user_id", WireNames.externalID), ("user_alias", WireNames.userAlias), ("email", WireNames.email),
+            ("external_user_id", WireNames.externalID), ("user_alias", WireNames.userAlias),
+            ("braze_id", WireNames.brazeID), ("email", WireNames.email),
         ]
         let given = identifiers.compactMap { entry in value.present(entry.key).map { (entry, $0) } }
         guard given.count == 1, let (entry, identifier) = given.first else {
             let slip = misspelt(in: value, among: recipientKeys + keys, at: place).first
             throw APIProblem.invalid(
-                place, "must have exactly one of external_user_id, user_alias, email",
+                place, "must have exactly one of external_user_id, user_alias, braze_id, email",
                 remedy: slip.map { "\($0.message): \($0.remedy)" } ?? APIProblem.correctIt)
         }
-        guard let id = TrackTarget.id(entry.id, identifier) else {
-            throw APIProblem.invalid("\(place).\(entry.key)", "is no such identifier")
-        }
-        var recipient = Recipient(id: id, given: .init("recipients", value))
+        var recipient = Recipient(
+            person: try person(value, entry.id, identifier, at: "\(place).\(entry.key)", in: place),
+            given: .init("recipients", value))
         recipient.properties = try properties(value, keys, at: "\(place).")
         if let members = try value.object("attributes", in: "\(place).") {
-            // They would lead the attributes to another user.
-            var refused = [
+            // They would lead the attributes to another user, so those of the recipient count.
+            var ignored: Set<Name> = [
                 WireNames.externalID, WireNames.userAlias, WireNames.brazeID, WireNames.updateExistingOnly,
             ]
-            if case .email = id { refused.append(WireNames.email) }
-            for member in members where refused.contains(member.key) {
-                throw APIProblem.invalid(
-                    "\(place).attributes.\(member.key)", "must not be there",
-                    remedy: "The recipient has its identifier next to `attributes`.")
+            if recipient.person.isAddress { ignored.insert(WireNames.email) }
+            for member in members where ignored.contains(member.key) && member.value != .null {
+                errors.append(
+                    "\(place).attributes.\(member.key): is ignored, as the recipient has an identifier already")
             }
-            recipient.attributes = members
+            recipient.attributes = members.filter { !ignored.contains($0.key) }
         }
         recipient.updatesOnly = try value.flag("send_to_existing_only", in: "\(place).") ?? true
         guard !recipient.updatesOnly else { return recipient }
-        if case .alias = id {
-            throw APIProblem.invalid("\(place).send_to_existing_only", "must not be false for an alias")
+        let unfit: String? =
+            switch recipient.person.id {
+            case .alias: "an alias"
+            case .brazeID: "a braze_id"
+            default: nil
+            }
+        if let unfit {
+            throw APIProblem.invalid(
+                "\(place).send_to_existing_only", "must not be false for \(unfit)",
+                remedy: "Name the user by external_user_id, or omit the member.")
         }
         guard value.present("attributes") != nil else {
             throw APIProblem.invalid("\(place).attributes", "is required, as 'send_to_existing_only' is false")
         }
         return recipient
+    }
+
+    private static func person(
+        _ object: AttributeValue, _ key: Name, _ value: AttributeValue, at place: String, in recipient: String
+    ) throws -> Person {
+        do throws(TrackFault) {
+            if let person = try Person(object, key, value) { return person }
+        } catch {
+            // An address that several users may have.
+            throw APIProblem.invalid(
+                "\(recipient).prioritization",
+                object.present("prioritization") ?? .array([]) == .array([])
+                    ? "is required with an address" : "is not valid",
+                remedy: "Say which of the users with the address is meant: \(Prioritization.words).")
+        }
+        throw APIProblem.invalid(place, "is no such identifier")
     }
 
     /// The first of `keys` that is there, which must be an object.
@@ -300,7 +326,7 @@ extension SendRequest {
 
     /// The members of a recipient, without the properties.
     private static let recipientKeys = [
-        "external_user_id", "user_alias", "email", "prioritization", "send_to_existing_only", "attributes",
+        "external_user_id", "user_alias", "braze_id", "email", "prioritization", "send_to_existing_only", "attributes",
     ]
 
     /// The campaign that the body names.
@@ -354,18 +380,12 @@ extension SendRequest {
     /// Whether the limit of requests with a segment or an audience counts it.
     var isTargeted: Bool { recipients.isEmpty || segment != nil || audience != nil }
 
-    /// The members of `object` that are not known and differ by a few letters from one that is known and missing.
-    /// Others are ignored: a newer client may send them.
+    /// The misspelt members of `object`, each with the nearest right word.
     static func misspelt(in object: AttributeValue, among known: [String], at place: String) -> [SendFault] {
-        guard case .object(let members) = object else { return [] }
-        let given = Set(members.map(\.key.text))
-        return members.compactMap { member in
-            let key = member.key.text
-            guard !known.contains(key) else { return nil }
-            let missing = known.filter { !given.contains($0) }
-            guard !NearestNames(to: key, among: missing).close.isEmpty else { return nil }
-            let member = APIProblem.shown(key)
-            return .unknown(key, at: place.isEmpty ? member : "\(place).\(member)", among: missing)
+        Misspelling.all(in: object, among: known, at: place).map { slip in
+            let member = slip.member ?? ""
+            let key = place.isEmpty ? member : String(member.dropFirst(place.count + 1))
+            return SendFault("'\(key)' is not known", at: member, remedy: "Did you mean '\(slip.meant)'?")
         }
     }
 

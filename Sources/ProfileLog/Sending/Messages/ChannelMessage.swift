@@ -156,9 +156,9 @@ extension ChannelMessage {
 
     private static func checkButtons(_ message: AttributeValue, at place: String) throws(SendFault) {
         let category = message.present("category")?.asText.flatMap { $0.isEmpty ? nil : $0 }
-        if let category, category.hasPrefix("ab_cat_"), PushCategory(rawValue: category) == nil {
+        if let category, PushCategory.isMisspelt(category) {
             throw .unknown(
-                category, at: "\(place).category", among: PushCategory.allCases.map(\.rawValue))
+                category, at: "\(place).category", among: PushCategory.known)
         }
         guard let buttons = message.present("buttons") else { return }
         guard category != nil else { throw .required("category", in: place, "It is required with 'buttons'.") }

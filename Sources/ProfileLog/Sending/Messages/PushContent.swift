@@ -124,6 +124,21 @@ package enum PushCategory: String, Sendable, CaseIterable {
     case confirmCancel = "ab_cat_confirm_cancel"
     case more = "ab_cat_more"
 
+    /// The categories of the platform's own content extension, as its `Info.plist` has them.
+    private static let contentExtension = ["ab_cat_push_story_v2", "ab_cat_push_story"]
+
+    /// All that the platform is known to have.
+    static var known: [String] { allCases.map(\.rawValue) + contentExtension }
+
+    /// Whether `category` begins as those of the platform do, is none of them, and is near to one: a slip. Others are
+    /// an app's own, or newer.
+    static func isMisspelt(_ category: String) -> Bool {
+        guard category.hasPrefix("ab_cat_"), !known.contains(category),
+            !contentExtension.contains(where: { category.hasPrefix($0 + "_") })
+        else { return false }
+        return !NearestNames(to: category, among: known, within: 3).close.isEmpty
+    }
+
     /// A button; the second of a category closes the push.
     package struct Button: Hashable, Sendable {
         package var id: String

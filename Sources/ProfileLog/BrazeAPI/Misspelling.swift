@@ -1,0 +1,69 @@
+internal import ProfileLogRequests
+
+/// A member of a body that is not known and is a few letters away from one that is: it has no effect, and the answer
+/// says so. Members that are near to none are ignored: a newer client may send them.
+struct Misspelling: Hashable, Sendable {
+    /// The member as it was sent, with its place, as in `subscription_groups[0].email_`; nil if the answer is not to
+    /// name it.
+    var member: String?
+    /// What was perhaps meant.
+    var meant: String
+
+    /// A clause for `dropped`.
+    var reason: String { "is not known: did you mean '\(meant)'?" }
+
+    /// Those in `object`, at `place`. Of the `known` members only what is missing can be meant.
+    static func all(in object: AttributeValue, among known: [String], at place: String = "") -> [Misspelling] {
+        guard case .object(let members) = object else { return [] }
+        let given = Set(members.map(\.key.text))
+        return members.compactMap { member in
+            let key = member.key.text
+            guard !known.contains(key), member.value != .null,
+                let meant = NearestNames(to: key, among: known.filter { !given.contains($0) }).close.first
+            else { return nil }
+            let shown = APIProblem.shown(key)
+            return Misspelling(member: place.isEmpty ? shown : "\(place).\(shown)", meant: meant)
+        }
+    }
+}
+
+extension APIRequest {
+    /// The misspelt members of `body`, which is that of this request. `more` are known too.
+    func misspelt(in body: AttributeValue, _ more: String...) -> [Misspelling] {
+        Misspelling.all(in: body, among: (inputs?.map(\.name) ?? []) + more)
+    }
+}
+
+extension JSONWriter {
+    /// `dropped`, unless all is empty: entries of lists, and misspelt members.
+    mutating func dropped(
+        _ entries: some Collection<(reason: String, array: String, index: Int)>, _ misspelt: [Misspelling] = []
+    ) {
+        if entries.isEmpty, misspelt.isEmpty { return }
+        key("dropped")
+        beginArray()
+        for entry in entries { place("reason", entry.reason, entry.array, entry.index) }
+        for each in misspelt { object { $0.write(each) } }
+        endArray()
+    }
+
+    /// The members of an entry of `dropped`.
+    mutating func write(_ misspelling: Misspelling) {
+        member("reason", misspelling.reason)
+        member("field", misspelling.member)
+    }
+}
+
+extension BrazeAPI {
+    /// What is missing may be there under a misspelt name.
+    package func explained(_ problem: APIProblem, _ request: APIRequest) -> APIProblem {
+        guard problem.status == 400, request.method == .post, let body = try? BodyObject.read(request.body),
+            case let misspelt = request.misspelt(in: body), !misspelt.isEmpty
+        else { return problem }
+        let fits = misspelt.first { $0.meant == problem.place } ?? (problem.place == nil ? misspelt[0] : nil)
+        guard let fits, let member = fits.member, !problem.remedy.contains(member) else { return problem }
+        var problem = problem
+        problem.remedy = "'\(member)' \(fits.reason)"
+        return problem
+    }
+}

@@ -1,0 +1,24 @@
+internal import ProfileLogRequests
+internal import ProfileLogSending
+
+/// The addresses and devices that a send has reached: each gets a message once for each channel, also if several users
+/// have it.
+struct ReachedAddresses: Sendable {
+    private var seen: Set<Target> = []
+
+    private struct Target: Hashable {
+        let channel: MessageStep.Channel
+        let text: String
+    }
+
+    /// Whether `text` is reached by `channel` for the first time. `text` is an e-mail address, a number or a device.
+    mutating func insert(_ text: String, by channel: MessageStep.Channel) -> Bool {
+        let normal =
+            switch channel {
+            case .email: text.lowercased()
+            case .sms: Identifiers.phone(text) ?? text
+            default: text
+            }
+        return seen.insert(Target(channel: channel, text: normal)).inserted
+    }
+}
