@@ -10,7 +10,7 @@ struct EraseCommandTests {
         try cli.succeed("log", "user-attribute", "email:x@example.com", "first_name", "Guest")
         try cli.succeed("log", "user-attribute", "u", "email", "x@example.com")
         try body(cli)
-        #expect(try cli.succeed("check").output.contains("sound"))
+        try cli.succeed("check")
     }
 
     private func left(_ cli: CLI) throws -> [String] {

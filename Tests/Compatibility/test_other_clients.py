@@ -96,6 +96,14 @@ class EdxTests(unittest.TestCase):
         self.assertEqual([send["kind"] for send in sends], ["messageSent"] * 3)
         self.assertEqual([send["content"].get("url") for send in sends], ["/sale", "/hello", None])
         self.assertEqual((sends[2]["content"]["subject"], sends[2]["content"]["to"]), ("Hi Ana", "a@example.com"))
+        # The recipients that it makes have identifiers among their attributes.
+        made = client.create_recipients("label", {"b@example.com": 8}, {"b@example.com": {"what": "own"}})
+        answer = client.send_campaign_message("spring", recipients=list(made.values()))
+        self.assertEqual(answer["message"], "success")
+        self.assertNotIn("errors", answer)
+        self.assertEqual(
+            [send["content"]["url"] for send in service.get("/v1/sends?user=8").json["sends"]], ["/own"])
+        self.assertEqual(service.profile("8")["email"], "b@example.com")
         with self.assertRaises(edx.BrazeBadRequestError) as caught:
             client.send_campaign_message("other", recipients=to)
         self.assertEqual(json.loads(str(caught.exception))["message"], "Invalid Campaign ID")
@@ -104,8 +112,9 @@ class EdxTests(unittest.TestCase):
         with self.assertRaises(edx.BrazeBadRequestError) as caught:
             self.client.track_user(attributes=[{"n": 1}])
         self.assertEqual(json.loads(str(caught.exception))["errors"][0]["index"], 0)
-        with self.assertRaises(edx.BrazeNotFoundError):
+        with self.assertRaises(edx.BrazeInternalServerError) as caught:
             self.client.unsubscribe_user_email("a@example.com")
+        self.assertIn("ProfileLog does not simulate it", str(caught.exception))
 
     def test_keys_and_limits(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -182,7 +191,7 @@ class SDKTests(unittest.TestCase):
         self.assertEqual(caught.exception.response.status_code, 400)
         with self.assertRaises(clients.requests.HTTPError) as caught:
             sdk.Braze(host=self.service.url, token="any").content_blocks.ls()
-        self.assertEqual(caught.exception.response.status_code, 404)
+        self.assertEqual(caught.exception.response.status_code, 501)
 
 
 if __name__ == "__main__":

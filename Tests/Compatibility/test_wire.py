@@ -675,8 +675,15 @@ TABLES = {
     ],
     "elsewhere": [
         ("an unknown path", "/users/none", {}, 404, ANY),
-        ("a slash too many", "/users/track/", {}, 404, ANY),
-        ("what is not there yet", "/campaigns/data_series?campaign_id=a&length=1", None, 404, ANY),
+        # braze-client-p311 0.0.5 ends the path of triggered sends in a slash.
+        ("a slash at the end", "/users/track/", {"attributes": [{"external_id": "a"}]}, 201, ok(attributes_processed=1)),
+        ("a slash at the end of a send", "/campaigns/trigger/send/",
+         {"campaign_id": "spring", "trigger_properties": {"what": "x"}, "recipients": [{"external_user_id": "a"}]},
+         201, {"dispatch_id": ANY, "message": "success"}),
+        ("what is not simulated", "/campaigns/data_series?campaign_id=a&length=1", None, 501,
+         {"message": "Braze has GET /campaigns/data_series; ProfileLog does not simulate it.", "remedy": ANY,
+          "code": "not_simulated"}),
+        ("another method of it", "/campaigns/data_series", {}, 405, ANY),
         ("a GET of what is posted", TRACK, None, 405, ANY),
         ("a POST of what is read", "/events/list", {}, 405, ANY),
         ("more than 4 MiB", TRACK, b" " * (4 * 1024 * 1024 + 1), 413, ANY),

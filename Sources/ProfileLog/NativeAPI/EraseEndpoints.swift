@@ -88,7 +88,7 @@ struct EraseEndpoints {
 // MARK: - The form of the answers
 
 extension EraseEndpoints {
-    static let listed: AnswerShape = ["users": [UserSearch.user + ["kind": .text, "since": .time]]]
+    static let listed: AnswerShape = ["users": [UserSearch.user + ["kind": .text, "since": .orNull(.time)]]]
     static let erased: AnswerShape = [
         "position": .integer, "user_number": .integer, "user_numbers?": [.integer], "events": .integer,
     ]

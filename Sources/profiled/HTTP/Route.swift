@@ -71,14 +71,13 @@ enum Route {
         return parts.map { Self.isWord($0) ? String($0) : "…" }.joined(separator: "/")
     }
 
+    /// Whether it may be the word of a path that was meant. IDs have other bytes, or more digits.
     private static func isWord(_ part: Substring) -> Bool {
         var digits = 0
         for byte in part.utf8 {
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): digits += 1
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
-                UInt8(ascii: "-"), UInt8(ascii: "."):
-                break
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): break
             default: return false
             }
         }

@@ -26,6 +26,7 @@ struct SendDecision {
     init(_ request: SendRequest, _ api: BrazeAPI, _ view: DecisionView) {
         (self.request, self.api, self.view) = (request, api, view)
         errors = request.errors
+        dropped = request.ignored.map { Drop(reason: $0.reason, index: $0.index) }
     }
 
     private var now: Timestamp { api.log.options.now() }

@@ -25,6 +25,8 @@ struct SendRequest: Sendable {
     var audience: AttributeValue?
     /// Something minor that is wrong: the rest is sent.
     var errors: [String] = []
+    /// What is ignored of the recipients, by their places.
+    private(set) var ignored: [(index: Int, reason: String)] = []
 
     /// A user that a request names.
     struct Recipient: Sendable {
@@ -184,7 +186,7 @@ extension SendRequest {
         plan = SendPlan(campaign, .trigger, campaign.steps[0].messages)
         plan.properties = try Self.properties(body, ["trigger_properties"])
         guard let recipient = body.present("recipient") else { throw Self.noRecipients }
-        recipients = [try Self.recipient(recipient, at: "recipient", ["trigger_properties"], &errors)]
+        try add(recipient, at: "recipient", ["trigger_properties"])
         list = "recipient"
     }
 
@@ -201,7 +203,7 @@ extension SendRequest {
                     "Send at most \(Self.mostRecipients) in a request.")
             }
             for (index, value) in values.enumerated() {
-                recipients.append(try Self.recipient(value, at: "recipients[\(index)]", keys, &errors))
+                try add(value, at: "recipients[\(index)]", keys)
             }
         }
         audience = body.present("audience")
@@ -209,10 +211,19 @@ extension SendRequest {
         try checkBroadcast(body)
     }
 
-    /// - Parameter errors: gets what is ignored of the recipient.
+    private mutating func add(_ value: AttributeValue, at place: String, _ keys: [String]) throws {
+        let (recipient, ignored) = try Self.recipient(value, at: place, keys)
+        self.ignored += ignored.map {
+            (recipients.count, "attributes.\($0): is ignored, as the recipient has an identifier")
+        }
+        recipients.append(recipient)
+    }
+
+    /// The recipient, and which of their attributes are ignored.
     private static func recipient(
-        _ value: AttributeValue, at place: String, _ keys: [String], _ errors: inout [String]
-    ) throws -> Recipient {
+        _ value: AttributeValue, at place: String, _ keys: [String]
+    ) throws -> (Recipient, ignored: [Name]) {
+        var noted: [Name] = []
         let identifiers: [(key: Name, id: Name)] = [
             ("external_user_id", WireNames.externalID), ("user_alias", WireNames.userAlias),
             ("braze_id", WireNames.brazeID), ("email", WireNames.email),
@@ -234,14 +245,11 @@ extension SendRequest {
                 WireNames.externalID, WireNames.userAlias, WireNames.brazeID, WireNames.updateExistingOnly,
             ]
             if recipient.person.isAddress { ignored.insert(WireNames.email) }
-            for member in members where ignored.contains(member.key) && member.value != .null {
-                errors.append(
-                    "\(place).attributes.\(member.key): is ignored, as the recipient has an identifier already")
-            }
+            noted = members.filter { ignored.contains($0.key) && $0.value != .null }.map(\.key)
             recipient.attributes = members.filter { !ignored.contains($0.key) }
         }
         recipient.updatesOnly = try value.flag("send_to_existing_only", in: "\(place).") ?? true
-        guard !recipient.updatesOnly else { return recipient }
+        guard !recipient.updatesOnly else { return (recipient, noted) }
         let unfit: String? =
             switch recipient.person.id {
             case .alias: "an alias"
@@ -256,7 +264,7 @@ extension SendRequest {
         guard value.present("attributes") != nil else {
             throw APIProblem.invalid("\(place).attributes", "is required, as 'send_to_existing_only' is false")
         }
-        return recipient
+        return (recipient, noted)
     }
 
     private static func person(
