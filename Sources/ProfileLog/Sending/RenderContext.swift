@@ -79,6 +79,23 @@ enum UserField: Hashable, Sendable {
             "user_id", "braze_id", "email_address", "city", "date_of_birth", "phone_number",
         ]
 
+    /// Whether every value is text.
+    var isText: Bool {
+        switch self {
+        case .externalID, .brazeID: true
+        case .attribute(let attribute):
+            switch attribute {
+            case .email, .firstName, .lastName, .phone, .country, .language, .homeCity, .gender, .timeZone,
+                .emailSubscribe, .pushSubscribe, .imageURL:
+                true
+            case .dateOfBirth, .currentLocation, .dateOfFirstSession, .dateOfLastSession, .markedEmailAsSpamAt,
+                .emailOpenTrackingDisabled, .emailClickTrackingDisabled, .pushTokens, .subscriptionGroups, .facebook,
+                .twitter:
+                false
+            }
+        }
+    }
+
     func value(of recipient: any Recipient) -> AttributeValue? {
         switch self {
         case .attribute(let attribute): recipient.value(attribute)

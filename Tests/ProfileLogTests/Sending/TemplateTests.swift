@@ -10,6 +10,8 @@ struct TemplateTests {
         customAttributes: [
             "plan": .string("gold"), "visits": .int(3), "score": .double(2.5), "member": .bool(true),
             "tags": .array([.string("a"), .string("b")]),
+            "empty": .array([]), "accents": .string("\u{E4}\u{F1}b"),
+            "sizes": .object([.init("size", .string("XL")), .init("first", .int(9))]),
             "address": .object([.init("street", .string("High St"))]), "since": .date(OccurredAt(MadeUpRecipient.now)),
         ])
 
@@ -75,6 +77,61 @@ struct TemplateTests {
     }
 
     @Test(
+        "An array and text say how many they hold, the first and the last",
+        arguments: [
+            ("{{custom_attribute.${tags}.size}} {{custom_attribute.${tags}.first}}", "2 a"),
+            ("{{custom_attribute.${tags}.last}} {{custom_attribute.${tags}.last.size}}", "b 1"),
+            ("{{${first_name}.size}} {{${first_name}.first}}{{${first_name}.last}}", "3 Aa"),
+            ("{{campaign.${name}.first}}", "S"), ("{{custom_attribute.${empty}.size}}", "0"),
+            ("{{custom_attribute.${accents}.size}} {{custom_attribute.${accents}.last}}", "3 b"),
+            ("{{custom_attribute.${address}.size}} {{custom_attribute.${address}.street.size}}", "1 7"),
+            ("{{api_trigger_properties.${items}.size}} {{api_trigger_properties.${items}.first.name}}", "2 tea"),
+            ("{{api_trigger_properties.${items}.last.name.first}}", "m"),
+            ("{{api_trigger_properties.${items}[-1].name.size | plus: 1}}", "5"),
+            ("{{'x' | append: custom_attribute.${tags}.first}}", "xa"),
+            ("{{${last_name}.size | default: 0}} {{custom_attribute.${empty}.first | default: '-'}}", "0 -"),
+            ("{% assign tags = custom_attribute.${tags} %}{{tags.size}}{{tags.first}}{{tags.last}}", "2ab"),
+            ("{% assign n = custom_attribute.${tags}.size | plus: 1 %}{{n}}", "3"),
+            ("{% for item in api_trigger_properties.${items} %}{{item.size}}{{item.name.last}} {% endfor %}", "2a 2k "),
+            ("{% for i in (1..custom_attribute.${tags}.size) %}{{i}}{% endfor %}", "12"),
+            ("{{custom_attribute.${sizes}.size}} {{custom_attribute.${sizes}.first}}", "XL 9"),
+        ])
+    func facts(text: String, expected: String) throws {
+        #expect(try Self.rendered(text) == expected)
+    }
+
+    @Test(
+        "What a value cannot have is an error and chooses no branch",
+        arguments: [
+            ("custom_attribute.${tags}.siz == 2", "`custom_attribute.${tags}.siz`: an array has no `.siz`"),
+            ("custom_attribute.${tags}.length", "an array has no `.length`"),
+            ("custom_attribute.${tags}['size'] == 2", "an array has no `['size']`"),
+            ("custom_attribute.${plan}.siz == blank", "text has no `.siz`"),
+            ("custom_attribute.${plan}[0] == 'g'", "text has no `[0]`"),
+            ("custom_attribute.${visits}.size == 1", "a number has no `.size`"),
+            ("custom_attribute.${member}.first", "a boolean has no `.first`"),
+            ("custom_attribute.${since}.year == 2026", "a time has no `.year`"),
+            ("custom_attribute.${address}.first == blank", "an object has no `.first`"),
+            ("custom_attribute.${address}[0] == blank", "an object has no `[0]`"),
+            ("custom_attribute.${tags}.size.size == 1", "a number has no `.size`"),
+            ("api_trigger_properties.${items}.name == 'tea'", "an array has no `.name`"),
+            ("api_trigger_properties.${items}.first.name.lenght > 1", "text has no `.lenght`"),
+        ])
+    func unknownMembers(condition: String, expected: String) throws {
+        let texts = [
+            ("{% if \(condition) %}yes{% else %}no{% endif %}", 7),
+            ("{% if false %}{% elsif \(condition) %}yes{% else %}no{% endif %}", 24),
+        ]
+        for (text, column) in texts {
+            let stop = try #require(throws: RenderStop.self) { try Self.rendered(text) }
+            #expect(stop.reason.hasPrefix("line 1, column \(column): "), "\(stop.reason)")
+            #expect(stop.reason.hasSuffix(expected), "\(stop.reason)")
+        }
+        let assigned = "{% assign x = \(condition.prefix { $0 != " " }) | default: 1 %}"
+        #expect(throws: RenderStop.self) { try Self.rendered(assigned) }
+    }
+
+    @Test(
         "A condition chooses",
         arguments: [
             ("custom_attribute.${plan} == 'gold'", true), ("custom_attribute.${plan} != 'gold'", false),
@@ -89,6 +146,16 @@ struct TemplateTests {
             ("${first_name} contains 'na'", true), ("custom_attribute.${since} > '2026-01-01'", true),
             ("true and false or true", true), ("true or false and false", true), ("false and true or true", false),
             ("custom_attribute.${plan} == 'gold' and ${last_name} != blank", false),
+            ("custom_attribute.${tags}.size == 2", true), ("custom_attribute.${tags}.size > 2", false),
+            ("custom_attribute.${tags}.first == 'a' and custom_attribute.${tags}.last == 'b'", true),
+            ("custom_attribute.${none}.size == 2", false), ("custom_attribute.${empty}.first == blank", true),
+            ("{{custom_attribute.${tags}.size}} >= 2", true), ("${first_name}.first == 'A'", true),
+            ("api_trigger_properties.${items}.size == custom_attribute.${tags}.size", true),
+            ("api_trigger_properties.${items}.first.color == blank", true),
+            ("${home_city} == nil", false), ("${last_name} == nil", true), ("${last_name} != null", false),
+            ("false == nil", false), ("false == blank", true), ("custom_attribute.${address} contains 'street'", true),
+            ("custom_attribute.${address} contains 'High St'", false),
+            ("custom_attribute.${visits} contains '3'", false),
         ])
     func conditions(condition: String, holds: Bool) throws {
         #expect(try Self.rendered("{% if \(condition) %}yes{% else %}no{% endif %}") == (holds ? "yes" : "no"))
@@ -196,6 +263,18 @@ struct TemplateTests {
             ("{% for x in 3 %}", "nothing to go through", "(1..3)"),
             ("{% assign = 1 %}", "the name of a variable is missing", "letters"),
             ("{% assign x 1 %}", "`=` is missing", "here"), ("{% abort_message %}", "`(` is missing", "here"),
+            ("{% if ${first_name}.siz == 3 %}", "line 1, column 20: `siz` is no member of text", "Did you mean `size`?"),
+            ("{% if ${first_name}[0] == 'A' %}", "line 1, column 20: text has no elements", "`.first`"),
+            ("{{campaign.${name}.length}}", "`length` is no member of text", "There are size, first, last"),
+            ("{% if ${first_name} containsx %}", "unexpected text before `%}`", "here"),
+            ("{% if ${first_name} = 'x' %}", "unexpected text before `%}`", "here"),
+            ("{% if ${first_name} === 'x' %}", "no value begins here", "${name}"),
+            ("{% if true xor true %}", "unexpected text before `%}`", "here"),
+            ("{% if true and not false %}", "`not` has no value", "Assign it before"),
+            ("{% if 'x' | size == 1 %}", "unexpected text before `%}`", "here"),
+            ("{% if {{${first_name}}}.size == 1 %}", "unexpected text before `%}`", "here"),
+            ("{{custom_attribute.${x}.}}", "unexpected text before `}}`", "here"),
+            ("{{custom_attribute.${x}.size?}}", "unexpected text before `}}`", "here"),
             ("{{custom_attribute.${x}[${first_name}]}}", "is neither a number nor text", "[0]"),
         ])
     func refused(text: String, reason: String, remedy: String) throws {

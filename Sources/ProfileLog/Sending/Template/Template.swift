@@ -7,6 +7,7 @@
 /// |---|---|
 /// | placeholder | `{{${first_name}}}`, `{{custom_attribute.${plan} \| upcase}}` |
 /// | a value within another | `{{api_trigger_properties.${items}[0].name}}` |
+/// | of an array or text | `{% if custom_attribute.${tags}.size == 2 %}`, `{{custom_attribute.${tags}.first}}`, `.last` |
 /// | condition | `{% if a == b and c != blank %} … {% elsif d > 3 %} … {% else %} … {% endif %}` |
 /// | variable | `{% assign total = api_trigger_properties.${price} \| plus: 5 %}` |
 /// | loop over an array or numbers | `{% for item in api_trigger_properties.${items} %} … {% endfor %}`, `(1..3)` |
@@ -92,7 +93,10 @@ extension Template {
 
     enum Operand: Hashable, Sendable {
         case literal(AttributeValue)
+        /// Equal to what is missing, false, empty or white space.
         case blank
+        /// Equal to what is missing alone.
+        case absent
         case reference(Reference)
     }
 
@@ -104,6 +108,15 @@ extension Template {
         /// As it is written.
         var text: String
 
+        /// Whether the root is text for every user: what its path may have is known before any is there.
+        var isText: Bool {
+            switch root {
+            case .user(let field): field.isText
+            case .message: true
+            case .customAttribute, .property, .variable: false
+            }
+        }
+
         enum Root: Hashable, Sendable {
             case user(UserField)
             case customAttribute(Name)
@@ -112,10 +125,19 @@ extension Template {
             case variable(Name)
         }
 
-        /// A member of an object or an element of an array; a negative index counts from the end.
+        /// What leads from a value to one within it.
         enum Key: Hashable, Sendable {
+            /// After a dot: a member of an object, else what `Fact` says.
             case member(Name)
+            /// In brackets: a member of an object.
+            case quotedMember(Name)
+            /// An element of an array; a negative index counts from the end.
             case element(Int)
+        }
+
+        /// What every array and every text can say of itself. Of an object, only `size`.
+        enum Fact: String, CaseIterable {
+            case size, first, last
         }
     }
 
@@ -156,5 +178,8 @@ extension Template {
         // The longer ones first: the parser takes the first that fits.
         case equal = "==", notEqual = "!=", notEqualToo = "<>", atMost = "<=", atLeast = ">=", less = "<", greater = ">"
         case contains
+
+        /// All that are no words.
+        static let symbols = allCases.filter { $0 != .contains }
     }
 }

@@ -195,7 +195,12 @@ struct TemplateParser {
         let place = spot()
         let left = try operand()
         skipBlanks()
-        guard let comparator = Template.Comparator.allCases.first(where: { follows($0.rawValue) }) else {
+        let start = next
+        if word() == Template.Comparator.contains.rawValue {
+            return Template.Comparison(left: left, comparator: .contains, right: try operand(), spot: place)
+        }
+        next = start
+        guard let comparator = Template.Comparator.symbols.first(where: { follows($0.rawValue) }) else {
             return Template.Comparison(left: left, spot: place)
         }
         next += comparator.rawValue.utf8.count
@@ -263,7 +268,8 @@ struct TemplateParser {
         switch word() {
         case "true": return .literal(.bool(true))
         case "false": return .literal(.bool(false))
-        case "blank", "nil": return .blank
+        case "blank": return .blank
+        case "nil", "null": return .absent
         case "": throw unexpected(at: place)
         default:
             next = start
@@ -275,7 +281,7 @@ struct TemplateParser {
         let start = next
         let root = try root(at: place)
         var reference = Template.Reference(root: root, spot: place, text: "")
-        while let key = try key() { reference.path.append(key) }
+        while let key = try key(after: reference) { reference.path.append(key) }
         reference.text = TemplateError.shown(string(start..<next))
         return reference
     }
@@ -332,17 +338,26 @@ struct TemplateParser {
     }
 
     /// `.name`, `[0]` or `['name']`; nil if something else follows.
-    private mutating func key() throws(TemplateError) -> Template.Reference.Key? {
+    private mutating func key(after reference: Template.Reference) throws(TemplateError) -> Template.Reference.Key? {
+        let place = spot()
         if peek() == ".", let second, Self.isLetter(second) {
             next += 1
-            return .member(Name(word()))
+            let word = word()
+            if reference.isText, Template.Reference.Fact(rawValue: word) == nil {
+                let facts = Template.Reference.Fact.allCases.map(\.rawValue)
+                throw .unknown(word, "is no member of text", among: facts, at: place)
+            }
+            return .member(Name(word))
         }
         guard peek() == "[" else { return nil }
-        let place = spot()
+        if reference.isText {
+            throw TemplateError(
+                place, "text has no elements", remedy: "Write `.first` or `.last`, or take the brackets out.")
+        }
         next += 1
         let key: Template.Reference.Key
         switch try operand() {
-        case .literal(.string(let text)): key = .member(Name(text))
+        case .literal(.string(let text)): key = .quotedMember(Name(text))
         case .literal(.int(let index)): key = .element(Int(index))
         default:
             throw TemplateError(place, "is neither a number nor text", remedy: "Write `[0]` or `['name']`.")

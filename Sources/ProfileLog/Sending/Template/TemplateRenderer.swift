@@ -36,7 +36,9 @@ struct TemplateRenderer {
         let outer = variables[variable]
         switch sequence {
         case .elements(let reference):
-            guard let value = value(of: reference) else { throw .failed(Self.missing(reference.text, reference.spot)) }
+            guard let value = try value(of: reference) else {
+                throw .failed(Self.missing(reference.text, reference.spot))
+            }
             guard case .array(let elements) = value else {
                 throw .failed(
                     TemplateError(
@@ -45,7 +47,7 @@ struct TemplateRenderer {
             }
             for element in elements { try run(nodes, variable, element, at: reference.spot) }
         case .numbers(let first, let last, let spot):
-            guard let first = number(first), let last = number(last) else {
+            guard let first = try number(first), let last = try number(last) else {
                 throw .failed(
                     TemplateError(spot, "a bound is no whole number for this user", remedy: "Write `(1..3)`."))
             }
@@ -67,8 +69,8 @@ struct TemplateRenderer {
     }
 
     /// The whole number, far enough from the bounds of its type.
-    private func number(_ operand: Template.Operand) -> Int64? {
-        value(of: operand)?.liquidNumber?.asInteger.flatMap { abs($0) < 1 << 53 ? $0 : nil }
+    private mutating func number(_ operand: Template.Operand) throws(RenderStop) -> Int64? {
+        try value(of: operand)?.liquidNumber?.asInteger.flatMap { abs($0) < 1 << 53 ? $0 : nil }
     }
 
     private mutating func append(_ text: String, at spot: Template.Spot) throws(RenderStop) {
@@ -111,7 +113,9 @@ struct TemplateRenderer {
     }
 
     private static func missing(_ expression: Template.Expression) -> TemplateError {
-        guard case .reference(let reference) = expression.operand else { return missing("blank", expression.spot) }
+        guard case .reference(let reference) = expression.operand else {
+            return missing(expression.operand == .absent ? "nil" : "blank", expression.spot)
+        }
         return missing(reference.text, reference.spot)
     }
 
@@ -127,11 +131,11 @@ struct TemplateRenderer {
 extension TemplateRenderer {
     /// The value after all filters; nil if it is missing. A missing value stays missing until `default`.
     private mutating func value(of expression: Template.Expression) throws(RenderStop) -> AttributeValue? {
-        var value = value(of: expression.operand)
+        var value = try value(of: expression.operand)
         for filter in expression.filters {
             try spend(1, at: filter.spot)
             if filter.kind == .default {
-                if value.isEmpty { value = filter.argument.flatMap { self.value(of: $0) } }
+                if value.isEmpty { value = try self.value(of: filter.argument ?? .absent) }
             } else if let some = value {
                 value = try apply(filter, to: some)
                 if case .string(let text)? = value {
@@ -142,15 +146,17 @@ extension TemplateRenderer {
         return value
     }
 
-    private func value(of operand: Template.Operand) -> AttributeValue? {
+    private mutating func value(of operand: Template.Operand) throws(RenderStop) -> AttributeValue? {
         switch operand {
         case .literal(let value): value
-        case .blank: nil
-        case .reference(let reference): value(of: reference)
+        case .blank, .absent: nil
+        case .reference(let reference): try value(of: reference)
         }
     }
 
-    private func value(of reference: Template.Reference) -> AttributeValue? {
+    /// The value, or nil if it is missing: also a member that the object lacks, or an element beyond the array. What no
+    /// value of its type has is an error.
+    private mutating func value(of reference: Template.Reference) throws(RenderStop) -> AttributeValue? {
         var value: AttributeValue? =
             switch reference.root {
             case .user(let field): field.value(of: context.recipient)
@@ -160,21 +166,61 @@ extension TemplateRenderer {
             case .variable(let name): variables[name]
             }
         for key in reference.path {
-            switch (key, value) {
-            case (.member(let name), let object?): value = object[name]
-            case (.element(let index), .array(let elements)?):
-                let place = index < 0 ? elements.count + index : index
-                value = elements.indices.contains(place) ? elements[place] : nil
-            default: value = nil
+            guard let outer = value, outer != .null else { return nil }
+            value = try Self.value(key, in: outer, reference)
+            if case (.member, .string(let text)) = (key, outer) {
+                try spend(text.utf8.count / Self.bytesPerStep, at: reference.spot)
             }
         }
         return value == .null ? nil : value
     }
 
+    private static func value(
+        _ key: Template.Reference.Key, in outer: AttributeValue, _ reference: Template.Reference
+    ) throws(RenderStop) -> AttributeValue? {
+        let unknown: String
+        switch key {
+        case .element(let index):
+            if case .array(let elements) = outer {
+                let place = index < 0 ? elements.count + index : index
+                return elements.indices.contains(place) ? elements[place] : nil
+            }
+            unknown = "[\(index)]"
+        case .quotedMember(let name):
+            if case .object = outer { return outer[name] }
+            unknown = "['\(TemplateError.shown(name.text))']"
+        case .member(let name):
+            let fact = Template.Reference.Fact(rawValue: name.text)
+            switch (outer, fact) {
+            case (.object(let members), _):
+                if let value = outer[name] { return value }
+                switch fact {
+                case nil: return nil
+                case .size: return .int(Int64(members.count))
+                // A pair, in Liquid: nothing that a message can use.
+                case .first, .last: break
+                }
+            case (.array(let elements), .size?): return .int(Int64(elements.count))
+            case (.array(let elements), .first?): return elements.first
+            case (.array(let elements), .last?): return elements.last
+            case (.string(let text), .size?): return .int(Int64(text.unicodeScalars.count))
+            case (.string(let text), .first?): return text.unicodeScalars.first.map { .string(String($0)) }
+            case (.string(let text), .last?): return text.unicodeScalars.last.map { .string(String($0)) }
+            default: break
+            }
+            unknown = ".\(TemplateError.shown(name.text))"
+        }
+        throw .failed(
+            TemplateError(
+                reference.spot, "`\(reference.text)`: \(outer.liquidType) has no `\(unknown)`",
+                remedy: "Arrays and text have `.size`, `.first` and `.last`, arrays also `[0]`, objects their members."
+            ))
+    }
+
     private mutating func apply(
         _ filter: Template.Filter, to value: AttributeValue
     ) throws(RenderStop) -> AttributeValue? {
-        let argument = filter.argument.flatMap { self.value(of: $0) }
+        let argument = try filter.argument.flatMap { operand throws(RenderStop) in try self.value(of: operand) }
         // As a missing value: a filter makes nothing of it.
         if filter.argument != nil, argument == nil { return nil }
         switch (filter.kind, value) {
@@ -267,8 +313,8 @@ extension TemplateRenderer {
 
     private mutating func holds(_ comparison: Template.Comparison) throws(RenderStop) -> Bool {
         try spend(1, at: comparison.spot)
-        let left = value(of: comparison.left)
-        let right = value(of: comparison.right)
+        let left = try value(of: comparison.left)
+        let right = try value(of: comparison.right)
         if comparison.comparator != nil {
             try charge(left, at: comparison.spot)
             try charge(right, at: comparison.spot)
@@ -279,7 +325,12 @@ extension TemplateRenderer {
         case .notEqual, .notEqualToo: return !isEqual(comparison, left, right)
         case .contains:
             guard let left, let right else { return false }
-            if case .array(let elements) = left { return elements.contains { $0.isLiquidEqual(to: right) } }
+            switch left {
+            case .array(let elements): return elements.contains { $0.isLiquidEqual(to: right) }
+            case .object(let members): return members.contains { $0.key.text == right.liquidText }
+            case .bool, .int, .double, .null: return false
+            case .string, .date: break
+            }
             let (text, part) = (left.liquidText, right.liquidText)
             try spend(text.utf8.count * part.utf8.count / Self.bytesPerStep, at: comparison.spot)
             return part.isEmpty || text.contains(part)
@@ -358,6 +409,19 @@ extension AttributeValue {
         case .date(let time): time.timestamp.rfc3339(utcOffsetMinutes: time.utcOffsetMinutes)
         case .array(let elements): elements.map(\.liquidText).joined()
         case .object: json
+        }
+    }
+
+    /// The type in words, for errors.
+    fileprivate var liquidType: String {
+        switch self {
+        case .null: "nothing"
+        case .bool: "a boolean"
+        case .int, .double: "a number"
+        case .string: "text"
+        case .date: "a time"
+        case .array: "an array"
+        case .object: "an object"
         }
     }
 
