@@ -197,8 +197,9 @@ struct LifecycleTests {
         try await withService(arguments: ["--log-level", "info"]) { service in
             _ = try await service.post("/v1/log/event", #"{"user":"secret-user","name":"secret-event"}"#)
             _ = try await service.get("/v1/profile?user=secret-user")
-            _ = try await service.get("/secret-path")
+            _ = try await service.get("/no-such/secret@path/4711secret")
             #expect(service.messages.contains("/v1/profile"))
+            #expect(service.messages.contains("path=/no-such/…/… "))
             #expect(!service.messages.contains("secret"))
         }
     }

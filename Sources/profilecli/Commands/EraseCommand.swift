@@ -83,9 +83,12 @@ struct EraseCommand: AsyncParsableCommand {
 
     private func answer() -> String { (readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased() }
 
+    /// Users that a list shows, and commands that a refusal spells out.
+    private static let mostShown = 20
+
     private func show(_ users: [JSONObject]) {
         var table = Table("##", "USER", "KIND", "SINCE", "#EVENTS", "BRAZE_ID!")
-        for (index, user) in users.enumerated() {
+        for (index, user) in users.prefix(Self.mostShown).enumerated() {
             table.add(
                 "\(index + 1)", user["id"].cell, user["kind"].cell, user["since"].cell, user["version"].cell,
                 user["braze_id"].cell)
@@ -94,6 +97,7 @@ struct EraseCommand: AsyncParsableCommand {
         for line in table.lines(width: Terminal.errorWidth, isStyled: Terminal.hasErrorColours, continuing: &form) {
             Output.message(line)
         }
+        if users.count > Self.mostShown { Output.message("… and \(users.count - Self.mostShown) more.") }
     }
 
     // MARK: - Refusals
@@ -108,7 +112,7 @@ struct EraseCommand: AsyncParsableCommand {
 
     private func several(_ users: [JSONObject]) -> Failure {
         let reason = Shell.option("--reason", reason.reason)
-        let commands = users.map { "`profilecli erase \(Self.id($0)) \(reason) --yes`" }
+        let commands = users.prefix(Self.mostShown).map { "`profilecli erase \(Self.id($0)) \(reason) --yes`" }
         return Failure(
             "Nothing was erased: \(users.count) users have this address.",
             remedy: "Erase one of them with \(commands.joined(separator: " or ")), or all with "

@@ -157,6 +157,14 @@ struct SendPersonTests {
                 #"{"external_user_ids":["one","one"],"messages":{"webhook":{"url":"u"}}}"#)
             #expect(twice.json.at("dropped.0.index") == 0)
             #expect(try reached(api).count == 2)
+            let alias = Wire.alias("web", "w")
+            let aliases = await api.post(
+                "/messages/send",
+                #"{"external_user_ids":["no"],"user_aliases":[\#(alias),\#(alias)],"messages":{"webhook":{"url":"u"}}}"#
+            )
+            let places = (0..<2).map { aliases.json.at("dropped.\($0).input_array").text }
+            #expect(places == ["external_user_ids", "user_aliases"])
+            #expect(aliases.json.at("dropped.1.index") == 0)
             // Who is made by the request is made once.
             let made = #"{"external_user_id":"fresh","send_to_existing_only":false,"attributes":{"level":3}}"#
             let fresh = await api.post(

@@ -83,7 +83,8 @@ struct SendDecision {
         _ index: Int, _ reason: SkippedRecipient, _ builder: inout AppendBuilder
     ) throws {
         drop(index, reason.rawValue)
-        try builder.leaveOut([LeftOut(list: request.list, index: index, reason: reason.rawValue)], of: nil)
+        let place = request.place(of: index)
+        try builder.leaveOut([LeftOut(list: place.array, index: place.index, reason: reason.rawValue)], of: nil)
     }
 
     /// The user that a recipient means.
@@ -167,7 +168,10 @@ struct SendDecision {
         var decision = TrackDecision(api, view)
         decision.keepsStored = true
         try decision.decide(TrackBody(json.bytes, api.workspace.limits), reader, &builder)
-        errors += decision.errors.map { "\(request.list)[\(given[$0.index])].attributes: \($0.kept)" }
+        errors += decision.errors.map { error in
+            let place = request.place(of: given[error.index])
+            return "\(place.array)[\(place.index)].attributes: \(error.kept)"
+        }
         for dropped in decision.dropped { drop(given[dropped.index], "attributes: \(dropped.reason)") }
 
         var changes: [Int: [ProfileEvent]] = [:]

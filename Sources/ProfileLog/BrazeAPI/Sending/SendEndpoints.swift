@@ -125,12 +125,11 @@ extension JSONWriter {
     /// `errors` and `dropped`, each only if there are some.
     fileprivate mutating func notDone(errors: [String], dropped: [SendDecision.Drop], of request: SendRequest) {
         if !errors.isEmpty { array("errors", errors) { $0.value($1) } }
-        if dropped.isEmpty { return }
-        objects("dropped", dropped) { json, drop in
-            json.member("reason", drop.reason)
-            json.member("input_array", request.list)
-            json.member("index", drop.index)
-        }
+        self.dropped(
+            dropped.map { drop in
+                let place = request.place(of: drop.index)
+                return (drop.reason, place.array, place.index)
+            })
     }
 }
 

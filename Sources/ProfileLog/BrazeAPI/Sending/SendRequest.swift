@@ -43,7 +43,14 @@ struct SendRequest: Sendable {
     }
 
     /// The array of the recipients, for places in answers.
-    private(set) var list = "recipients"
+    private var list = "recipients"
+
+    /// Where the request names the recipient `index`.
+    func place(of index: Int) -> (array: String, index: Int) {
+        let array = recipients[index].given.key
+        guard array != "recipients" else { return (list, index) }
+        return (array.text, recipients[..<index].count { $0.given.key == array })
+    }
 
     /// Recipients of one request.
     static let mostRecipients = 50
@@ -136,7 +143,6 @@ extension SendRequest {
                 recipients.append(Recipient(person: .id(id), given: .init(key, value)))
             }
         }
-        list = "external_user_ids"
         guard recipients.count <= Self.mostRecipients else {
             throw Self.refusal(
                 "The max number of external_ids and aliases per request was exceeded", at: "external_user_ids",
