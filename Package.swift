@@ -49,11 +49,11 @@ let package = Package(
         .target(
             name: "ProfileLogMessages", dependencies: ["ProfileLogFolds"], path: "Sources/ProfileLog/Messages",
             swiftSettings: settings),
-        .systemLibrary(name: "CStatx", path: "Sources/ProfileLog/Store/CStatx"),
+        .systemLibrary(name: "CFiles", path: "Sources/ProfileLog/Store/CFiles"),
         .systemLibrary(name: "CPrefetch", path: "Sources/ProfileLog/Store/CPrefetch"),
         .target(
-            name: "ProfileLogStore", dependencies: ["CLMDB", "CPrefetch", "CStatx", "ProfileLogFacts"],
-            path: "Sources/ProfileLog/Store", exclude: ["CPrefetch", "CStatx"], swiftSettings: settings),
+            name: "ProfileLogStore", dependencies: ["CLMDB", "CPrefetch", "CFiles", "ProfileLogFacts"],
+            path: "Sources/ProfileLog/Store", exclude: ["CPrefetch", "CFiles"], swiftSettings: settings),
         .target(
             name: "ProfileLogLog",
             dependencies: ["ProfileLogMessages", "ProfileLogStore"],

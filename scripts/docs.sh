@@ -17,7 +17,7 @@ rooms=$(sed -n 's/^@_exported public import //p' Sources/ProfileLog/*/Exports.sw
 swift symbolgraph-extract -module-name ProfileLog -minimum-access-level public -output-dir "$graph" \
     -target "$(swift -print-target-info | sed -n 's/.*"triple": "\(.*\)",/\1/p' | head -n 1)" \
     -experimental-allowed-reexported-modules="$rooms" \
-    -I "$modules/Modules" -I Sources/CLMDB -I Sources/ProfileLog/Store/CPrefetch -I Sources/ProfileLog/Store/CStatx \
+    -I "$modules/Modules" -I Sources/CLMDB -I Sources/ProfileLog/Store/CPrefetch -I Sources/ProfileLog/Store/CFiles \
     -Xcc -fmodule-map-file="$modules/CCRC32C.build/module.modulemap"
 docc convert "$catalogue" --additional-symbol-graph-dir "$graph" --fallback-display-name ProfileLog \
     --fallback-bundle-identifier profilelog --output-path .build/docs --warnings-as-errors

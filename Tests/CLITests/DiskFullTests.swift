@@ -59,4 +59,33 @@ struct DiskFullTests {
         #expect(outcome.errors.contains("Error: The disk is full"), "\(outcome.errors)")
         #expect(outcome.errors.contains("Free some space and "), "\(outcome.errors)")
     }
+
+    @Test("To read a copy takes 700 KB of space at most, and without it the reason is named", arguments: [700, 100])
+    func reading(kilobytes: Int) throws {
+        let cli = try CLI()
+        let folder = cli.folder.appending(path: "small").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try cli.succeed("log", "event", "jane", "a")
+        for command in ["check", "replay --verify", "profile jane", "history jane", "tail --no-follow"] {
+            let outcome = try cli.run(
+                [
+                    "-m", "sh", "-c",
+                    """
+                    mount -t tmpfs -o size=4m none small
+                    mkdir small/copy
+                    cp store/data.mdb small/copy/
+                    dd if=/dev/zero of=small/filler bs=1k count=5000 2> /dev/null
+                    truncate -s -$2k small/filler
+                    "$0" $1 --store small/copy
+                    """, CLI.program.path, command, "\(kilobytes)",
+                ], command: SmallDisk.unshare)
+            if kilobytes == 700 {
+                #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+            } else {
+                #expect(outcome.status == 1, "\(command): \(outcome.errors)")
+                #expect(outcome.errors.contains("takes 260 KiB for its lock.mdb"), "\(outcome.errors)")
+                #expect(!outcome.errors.contains("append"), "\(outcome.errors)")
+            }
+        }
+    }
 }

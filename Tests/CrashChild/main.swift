@@ -1,6 +1,7 @@
 // A process that the crash tests start, feed and kill. It says each answer of the log on a line of its own, unbuffered,
 // so that whatever was said before the end had been acknowledged before the end.
 import Glibc
+import ProfileLog
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 let numbers = arguments.dropFirst(2).compactMap { UInt64($0) }
@@ -11,6 +12,8 @@ guard arguments.count >= 2 else {
     exit(64)
 }
 let store = arguments[1]
+// As the programs do, for a file that is cut while it is read.
+BrokenPage.endProcess(withStatus: 2, saying: "A page of the store's file is broken.\n")
 do {
     switch (arguments[0], numbers.count) {
     case ("load", 3):

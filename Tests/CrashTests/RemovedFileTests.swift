@@ -27,7 +27,7 @@ struct RemovedFileTests {
                 second.append()
                 first.append()
             }
-            return try Self.problems(scratch("store"), first, second) + first.problems(stoppedAfter: 50)
+            return try Writer.problems(scratch("store"), first, second) + first.problems(stoppedAfter: 50)
                 + second.problemsOfRefusedOpening
         }
         #expect(problems == [])
@@ -43,7 +43,7 @@ struct RemovedFileTests {
             if unlink(scratch("store/lock.mdb")) != 0 { return ["lock.mdb cannot be removed"] }
             let second = try Writer(scratch("store"), 1)
             for _ in 0..<300 { second.request() }
-            return try Self.problems(scratch("store"), first, second)
+            return try Writer.problems(scratch("store"), first, second)
         }
         #expect(problems == [])
     }
@@ -85,7 +85,7 @@ struct RemovedFileTests {
             let other = try Writer(store, 1)
             if change != .folderReplaced, change != .folderMoved { problems += other.problemsOfRefusedOpening }
             _ = other.end()
-            return try problems + Self.problems(kept, writer)
+            return try problems + Writer.problems(kept, writer)
         }
         #expect(problems == [])
     }
@@ -103,70 +103,9 @@ struct RemovedFileTests {
                 first.request()
                 second.request()
             }
-            let problems = try Self.problems(scratch("store"), before, first, second)
+            let problems = try Writer.problems(scratch("store"), before, first, second)
             return problems + (first.count == 100 && second.count == 100 ? [] : ["not all was acknowledged"])
         }
         #expect(problems == [])
-    }
-
-    /// Ends the writers, and looks for all that they acknowledged.
-    private static func problems(_ store: String, _ writers: Writer...) throws -> [String] {
-        let answers = writers.map { $0.end() }
-        let audit = try StoreAudit(EventLog(path: store), launchesInTurn: false)
-        return audit.problems + answers.flatMap { $0.problems(in: audit) }
-    }
-}
-
-/// A process that makes one append for each line that it is sent.
-private final class Writer {
-    private let child: CrashChild
-    private var answers = Answers([])
-    private var opening: String?
-    private var requests = 0
-
-    init(_ store: String, _ number: UInt64) throws {
-        signal(SIGPIPE, SIG_IGN)
-        child = try CrashChild(["turns", store, "16", "\(number)"])
-        opening = child.readLine()
-        if let opening, opening.hasPrefix("open ") { answers.add(opening) }
-    }
-
-    var count: Int { answers.acknowledged.count }
-
-    /// Asks for one append.
-    func request() {
-        guard answers.wasOpened else { return }
-        child.send("")
-        requests += 1
-    }
-
-    /// Asks for one append and waits for the answer.
-    func append() {
-        request()
-        if answers.wasOpened, let line = child.readLine() { answers.add(line) }
-    }
-
-    /// Hears the rest of the answers, and ends the process.
-    func end() -> Answers {
-        child.endInput()
-        while let line = child.readLine() { if answers.wasOpened { answers.add(line) } }
-        child.waitForEnd()
-        return answers
-    }
-
-    /// Everything after the first `count` appends was refused, since the store's files were changed.
-    func problems(stoppedAfter count: Int) -> [String] {
-        var problems: [String] = []
-        if self.count != count { problems.append("\(self.count) appends were acknowledged, not \(count)") }
-        let reasons = Set(answers.refused.map(\.reason))
-        if reasons != ["filesChanged"] { problems.append("refused for \(reasons)") }
-        return problems
-    }
-
-    /// The process was not let in, and said why.
-    var problemsOfRefusedOpening: [String] {
-        let said = opening ?? "nothing"
-        let isRefused = said.hasPrefix("failed ") && said.contains("removed or replaced")
-        return isRefused ? [] : ["opening answered \(said)"]
     }
 }

@@ -24,7 +24,13 @@ public enum StorageError: Error, Hashable, Sendable {
     case mapFull(bytes: Int)
     /// Another program, or another part of this one, has the store open.
     case inUse(path: String)
-    /// A file of the store was removed or replaced while a program has the store open.
+    /// Another program has the same data file open by another path, with another lock file.
+    case openElsewhere(path: String)
+    /// The data file is a link, and what was to be done replaces it.
+    case linkedFile(path: String)
+    /// No space is left for the lock file, which even a read needs. Nothing was written.
+    case noRoomToOpen(path: String, neededBytes: Int)
+    /// A file of the store was removed, replaced or overwritten while a program has the store open.
     case filesChanged(path: String)
     /// Another process with the same process number has the store open, as happens in containers. LMDB distinguishes
     /// its readers by it.
@@ -60,8 +66,15 @@ extension StorageError: CustomStringConvertible {
         case .mapFull(let bytes):
             "The store has reached its reserved size of \(bytes) bytes; nothing of this append was stored."
         case .inUse(let path): "Another program has the store in \(path) open."
+        case .openElsewhere(let path):
+            "Another program has the data.mdb of \(path) open by another path, with another lock.mdb."
+        case .linkedFile(let path): "data.mdb in \(path) is a link: a new file would replace the link, not the store."
+        case .noRoomToOpen(let path, let neededBytes):
+            "The disk of \(path) is full: to open the store there, also to read it, takes \(neededBytes / 1024) KiB for "
+                + "its lock.mdb."
         case .filesChanged(let path):
-            "data.mdb or lock.mdb in \(path) was removed or replaced while the store is open, so it takes no writes."
+            "data.mdb or lock.mdb in \(path) was overwritten, or removed or replaced, while the store is open, "
+                + "so it takes no writes."
         case .processNumberTaken(let number):
             "Another program with the same process number, \(number), has the store open: it runs in another container."
         case .readersFull: "Too many programs read this store at once."
@@ -91,9 +104,14 @@ extension StorageError: CustomStringConvertible {
         case .copyFull: "Free some space there and run the same command again; the store itself is as it was."
         case .mapFull: "Start a new store, and tell us how you filled this one."
         case .inUse: "Stop it (`profiled`, another `profilecli`) and try again."
+        case .openElsewhere:
+            "Open it by the path that the other program uses, or stop that program. "
+                + "A link to, or a mount of, the whole folder is a path to the same store; one of data.mdb alone is not."
+        case .linkedFile: "Name the folder that the link leads to."
+        case .noRoomToOpen: "Free some space, or copy data.mdb to a disk with space and read it there."
         case .filesChanged:
-            "Stop every program that uses the store, put the right data.mdb back if it is missing, and start again; "
-                + "lock.mdb is made when it is needed."
+            "Stop every program that uses the store, put the right data.mdb back if it is missing or overwritten, "
+                + "and start again; lock.mdb is made when it is needed."
         case .processNumberTaken:
             "Let the containers that share the store share one PID namespace (`docker run --pid`), "
                 + "or start this program again."
@@ -102,7 +120,8 @@ extension StorageError: CustomStringConvertible {
         case .damaged:
             "Run `profilecli check` to see everything that is damaged, and restore those parts from a backup."
         case .brokenPage:
-            "Run `profilecli check` to see which part of the store it belongs to, and restore data.mdb from a backup."
+            "Run `profilecli check` to see which part of the store it belongs to, and restore data.mdb from a backup; "
+                + "copy it again with `profilecli replay --into` if it is a copy that was made while a program wrote."
         case .system: "Check the disk and the folder's permissions, then try again."
         }
     }

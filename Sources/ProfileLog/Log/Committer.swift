@@ -70,6 +70,7 @@ package struct Committer: Sendable {
             do {
                 let begin = ContinuousClock.now
                 var report = CommitReport()
+                var end: HistoryCursor?
                 try store.environment.withWriteTransaction { transaction in
                     let seen = try store.catchUpWriting(transaction)
                     do { if isUndecided { appends = try decide() } } catch { throw Undecided(error: error) }
@@ -80,7 +81,9 @@ package struct Committer: Sendable {
                         }
                         throw NothingToStore()
                     }
+                    end = try store.cursor(at: seen.last + UInt64(report.events), transaction)
                 }
+                store.lastSeen.withLock { $0 = end }
                 store.tail.withWriting { $0.uncommitted = nil }
                 report.duration = ContinuousClock.now - begin
                 store.options.onCommit?(report)

@@ -63,8 +63,9 @@ public final class EventLog: Sendable {
 
     /// Why the log takes no writes now; nil if it does.
     ///
-    /// It compares the store's files with those that were opened, so it knows before the next append does.
-    public var writeRefusal: StorageError? { environment.writeRefusal }
+    /// It compares the store's files and the last event with those that it knows, so it knows before the next append
+    /// does.
+    public var writeRefusal: StorageError? { store.writeRefusal }
 
     /// Begins to read the store into memory, unless it takes more than half of the machine's, and returns at once.
     ///

@@ -23,6 +23,8 @@ package final class OpenStore: Sendable {
     /// The addresses of records for new views.
     private let currentAddresses = Guarded<RecordAddresses?>(nil)
     private let readAhead: ReadAhead
+    /// The last event that this process saw when it wrote.
+    let lastSeen = Mutex<HistoryCursor?>(nil)
     /// Held during a commit or an index flush of this process; LMDB's own lock excludes other processes.
     let writing = Mutex(())
 
@@ -159,10 +161,26 @@ package final class OpenStore: Sendable {
     ///
     /// Refuses if a name or a record of the tail is damaged: a version, an ID or a key may be in it.
     func catchUpWriting(_ transaction: borrowing WriteTransaction) throws -> LogView {
+        if let refusal = try otherHistory(transaction) { throw refusal }
         let view = try catchUpOrRebuild(transaction)
+        try noteEnd(view.last, transaction)
         if let damage = names.damage { throw damage }
         try view.refuseDamage()
         return view
+    }
+
+    /// Notes the last event of the log, which is stored.
+    private func noteEnd(_ last: UInt64, _ transaction: borrowing WriteTransaction) throws {
+        if lastSeen.withLock({ $0?.position.rawValue }) == last { return }
+        let end = try cursor(at: last, transaction)
+        lastSeen.withLock { $0 = end }
+    }
+
+    /// Why the store takes no writes now; nil if it does.
+    var writeRefusal: StorageError? {
+        if let reason = environment.writeRefusal { return reason }
+        // What cannot be read is reported by those who read it.
+        return (try? environment.withReadTransaction { try otherHistory($0) }) ?? environment.writeRefusal
     }
 
     private func catchUpOrRebuild(_ transaction: borrowing WriteTransaction) throws -> LogView {

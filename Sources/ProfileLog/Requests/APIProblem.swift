@@ -160,15 +160,16 @@ extension APIProblem {
 
     private static func statusAndCode(_ error: StorageError) -> (Int, String) {
         switch error {
-        case .diskFull, .copyFull: (507, "disk_full")
+        case .diskFull, .copyFull, .noRoomToOpen: (507, "disk_full")
         case .mapFull: (507, "map_full")
-        case .inUse: (409, "in_use")
+        case .inUse, .openElsewhere: (409, "in_use")
         case .readersFull: (503, "readers_full")
         case .closedAfterFailure: (503, "closed_after_failure")
         case .filesChanged: (503, "files_changed")
         case .damaged, .brokenPage: (500, "damaged")
         case .notWritable: (500, "not_writable")
-        case .noStore, .notAStore, .newerFormat, .unreachable, .networkFileSystem, .truncated, .processNumberTaken:
+        case .noStore, .notAStore, .newerFormat, .unreachable, .linkedFile, .networkFileSystem, .truncated,
+            .processNumberTaken:
             (500, "store_unusable")
         case .system: (500, "system")
         }

@@ -6,8 +6,8 @@ internal import Synchronization
 ///
 /// LMDB reads pages through a memory map and trusts their content. Most broken pages give a `StorageError.brokenPage`.
 /// Others end in an assertion of LMDB (`mdb_env_set_assert`), in a read of unmapped memory (SIGBUS, SIGSEGV) or in a
-/// division by a page size of zero (SIGFPE). The program cannot go on then. Acknowledged events are not lost: they are
-/// on the disk.
+/// division by a page size of zero (SIGFPE), or the end of a file that was just cut. The program cannot go on then.
+/// Acknowledged events are not lost: they are on the disk.
 package enum BrokenPage {
     private struct Ending {
         let status: Int32
@@ -76,37 +76,42 @@ package enum BrokenPage {
         #endif
     }
 
-    /// Whether `address` lies in a map of a store (known by its size), or `instruction` in LMDB's code. Reads the
-    /// system's list of this process's maps, with lines as `7f0000000000-7f0000001000 r-xp 00000000 00:00 0
-    /// /usr/lib/liblmdb.so.0`. True where there is no list.
+    /// Whether `address` lies in a map of a store (known by its size) or of its lock file, or `instruction` in LMDB's
+    /// code. Reads the system's list of this process's maps, with lines as `7f0000000000-7f0000001000 r-xp 00000000
+    /// 00:00 0 /usr/lib/liblmdb.so.0`. True where there is no list.
     ///
     /// For a signal handler: it neither locks nor allocates.
     private static func isOfStore(_ address: UInt, in instruction: UInt?, file: Int32) -> Bool {
         if file < 0 { return true }
-        let library: StaticString = "/liblmdb"
+        let (library, lockFile): (StaticString, StaticString) = ("/liblmdb", "/lock.mdb")
         // On the stack: it is small.
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 512) { buffer in
             var (begin, number, isAfterEnd) = (UInt(0), UInt(0), false)
-            var (hasInstruction, matched) = (false, 0)
+            // How much was met of the name that the rest of the line may have; nil if the map is another one.
+            var (matched, matchedLock): (Int?, Int?) = (nil, nil)
+            /// Whether `byte` completes `name`.
+            func completes(_ name: StaticString, _ matched: inout Int?, _ byte: UInt8) -> Bool {
+                guard let count = matched else { return false }
+                matched = byte == name.utf8Start[count] ? count + 1 : byte == name.utf8Start[0] ? 1 : 0
+                return matched == name.utf8CodeUnitCount
+            }
             while true {
                 let count = read(file, buffer.baseAddress, buffer.count)
                 if count <= 0 { return false }
                 for index in 0..<count {
                     let byte = buffer[index]
                     switch byte {
-                    case UInt8(ascii: "\n"): (number, isAfterEnd, hasInstruction, matched) = (0, false, false, 0)
+                    case UInt8(ascii: "\n"): (number, isAfterEnd, matched, matchedLock) = (0, false, nil, nil)
                     case _ where isAfterEnd:
-                        if !hasInstruction { continue }
-                        let isNext = byte == library.utf8Start[matched]
-                        matched = isNext ? matched + 1 : byte == library.utf8Start[0] ? 1 : 0
-                        if matched == library.utf8CodeUnitCount { return true }
+                        if completes(library, &matched, byte) || completes(lockFile, &matchedLock, byte) { return true }
                     case UInt8(ascii: "-"): (begin, number) = (number, 0)
                     case UInt8(ascii: " "):
                         isAfterEnd = true
                         if address >= begin, address < number, number - begin == UInt(Environment.mapSizeBytes) {
                             return true
                         }
-                        hasInstruction = instruction.map { $0 >= begin && $0 < number } ?? false
+                        if address >= begin, address < number { matchedLock = 0 }
+                        if let instruction, instruction >= begin, instruction < number { matched = 0 }
                     case UInt8(ascii: "a")...: number = number &<< 4 | UInt(byte - UInt8(ascii: "a") + 10)
                     default: number = number &<< 4 | UInt(byte & 0xF)
                     }

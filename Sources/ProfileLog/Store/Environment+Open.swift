@@ -45,13 +45,26 @@ extension Environment {
             } catch .inUse {
                 throw .filesChanged(path: path)
             }
-            try removeUnfinished(path)
         }
-        try refuseFullDisk(path)
         let known = FileIdentity(dataFile(in: path)).map { $0.mode & 0o666 }
-        let handle = try openFile(path, UInt32(MDB_NOTLS), known ?? mode)
+        if known == nil, isDiskFull(path) { throw .diskFull }
+        try refuseCutHead(path)
+        let lock = try StoreLock(path, alone: alone || !areComplete, mode: known ?? mode)
+        if !areComplete { try removeUnfinished(path) }
+        if isDiskFull(path) { try lock.reserve() }
+        let handle: OpaquePointer
+        do throws(StorageError) {
+            handle = try openFile(path, UInt32(MDB_NOTLS), known ?? mode)
+        } catch .notAStore {
+            throw lock.isHeadless ? .filesChanged(path: path) : notAStore(path)
+        }
         var opened = false
-        defer { if !opened { mdb_env_close(handle) } }
+        defer {
+            if !opened {
+                mdb_env_close(handle)
+                lock.close()
+            }
+        }
         if !areComplete {
             if known == nil { chmod(dataFile(in: path), mode) }
             chmod(lockFile(in: path), known ?? mode)
@@ -61,19 +74,23 @@ extension Environment {
         else { throw .filesChanged(path: path) }
         // The process that committed last may have died before its last sync. If it fails, the store can be read, not
         // written.
-        let synced = lastCommit(handle)
+        let synced = MetaPages.newestCommit(handle)
         let isSynced = mdb_env_sync(handle, 1) == 0
         var dead: Int32 = 0
         try StorageError.check(mdb_reader_check(handle, &dead), "reader check")
         let tables = try openTables(handle, path: path)
         // Until the second commit, which stores the ID, the file's name may not be on the disk yet.
         if synced < 2 { try FolderSync.syncNew(path) }
-        if !areComplete, !alone { try folder.take(alone: false) }
+        if !areComplete, !alone {
+            lock.share()
+            try folder.take(alone: false)
+        }
         // Another process may have had the lock in between, and replaced a file.
         if !files.areInPlace { throw .inUse(path: path) }
         opened = true
         let environment = Environment(
-            path: path, handle: handle, tables: tables, files: files, folder: folder, isAlone: alone, synced: synced)
+            path: path, handle: handle, tables: tables, files: files, folder: folder, lock: lock, isAlone: alone,
+            synced: synced)
         if !isSynced { environment.refuseWrites(.closedAfterFailure) }
         return environment
     }
@@ -99,11 +116,7 @@ extension Environment {
         _ path: String, _ flags: UInt32, _ mode: UInt32
     ) throws(StorageError) -> OpaquePointer {
         let used = MetaPages.usedBytes(file: dataFile(in: path))
-        let bytes = FileIdentity(dataFile(in: path))?.bytes ?? 0
-        // Shorter than LMDB opens.
-        if bytes > 0, bytes < MetaPages.bytes {
-            throw .truncated(path: path, bytes: bytes, neededBytes: max(used, MetaPages.bytes))
-        }
+        try refuseCutHead(path)
         var handle: OpaquePointer?
         try StorageError.check(mdb_env_create(&handle), "open")
         guard let handle else { throw .system(operation: "open", code: 0) }
@@ -163,6 +176,15 @@ extension Environment {
         return false
     }
 
+    /// Refuses a store that was cut within its first pages, before anything is written there.
+    private static func refuseCutHead(_ path: String) throws(StorageError) {
+        let data = dataFile(in: path)
+        guard let bytes = FileIdentity(data)?.bytes, bytes > 0, bytes < MetaPages.bytes,
+            !MetaPages.areUnfinished(file: data)
+        else { return }
+        throw .truncated(path: path, bytes: bytes, neededBytes: max(MetaPages.usedBytes(file: data), MetaPages.bytes))
+    }
+
     /// Empties a data file that was not completely created, so that LMDB creates it again. Needs the store alone.
     private static func removeUnfinished(_ path: String) throws(StorageError) {
         let data = dataFile(in: path)
@@ -182,8 +204,18 @@ extension Environment {
         do {
             return try openTables(handle, path: path, making: false)
         } catch .notAStore {
-            return try openTables(handle, path: path, making: true)
+            do {
+                return try openTables(handle, path: path, making: true)
+            } catch .notAStore {
+                throw notAStore(path)
+            }
         }
+    }
+
+    /// What a file without ProfileLog's tables is: another program's, or a store that lost them.
+    private static func notAStore(_ path: String) -> StorageError {
+        guard MetaPages.areOurs(file: dataFile(in: path)) else { return .notAStore(path: path) }
+        return .brokenPage(operation: "look-up of its tables")
     }
 
     /// As above, in one transaction: a read transaction, or one that creates all tables of a new file, or caches that
@@ -228,25 +260,11 @@ extension Environment {
         }
     }
 
-    /// The number of the last commit; 0 in a new file.
-    private static func lastCommit(_ handle: OpaquePointer) -> Int {
-        var info = MDB_envinfo()
-        mdb_env_info(handle, &info)
-        return info.me_last_txnid
-    }
-
     private static func refuseNetworkFileSystem(_ path: String) throws(StorageError) {
         var stat = statfs()
         guard statfs(path, &stat) == 0 else { throw .unreachable(path: path, code: errno) }
         let network: Set<Int> = [0x6969, 0xFF53_4D42, 0x517B, 0x0102_1997, 0xFE53_4D42, 0x0BD0_0BD0]
         if network.contains(Int(stat.f_type)) { throw .networkFileSystem(path: path) }
-    }
-
-    /// LMDB creates its lock file sparse and writes to it through a map: on a full disk that is a crash (SIGBUS).
-    private static func refuseFullDisk(_ path: String) throws(StorageError) {
-        var lock = stat()
-        let hasLock = stat(lockFile(in: path), &lock) == 0 && lock.st_blocks > 0
-        if !hasLock, isDiskFull(path) { throw .diskFull }
     }
 
     /// Whether the file system of `path` has too little space for a new store.

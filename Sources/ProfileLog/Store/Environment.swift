@@ -19,6 +19,7 @@ package final class Environment: @unchecked Sendable {
     /// Whether no other program, and no other part of this one, has the store open.
     let isAlone: Bool
     private let folder: FolderLock
+    private let lock: StoreLock
     /// LMDB's handle. Each transaction holds this lock for reading; `reopenForReading` replaces the handle. Nil if that
     /// failed.
     private let handle: Guarded<OpaquePointer?>
@@ -27,26 +28,33 @@ package final class Environment: @unchecked Sendable {
     let readersChecked = Mutex(ContinuousClock.now)
     /// The last commit that is known to be on the disk, whichever process made it.
     private let synced: Atomic<Int>
+    /// The newest commit that this process has seen.
+    private let seen: Atomic<Int>
     /// How often the file was opened again: each time it is mapped elsewhere. Does not change during a transaction.
     package var reopenings: Int { reopened.load(ordering: .relaxed) }
     private let reopened = Atomic(0)
 
     init(
         path: String, handle: OpaquePointer, tables: Tables, files: StoreFiles, folder: consuming FolderLock,
-        isAlone: Bool, synced: Int
+        lock: StoreLock, isAlone: Bool, synced: Int
     ) {
         self.folder = folder
+        self.lock = lock
         self.path = path
         self.handle = Guarded(handle)
         self.tables = tables
         self.files = files
         self.isAlone = isAlone
         self.synced = Atomic(synced)
+        seen = Atomic(synced)
+        _ = lock.isCut  // notes the lengths
     }
 
     deinit {
         OpenEnvironments.shared.close(files.data) {
+            lock.mendLength()
             handle.withWriting { if let handle = $0 { mdb_env_close(handle) } }
+            lock.close()
         }
     }
 
@@ -55,9 +63,11 @@ package final class Environment: @unchecked Sendable {
 
     // MARK: - Who may write
 
-    /// Why the store takes no writes now; nil if it does. Costs two system calls of less than a microsecond.
+    /// Why the store takes no writes now; nil if it does. Costs four system calls, of about a microsecond together.
     package var writeRefusal: StorageError? {
-        knownRefusal ?? (files.areInPlace ? nil : .filesChanged(path: path))
+        if let reason = knownRefusal { return reason }
+        if lock.isCut { return refuseOverwritten() }
+        return files.areInPlace ? nil : .filesChanged(path: path)
     }
 
     private var knownRefusal: StorageError? { refusal.withLock { $0 } }
@@ -65,13 +75,63 @@ package final class Environment: @unchecked Sendable {
     /// From now on refuses to write, for the first `reason` that was given.
     package func refuseWrites(_ reason: StorageError) { refusal.withLock { $0 = $0 ?? reason } }
 
+    // MARK: - Files that are overwritten in place
+
+    private let isOverwritten = Atomic(false)
+
+    /// From now on refuses all transactions: a file was cut or overwritten, so what this process knows of it is wrong.
+    package func refuseOverwritten() -> StorageError {
+        isOverwritten.store(true, ordering: .relaxed)
+        refuseWrites(.filesChanged(path: path))
+        return .filesChanged(path: path)
+    }
+
+    /// Before a transaction is begun: that reads both files through their maps.
+    private func refuseCut() throws(StorageError) {
+        if isOverwritten.load(ordering: .relaxed) || lock.isCut { throw refuseOverwritten() }
+    }
+
+    /// A read transaction, of the newest commit; nil if LMDB refuses everything.
+    ///
+    /// A commit writes its number into `data.mdb`, and then into `lock.mdb`, where a transaction finds it. So the data
+    /// file knows that commit, and at most one more. If others have committed since, it looks again.
+    private func beginReading(_ handle: OpaquePointer) throws(StorageError) -> ReadTransaction? {
+        for _ in 0..<1_000 {
+            try refuseCut()
+            let least = seen.load(ordering: .acquiring)
+            guard let transaction = try Self.read(handle) else { return nil }
+            // The number of the commit was read from the lock file, the newest one is read from the data file after it.
+            atomicMemoryFence(ordering: .acquiring)
+            let (commit, newest) = (mdb_txn_id(transaction.handle), MetaPages.newestCommit(handle))
+            if commit < least || newest < commit { throw refuseOverwritten() }
+            if newest - commit > 1 { continue }
+            if commit > least { seen.store(commit, ordering: .releasing) }
+            return transaction
+        }
+        throw refuseOverwritten()
+    }
+
+    /// A write transaction, which follows the newest commit of the data file.
+    private func beginWriting(_ handle: OpaquePointer) throws(StorageError) -> WriteTransaction {
+        try refuseCut()
+        let transaction = try WriteTransaction(handle)
+        // Under the lock: its last owner may have failed, or replaced a file.
+        if let reason = writeRefusal { throw reason }
+        let follows = mdb_txn_id(transaction.handle) - 1
+        guard follows == MetaPages.newestCommit(handle), follows >= seen.load(ordering: .acquiring) else {
+            throw refuseOverwritten()
+        }
+        seen.store(follows, ordering: .releasing)
+        return transaction
+    }
+
     // MARK: - Transactions
 
     /// Runs `body` on one frozen view of the store.
     package func withReadTransaction<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
         for _ in 0..<2 {
             let result: Result? = try handle.withReading { handle in
-                guard let handle, let transaction = try Self.read(handle) else { return nil }
+                guard let handle, let transaction = try beginReading(handle) else { return nil }
                 return try body(transaction)
             }
             if let result { return result }
@@ -101,14 +161,20 @@ package final class Environment: @unchecked Sendable {
         if let reason = knownRefusal { throw reason }
         return try handle.withReading { handle in
             guard let handle else { throw StorageError.closedAfterFailure }
-            let transaction = try WriteTransaction(handle)
-            // Under the lock: its last owner may have failed, or replaced the file.
-            if let reason = writeRefusal { throw reason }
+            try lock.beginWriting()
+            defer { lock.endWriting() }
+            let transaction = try beginWriting(handle)
+            let commit = mdb_txn_id(transaction.handle)
             let result = try body(transaction)  // if this throws, `deinit` aborts
             do throws(StorageError) {
                 try transaction.commit()
             } catch {
                 throw commitFailure(error, handle)
+            }
+            // One that put nothing has no number.
+            if lock.isCut || MetaPages.newestCommit(handle) < commit - 1 {
+                _ = refuseOverwritten()  // during the commit
+                throw AppendError.outcomeUnknown(code: 0)
             }
             clearStaleReadersIfDue(handle)
             return result
@@ -187,6 +253,11 @@ package final class Environment: @unchecked Sendable {
     /// closed: both files have the same lock file.
     package func replacingFile<Result>(_ body: ((_ replace: String) throws -> Void) throws -> Result) throws -> Result {
         precondition(isAlone, "the file to be replaced may be open elsewhere")
+        var status = stat()
+        // A link would be replaced, and the file that it leads to would stay.
+        if lstat(Self.dataFile(in: path), &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+            throw StorageError.linkedFile(path: path)
+        }
         return try withWriteTransaction { _ in try body(replaceFile) }
     }
 

@@ -1,4 +1,4 @@
-internal import CStatx
+internal import CFiles
 internal import Glibc
 
 /// Identifies a file by device and inode, independent of its path.

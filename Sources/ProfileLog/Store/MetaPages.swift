@@ -50,6 +50,13 @@ enum MetaPages {
         return end(ofPage: UInt64(UInt(bitPattern: info.me_last_pgno)), pageBytes: stat.ms_psize)
     }
 
+    /// The newest commit in the data file of an open environment, whatever the lock file says (`mdb_env_info`).
+    static func newestCommit(_ handle: OpaquePointer) -> Int {
+        var info = MDB_envinfo()
+        mdb_env_info(handle, &info)
+        return info.me_last_txnid
+    }
+
     /// The same without LMDB, which cannot open a file that counts more pages than memory has addresses for; 0 if it
     /// cannot be read.
     ///
@@ -65,6 +72,20 @@ enum MetaPages {
             return pread(descriptor, &last, 8, page + 136) == 8 ? end(ofPage: last, pageBytes: pageBytes) : 0
         }
         return ends.max() ?? 0
+    }
+
+    /// Whether `file` has the meta pages of a store: LMDB's, with the size of map that ProfileLog reserves. Another
+    /// program's file has another size.
+    static func areOurs(file: String) -> Bool {
+        let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 48)
+        guard pread(descriptor, &bytes, 48, 0) == 48 else { return false }
+        return bytes.withUnsafeBytes {
+            $0.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == magic
+                && $0.loadUnaligned(fromByteOffset: 32, as: UInt64.self) == UInt64(Environment.mapSizeBytes)
+        }
     }
 
     /// What a meta page says about its commit. The commit's number decides which page it writes.

@@ -23,7 +23,7 @@ final class OpenEnvironments: Sendable {
     /// The environment of the store in the folder `path`, of this process or made by `make`.
     ///
     /// Waits for openings that have the store alone. To get it `alone`, waits for others a tenth of a second, then
-    /// throws `inUse`: a program that another thread starts has all locks of this process until it runs (`exec`), also
+    /// throws `inUse`, and as long for those by another path (`openElsewhere`): a program that another thread starts has all locks of this process until it runs (`exec`), also
     /// those of a store that was closed. For the same reason, and because another process may be creating the files, it
     /// retries for a second before it throws `filesChanged`.
     func environment(
@@ -38,6 +38,7 @@ final class OpenEnvironments: Sendable {
                 tries += 1
                 if case .filesChanged = reason, tries >= 500 { throw reason }
                 if case .inUse = reason, alone, tries >= 50 { throw reason }
+                if case .openElsewhere = reason, tries >= 50 { throw reason }
             }
             usleep(2_000)
         }
@@ -63,7 +64,7 @@ final class OpenEnvironments: Sendable {
             } catch {
                 switch error {
                 // Retried without this mutex, which the conflicting opening may need.
-                case .inUse, .filesChanged: return .busy(error, nil)
+                case .inUse, .filesChanged, .openElsewhere: return .busy(error, nil)
                 default: return .failed(error)
                 }
             }

@@ -30,7 +30,10 @@ package enum StoreFolder: Hashable, Sendable {
         }
     }
 
-    /// The names in the folder, without those of a fresh file system; empty if there is no folder.
+    /// Those of every folder, of a fresh file system, and of the keys of a service.
+    private static let neutral: Set = [".", "..", "lost+found", "keys.json", "keys.json.lock"]
+
+    /// The names in the folder that say what it is; empty if there is no folder.
     private static func names(_ path: String) throws(StorageError) -> [String] {
         guard let folder = opendir(path) else {
             if errno == ENOENT { return [] }
@@ -42,7 +45,7 @@ package enum StoreFolder: Hashable, Sendable {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if ![".", "..", "lost+found"].contains(name) { names.append(name) }
+            if !neutral.contains(name) { names.append(name) }
         }
         return names
     }
@@ -55,6 +58,7 @@ package enum StoreFolder: Hashable, Sendable {
         // With a lock file, another process may be writing, and without the lock only half of it could be visible.
         // Opening leaves nothing new there and reports a truncated file.
         if data.bytes < MetaPages.bytes || FileIdentity(Environment.lockFile(in: path)) != nil { return .store }
+        if MetaPages.areOurs(file: path + "/data.mdb") { return .store }
         return hasOtherTables(path, bytes: data.bytes) ? .foreign : .store
     }
 

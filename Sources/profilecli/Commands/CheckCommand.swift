@@ -51,7 +51,7 @@ struct CheckCommand: ParsableCommand {
             if report.isSound { return }
             Output.message(
                 "The store is damaged in \(Number.counted(UInt64(report.problems.count), "place")). "
-                    + "Stop writing to it, and restore these parts from a backup.")
+                    + "Stop writing to it, and restore these parts from a backup. \(Self.copyAgain)")
         } catch StorageError.brokenPage {
             bar.clear()
             try Output.write(Array(brokenPage(at: last).utf8))
@@ -72,7 +72,11 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    private static let restoreFile = "Stop writing to the store, and restore data.mdb from a backup.\n"
+    private static let restoreFile =
+        "Stop writing to the store, and restore data.mdb from a backup. \(copyAgain)\n"
+    private static let copyAgain =
+        "If it is a copy that was made while a program wrote, copy it again with "
+        + "`profilecli replay --into`."
 
     private func brokenPage(at progress: LogProgress?) -> String {
         let place = Self.place(progress)

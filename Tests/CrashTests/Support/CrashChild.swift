@@ -11,8 +11,11 @@ final class CrashChild {
 
     static let program = ChildProcess.built("profilelog-crashchild")
 
-    /// Starts the program. Its output goes into the file `outputFile`, or, without one, into the pipe `output`.
-    init(_ arguments: [String], environment: [String: String] = [:], outputFile: String? = nil) throws {
+    /// Starts the program, or a `command` that starts it. Its output goes into the file `outputFile`, or, without one,
+    /// into the pipe `output`.
+    init(
+        _ arguments: [String], command: [String] = [], environment: [String: String] = [:], outputFile: String? = nil
+    ) throws {
         let (inputRead, inputWrite) = try Self.makePipe()
         defer { close(inputRead) }
         input = inputWrite
@@ -23,8 +26,9 @@ final class CrashChild {
         for name in ["PATH", "LD_LIBRARY_PATH", "HOME"] {
             variables[name] = ProcessInfo.processInfo.environment[name]
         }
+        let words = command + [Self.program.path] + arguments
         process = try ChildProcess(
-            Self.program, arguments, environment: variables, input: .descriptor(inputRead),
+            URL(filePath: words[0]), Array(words.dropFirst()), environment: variables, input: .descriptor(inputRead),
             output: outputFile.map { .file(URL(filePath: $0)) } ?? .descriptor(outputWrite))
     }
 
