@@ -271,6 +271,7 @@ extension Failure {
         switch code {
         case "version_conflict":
             "Look at the user again, decide again, and run the command with --expect \(problem["actual"].cell)."
+        case "other_history": "Compare what you keep with the log, or begin at its start with --after 0."
         case "key_reused": "Use a new --key for new content."
         case "invalid_key": "Put a key of the service into the variable PROFILELOG_KEY; `profiled keys add` makes one."
         case "too_large": "Split it into several commands."

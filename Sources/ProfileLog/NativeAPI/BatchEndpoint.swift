@@ -104,6 +104,7 @@ struct BatchEndpoint {
     private func answer(to receipt: AppendReceipt, _ results: [BatchResult]) throws -> APIAnswer {
         try APIAnswer.ok { json in
             json.member("position", receipt.last.rawValue)
+            try json.cursor(receipt.last, in: log)
             json.member("events", receipt.places.count)
             json.member("repeated", receipt.isRepetition)
             if receipt.isErased { return json.member("erased", true) }
@@ -211,7 +212,8 @@ extension JSONWriter {
 
 extension BatchEndpoint {
     static let shape: AnswerShape = [
-        "position": .integer, "events": .integer, "repeated": .boolean, "erased?": .boolean, "stored?": .integer,
+        "position": .integer, "cursor?": .text,
+        "events": .integer, "repeated": .boolean, "erased?": .boolean, "stored?": .integer,
         "refused?": .integer,
         "results?": [
             [

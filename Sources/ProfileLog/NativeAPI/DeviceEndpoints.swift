@@ -97,6 +97,7 @@ struct DeviceEndpoints {
         let position = try await store.perform { log in try log.leave(device: device, context: context) }
         return try APIAnswer.ok { json in
             json.member("position", position ?? .start)
+            try json.cursor(position ?? .start, in: log)
             json.member("device", device)
             json.member("left", position != nil)
             json.member("session_timeout_s", Int(try log.deviceState(device).settings.sessionTimeout))
@@ -172,6 +173,7 @@ struct DeviceEndpoints {
         let state = try log.deviceState(device)
         return try APIAnswer.ok { json in
             json.member("position", position ?? .start)
+            try json.cursor(position ?? .start, in: log)
             json.member("device", device)
             try more(&json)
             try events.writeSent(sent, to: &json)
@@ -241,6 +243,7 @@ struct DeviceEndpoints {
         var events = EventJSON(log: log)
         return try APIAnswer.ok(version: user?.version) { json in
             json.member("position", receipt.places.isEmpty ? .start : receipt.last)
+            try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
             json.member("version", user?.version.rawValue ?? 0)
             json.member("device", device)
             json.member("user", user)
@@ -308,6 +311,7 @@ struct DeviceEndpoints {
         )
         return try APIAnswer.ok { json in
             json.member("position", report.position.rawValue)
+            try json.cursor(report.position, in: log)
             json.member("device", order.device)
             json.member("new_device", isNew)
             json.member("user", user)
@@ -457,18 +461,21 @@ extension DeviceEndpoints {
         ]
 
     static let launched: AnswerShape = [
-        "position": .integer, "device": .text, "new_device": .boolean, "user": .orNull(.user),
+        "position": .integer, "cursor?": .text,
+        "device": .text, "new_device": .boolean, "user": .orNull(.user),
         "flushed": [EventJSON.outcome], "finished": [EventJSON.outcome], "sent": [EventJSON.outcome],
         "queued": [EventJSON.outcome], "left": [EventJSON.outcome],
     ]
 
     static let left: AnswerShape = [
-        "position": .position, "device": .text, "left": .boolean, "session_timeout_s": .integer,
+        "position": .position, "cursor?": .text,
+        "device": .text, "left": .boolean, "session_timeout_s": .integer,
     ]
 
     /// What every change of a device tells of its SDK.
     static let sent: AnswerShape = [
-        "position": .position, "device": .text, "sent": [EventJSON.outcome], "queued": .integer, "why?": .text,
+        "position": .position, "cursor?": .text,
+        "device": .text, "sent": [EventJSON.outcome], "queued": .integer, "why?": .text,
         "reason?": .text, "waiting": .integer,
     ]
 
@@ -484,7 +491,8 @@ extension DeviceEndpoints {
         sent + ["changed": .boolean, "previous": .orNull(.user), "discarded": [EventJSON.outcome]]
 
     static let changedUser: AnswerShape = [
-        "position": .position, "version": .integer, "device": .text, "user": .orNull(.user),
+        "position": .position, "cursor?": .text,
+        "version": .integer, "device": .text, "user": .orNull(.user),
         "previous": .orNull(.user), "merged": .boolean, "events": .integer, "changed": .boolean, "created": .boolean,
         "sent": [EventJSON.outcome], "waiting": .integer, "queued": .integer,
     ]

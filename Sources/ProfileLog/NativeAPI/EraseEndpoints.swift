@@ -47,8 +47,9 @@ struct EraseEndpoints {
         }
         guard let position = erasure.position, let first = erasure.users.first else { throw APIProblem.unknownUser(id) }
         onErasure()
-        return APIAnswer.ok { json in
+        return try APIAnswer.ok { json in
             json.member("position", position.rawValue)
+            try json.cursor(position, in: store.log)
             json.member("user_number", first.rawValue)
             if erasesAll { json.array("user_numbers", erasure.users) { $0.value($1.rawValue) } }
             json.member("events", erasure.events)
@@ -90,7 +91,8 @@ struct EraseEndpoints {
 extension EraseEndpoints {
     static let listed: AnswerShape = ["users": [UserSearch.user + ["kind": .text, "since": .orNull(.time)]]]
     static let erased: AnswerShape = [
-        "position": .integer, "user_number": .integer, "user_numbers?": [.integer], "events": .integer,
+        "position": .integer, "cursor?": .text, "user_number": .integer, "user_numbers?": [.integer],
+        "events": .integer,
     ]
 }
 

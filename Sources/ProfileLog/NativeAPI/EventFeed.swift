@@ -11,29 +11,17 @@ package struct EventFeed: Sendable {
     private static let maxBytes = 256 << 10
 
     /// The feed that `request` asks for: after `lastEventID`, the header `Last-Event-ID`, or else after `after`.
-    /// Neither may be beyond the log's end: such a reader knows another store, and would wait in silence.
+    /// Neither may be of another history, or beyond the log's end: such a reader would wait in silence.
     package init(_ log: EventLog, _ request: APIRequest, lastEventID: String?) throws(APIProblem) {
         do {
             var query = Query(request)
-            let after = try query.number("after", 0 ... .max - 1, standard: 0)
+            let after = try query.text("after")
             filter = try query.filter(now: log.options.now())
             try query.end()
-            var begin = after
-            if let lastEventID {
-                guard let position = UInt64(lastEventID) else {
-                    throw APIProblem.invalid(
-                        "Last-Event-ID", "must be the `id` of an event that was received: a position")
-                }
-                begin = position
-            }
-            let last = try log.lastPosition().rawValue
-            guard begin <= last else {
-                throw APIProblem.invalid(
-                    lastEventID == nil ? "after" : "Last-Event-ID",
-                    "is beyond the end of the log, which is at position \(last)",
-                    remedy: "Read from the start, without it: this is not the store that the position came from.")
-            }
-            scanned = Position(rawValue: begin)
+            let place = lastEventID == nil ? "after" : "Last-Event-ID"
+            let begin = try HistoryCursor.read(lastEventID ?? after ?? "0", place)
+            try begin.check(log, place)
+            scanned = begin.position
             self.log = log
         } catch {
             throw APIProblem(error)
@@ -45,7 +33,7 @@ package struct EventFeed: Sendable {
 
     /// The next events in the form of the format; empty if there are none now.
     ///
-    /// Each has its position as `id` and the object of the list as `data`. Events that the filter skips give an `id`
+    /// Each has its cursor as `id` and the object of the list as `data`. Events that the filter skips give an `id`
     /// alone, so that a reader who comes back goes on after them. A store that cannot be read gives an `error`, and the
     /// feed ends.
     package mutating func next() -> (bytes: [UInt8], isAtEnd: Bool) {
@@ -56,7 +44,7 @@ package struct EventFeed: Sendable {
             for event in page.events {
                 var json = JSONWriter()
                 try events.write(event, to: &json)
-                text += Array("id: \(event.position.rawValue)\ndata: ".utf8)
+                text += Array("id: \(log.cursor(of: event))\ndata: ".utf8)
                 text += json.bytes
                 text += Array("\n\n".utf8)
                 scanned = event.position
@@ -64,7 +52,7 @@ package struct EventFeed: Sendable {
             }
             if page.scanned > scanned {
                 scanned = page.scanned
-                text += Array("id: \(scanned.rawValue)\n\n".utf8)
+                text += Array("id: \(try log.cursor(at: scanned))\n\n".utf8)
             }
             return (text, false)
         } catch {

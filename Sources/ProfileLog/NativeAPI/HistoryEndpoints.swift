@@ -156,13 +156,14 @@ struct HistoryEndpoints {
 
     func events(_ request: APIRequest) async throws -> APIAnswer {
         var query = Query(request)
-        let after = try query.number("after", 0 ... .max - 1, standard: 0)
+        let after = try HistoryCursor.read(query.text("after") ?? "0", "after")
         let limit = try query.limit(standard: Self.standardEvents, most: Self.mostEvents)
         let wait = try query.number("wait_s", 0...Self.longestWait, standard: 0)
         let filter = try query.filter(now: log.options.now())
         try query.end()
+        try after.check(log, "after")
         let deadline = ContinuousClock.now + .seconds(Int64(wait))
-        var scanned = Position(rawValue: after)
+        var scanned = after.position
         var page = try log.events(from: scanned.next, limit: min(limit, Self.chunk), where: filter)
         while page.events.isEmpty, ContinuousClock.now < deadline, !Task.isCancelled {
             // Cancelled when the service stops: then this answers at once with what there is.
@@ -192,6 +193,7 @@ struct HistoryEndpoints {
             json.endArray()
             json.member("store", Hexadecimal.text(log.storeID))
             json.member("scanned", page.scanned.rawValue)
+            json.member("cursor", try log.cursor(at: page.scanned).description)
             json.member("last", page.last.rawValue)
         }
     }
@@ -205,6 +207,7 @@ extension HistoryEndpoints {
         + EventJSON.misses + DamageList.shape
 
     static let events: AnswerShape = [
-        "events": [EventJSON.shape], "store": .text, "scanned": .integer, "last": .integer,
+        "events": [EventJSON.shape], "store": .text, "scanned": .integer, "cursor": .text,
+        "last": .integer,
     ]
 }

@@ -41,6 +41,7 @@ package struct InAppEndpoints {
     private func writeDeclared(to json: inout JSONWriter) throws {
         let declared = try log.declaredMessages()
         json.member("position", declared.position.rawValue)
+        try json.cursor(declared.position, in: log)
         json.member("messages", JSONValues.json(declared.definitions))
         try writeSkipped(declared.definitions, to: &json)
     }
@@ -106,6 +107,7 @@ package struct InAppEndpoints {
         var events = EventJSON(log: log)
         return try APIAnswer.ok { json in
             json.member("position", receipt.places.isEmpty ? .start : receipt.last)
+            try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
             json.member("device", device)
             try json.array("steps", log.events(of: receipt)) { try events.write($1, to: &$0) }
             write(state, to: &json)
@@ -176,7 +178,7 @@ extension InAppEndpoints {
     ]
 
     static let declarations: AnswerShape = [
-        "position": .position, "messages": [.map(.any)],
+        "position": .position, "cursor?": .text, "messages": [.map(.any)],
         "skipped?": [["place": .text, "reason": .text, "remedy?": .text]],
     ]
 
@@ -190,5 +192,6 @@ extension InAppEndpoints {
     static let messages: AnswerShape =
         ["device": .text, "user": .orNull(.user)] + state + ["settings": EventJSON.settings]
 
-    static let action: AnswerShape = ["position": .position, "device": .text, "steps": [EventJSON.shape]] + state
+    static let action: AnswerShape =
+        ["position": .position, "cursor?": .text, "device": .text, "steps": [EventJSON.shape]] + state
 }

@@ -178,8 +178,8 @@ package struct NativeAPI: Dialect {
             ], answers: HistoryEndpoints.history
         ) { try HistoryEndpoints(log: $0.log).history($1) },
         read(
-            "/v1/events", "the whole log, with a wait for news", filter + page + [.init("wait_s", .integer)],
-            answers: HistoryEndpoints.events
+            "/v1/events", "the whole log, with a wait for news",
+            filter + [.init("after"), limit, .init("wait_s", .integer)], answers: HistoryEndpoints.events
         ) {
             try await HistoryEndpoints(log: $0.log).events($1)
         },
@@ -302,7 +302,7 @@ package struct NativeAPI: Dialect {
         _ answer: @escaping @Sendable (NativeAPI, APIRequest) async throws -> APIAnswer
     ) -> EndpointHandler<NativeAPI> {
         .init(
-            .get, path, summary, inputs + [.init("wait_for", .integer), .init("timeout", .integer)], answers: shape
+            .get, path, summary, inputs + [.init("wait_for"), .init("timeout", .integer)], answers: shape
         ) { api, request in
             var request = request
             try await PositionWait(&request)?.wait(for: api.log)

@@ -156,6 +156,7 @@ struct PendingEndpoints {
         let discarded = try log.discarded(by: receipt)
         return try APIAnswer.ok { json in
             json.member("position", receipt.places.isEmpty ? .start : receipt.last)
+            try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
             json.member("device", device)
             json.array("discarded", discarded) { $0.value($1.rawValue) }
             json.member("events", receipt.places.count)
@@ -434,7 +435,8 @@ extension PendingEndpoints {
     ]
 
     static let discarded: AnswerShape = [
-        "position": .position, "device": .text, "discarded": [.integer], "events": .integer, "waiting": .integer,
+        "position": .position, "cursor?": .text,
+        "device": .text, "discarded": [.integer], "events": .integer, "waiting": .integer,
     ]
 
     private static let rejectedItem: AnswerShape = .named(

@@ -2,7 +2,7 @@ internal import ProfileLogRequests
 
 /// `wait_for` and `timeout` of a read: the answer waits until the log has reached a position.
 struct PositionWait {
-    private let position: Position
+    private let cursor: HistoryCursor
     private let seconds: UInt64
 
     private static let longest: UInt64 = 30
@@ -20,13 +20,16 @@ struct PositionWait {
             throw APIProblem.invalid(
                 "timeout", "has no meaning without `wait_for`", remedy: "Name the position to wait for.")
         }
-        position = Position(rawValue: try query.number("wait_for", 0 ... .max, standard: 0))
+        cursor = try HistoryCursor.read(query.requiredText("wait_for"), "wait_for")
         seconds = try query.number("timeout", 0...Self.longest, standard: Self.standard)
         request.query.removeAll { names.contains($0.name) }
     }
 
-    /// Returns when the log has reached the position; throws when that takes too long, or the task is cancelled.
+    /// Returns when the log has reached the position; throws when that takes too long, or the task is cancelled, and at
+    /// once if the event is not in this log.
     func wait(for log: EventLog) async throws {
+        try cursor.check(log, "wait_for", mayBeBeyond: true)
+        let position = cursor.position
         let deadline = ContinuousClock.now + .seconds(Int64(seconds))
         while true {
             let last = try log.lastPosition()

@@ -77,6 +77,7 @@ struct PushEndpoints {
         let state = try log.deviceState(device)
         return try APIAnswer.ok { json in
             json.member("position", (positions + report.sent).max() ?? .start)
+            try json.cursor((positions + report.sent).max() ?? .start, in: log)
             json.member("device", device)
             try json.array("events", positions) { json, position in
                 if let event = try log.event(at: position) { try events.write(event, to: &json) }
@@ -206,6 +207,7 @@ extension PushEndpoints {
 
     static let acted: AnswerShape =
         [
-            "position": .position, "device": .text, "events": [EventJSON.shape], "sent": [EventJSON.outcome],
+            "position": .position, "cursor?": .text,
+            "device": .text, "events": [EventJSON.shape], "sent": [EventJSON.outcome],
         ] + state + ["queued": .integer, "waiting": .integer]
 }

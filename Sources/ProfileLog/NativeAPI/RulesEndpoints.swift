@@ -37,8 +37,9 @@ struct RulesEndpoints {
 
     private func answer(asOf position: Position?, isChanged: Bool?) throws -> APIAnswer {
         let (position, rules) = try store.log.rules(asOf: position ?? Position(rawValue: .max))
-        return APIAnswer.ok { json in
+        return try APIAnswer.ok { json in
             json.member("position", position.rawValue)
+            try json.cursor(position, in: store.log)
             json.object(FoldRules.Part.policies.rawValue) { json in
                 for (name, policy) in rules.policies.sorted(by: { $0.key < $1.key }) {
                     json.member(name.text, policy.rawValue)
@@ -50,5 +51,7 @@ struct RulesEndpoints {
 }
 
 extension RulesEndpoints {
-    static let shape: AnswerShape = ["position": .integer, "attribute_policies": .map(.text), "changed?": .boolean]
+    static let shape: AnswerShape = [
+        "position": .integer, "cursor?": .text, "attribute_policies": .map(.text), "changed?": .boolean,
+    ]
 }

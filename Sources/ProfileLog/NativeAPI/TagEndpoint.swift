@@ -166,8 +166,10 @@ struct TagEndpoint {
         }
         let state = try log.deviceState(device)
         let user = try log.device(device)?.user.flatMap { try log.find($0) }
-        return APIAnswer.ok { json in
-            json.member("position", receipts.last { !$0.places.isEmpty }?.last ?? .start)
+        let last = receipts.last { !$0.places.isEmpty }?.last ?? .start
+        return try APIAnswer.ok { json in
+            json.member("position", last)
+            try json.cursor(last, in: log)
             json.member("device", device)
             json.member("user", user)
             json.member("events", receipts.reduce(0) { $0 + $1.places.count })
@@ -297,7 +299,8 @@ extension TagEndpoint {
     ]
 
     static let shape: AnswerShape = [
-        "position": .position, "device": .text, "user": .orNull(.user), "events": .integer, "dry_run": .boolean,
+        "position": .position, "cursor?": .text,
+        "device": .text, "user": .orNull(.user), "events": .integer, "dry_run": .boolean,
         "tags": [["tag": .text] + outcome + ["published": [["language": .text] + outcome]]],
         "note?": .text, "queued": .integer, "why?": .text,
     ]

@@ -51,8 +51,9 @@ struct VoidEndpoints {
         let user = try log.find(place.user)
         let before = try log.profile(of: place.user, asOf: Version(rawValue: place.version.rawValue - 1))
         let after = try log.profile(of: place.user, asOf: place.version)
-        return APIAnswer.ok(version: place.version) { json in
+        return try APIAnswer.ok(version: place.version) { json in
             json.member("position", receipt.last.rawValue)
+            try json.cursor(receipt.last, in: log)
             json.member("version", place.version.rawValue)
             json.member("user", user)
             json.member(change.isVoid ? "voided" : "unvoided", change.position.rawValue)
@@ -76,7 +77,8 @@ struct VoidEndpoints {
 
 extension VoidEndpoints {
     static let shape: AnswerShape = [
-        "position": .integer, "version": .integer, "user": .orNull(.user), "voided?": .integer, "unvoided?": .integer,
+        "position": .integer, "cursor?": .text,
+        "version": .integer, "user": .orNull(.user), "voided?": .integer, "unvoided?": .integer,
         "kind": .text, "repeated": .boolean, "changed": [.text],
     ]
 }

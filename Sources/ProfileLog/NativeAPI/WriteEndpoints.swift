@@ -141,6 +141,7 @@ struct WriteEndpoints {
         let version = place.map { receipt.version(after: $0) }
         return try APIAnswer.ok(version: version) { json in
             json.member("position", receipt.last.rawValue)
+            try json.cursor(receipt.last, in: log)
             json.member("version", version?.rawValue ?? 0)
             json.member("user", user)
             json.member("events", receipt.places.count)
@@ -358,7 +359,8 @@ extension WriteEndpoints {
     static let saved: AnswerShape = .named(
         "Saved",
         [
-            "position": .integer, "version": .integer, "user": .orNull(.user), "events": .integer,
+            "position": .integer, "cursor?": .text,
+            "version": .integer, "user": .orNull(.user), "events": .integer,
             "repeated": .boolean, "waiting": .integer, "on_device": .orNull(.user), "arrived": .boolean,
             "storage?": .text, "note?": .text, "created": .boolean,
         ])
@@ -366,7 +368,8 @@ extension WriteEndpoints {
     static let logged: AnswerShape = .named(
         "Logged",
         [
-            "position": .integer, "version": .integer, "user": .orNull(.user), "events": .integer,
+            "position": .integer, "cursor?": .text,
+            "version": .integer, "user": .orNull(.user), "events": .integer,
             "repeated": .boolean, "note?": .text, "queued?": .boolean, "lost?": .boolean, "reason?": .text,
             "no_effect?": [["attribute": .text, "reason": .text]], "all_without_effect?": .boolean, "created": .boolean,
         ])

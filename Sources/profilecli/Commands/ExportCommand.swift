@@ -104,20 +104,18 @@ struct ExportCommand: AsyncParsableCommand {
     private func write(
         _ connection: any Connection, to descriptor: Int32, _ goOn: () throws -> Void
     ) async throws -> UInt64 {
-        var after = after
+        var (after, scanned) = ("\(after)", after)
         var count: UInt64 = 0
-        /// The store that is exported: a service may begin another one.
-        var store: String?
         var bar = ProgressBar(isShown: Terminal.isError && (!Terminal.isOutput || output != nil))
         defer { bar.clear() }
         var writer = JSONWriter()
         while true {
-            let query = filter.query + [("after", "\(after)"), ("limit", "10000")]
-            let answer = try await connection.get("/v1/events", query)
-            guard store == nil || answer["store"].text == store else {
+            let query = filter.query + [("after", after), ("limit", "10000")]
+            let (answer, refusal) = try await connection.exchange(APIRequest(.get, "/v1/events", query: query))
+            if let refusal {
+                guard answer["code"].text == "other_history" else { throw refusal }
                 throw Failure("The service began a new log during the export.", remedy: "Run the same command again.")
             }
-            store = answer["store"].text
             for event in answer["events"].elements {
                 writer.value(event)
                 writer.endLine()
@@ -126,10 +124,10 @@ struct ExportCommand: AsyncParsableCommand {
             try Output.write(writer.bytes, to: descriptor)
             writer = JSONWriter()
             try goOn()
-            let (scanned, last) = (answer.count("scanned"), answer.count("last"))
-            bar.update(LogProgress(stage: "export", done: min(scanned, last), total: last))
-            if scanned <= after || scanned >= last { break }
-            after = scanned
+            let (now, last) = (answer.count("scanned"), answer.count("last"))
+            bar.update(LogProgress(stage: "export", done: min(now, last), total: last))
+            if now <= scanned || now >= last { break }
+            (after, scanned) = (answer["cursor"].text ?? "\(now)", now)
         }
         return count
     }

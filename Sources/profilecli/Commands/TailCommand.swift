@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,8 +17,10 @@ struct TailCommand: AsyncParsableCommand {
         help: .init("Begin this many positions before the end.", valueName: "count"))
     var lines: UInt64 = 10
 
-    @Option(parsing: .unconditional, help: .init("Begin after this position.", valueName: "position"))
-    var after: UInt64?
+    @Option(
+        parsing: .unconditional,
+        help: .init("Begin after this position, or `cursor` of an answer.", valueName: "position"))
+    var after: String?
 
     @Flag(inversion: .prefixedNo, help: "Wait for new events.") var follow = true
     @OptionGroup var filter: FilterOptions
@@ -30,30 +33,29 @@ struct TailCommand: AsyncParsableCommand {
         let connection = try place.connect()
         if follow { Reader.endProcessWhenGone() }
         var pages = Pages.events(isJSON: place.isJSON, withUser: true)
-        var after = after ?? 0
-        /// The store that is followed: a service may begin another one.
-        var store: String?
+        var after = after ?? "0"
         if self.after == nil {
-            let answer = try await connection.get("/v1/events", [("limit", "1")])
-            let last = answer.count("last")
-            after = last - min(lines, last)
-            store = answer["store"].text
+            let last = try await connection.get("/v1/events", [("limit", "1")]).count("last")
+            after = "\(last - min(lines, last))"
         }
+        var hasRead = false
         while true {
             let range = parameters(
-                ("after", "\(after)"), ("limit", "1000"), ("wait_s", follow ? "\(Self.waitSeconds)" : nil))
-            let answer = try await connection.get("/v1/events", filter.query + range)
-            let isAnother = store != nil && answer["store"].text != store
-            store = answer["store"].text
-            if isAnother {
+                ("after", after), ("limit", "1000"), ("wait_s", follow ? "\(Self.waitSeconds)" : nil))
+            let request = APIRequest(.get, "/v1/events", query: filter.query + range)
+            let (answer, refusal) = try await connection.exchange(request)
+            if let refusal {
+                // A service may begin another log, or go on with a restored one.
+                guard hasRead, answer["code"].text == "other_history" else { throw refusal }
                 Output.message("The service has begun a new log; this follows it from its start.")
-                after = 0
+                after = "0"
                 continue
             }
+            hasRead = true
             try pages.print(answer.objects("events"))
+            after = answer["cursor"].text ?? after
             let scanned = answer.count("scanned")
-            after = max(after, scanned)
-            if !follow, after >= answer.count("last") || scanned == 0 { return }
+            if !follow, scanned >= answer.count("last") { return }
         }
     }
 }

@@ -106,10 +106,12 @@ struct AnalysisExport {
         var query = query.filter { progress.asOf == nil || $0.name != "as_of" }
         query += [("what", table.name), ("after", "\(progress.next)"), ("limit", "\(Self.rowsAtOnce)")]
         if let asOf = progress.asOf, let began = progress.began {
-            query += [("as_of", "\(asOf)"), ("time", progress.time), ("began", "\(began)")]
+            query += [("as_of", "\(asOf)"), ("time", progress.time), ("began", began)]
         }
-        let answer = try await connection.get("/v1/export", query)
-        guard progress.store.isEmpty || answer["store"].text == progress.store else {
+        let (answer, refusal) = try await connection.exchange(APIRequest(.get, "/v1/export", query: query))
+        let isOther = answer["code"].text == "other_history"
+        if let refusal, !isOther { throw refusal }
+        guard !isOther, progress.store.isEmpty || answer["store"].text == progress.store else {
             throw Failure(
                 "The service has another log now than when this export began.",
                 remedy: "Add --force to begin the export again.")
@@ -118,7 +120,7 @@ struct AnalysisExport {
         note(answer.flag("outdated"))
         progress.store = answer["store"].text ?? ""
         progress.asOf = answer.count("as_of")
-        progress.began = progress.began ?? answer.count("position")
+        progress.began = progress.began ?? answer["cursor"].text ?? "\(answer.count("position"))"
         progress.time = answer["time"].text ?? ""
         progress.next = answer.count("next")
         progress.total = answer.count("total")
@@ -140,8 +142,8 @@ struct ExportProgress: Equatable {
     var store = ""
     /// The position as of which all rows are.
     var asOf: UInt64?
-    /// The last position of the log at the beginning.
-    var began: UInt64?
+    /// The cursor of the last event of the log at the beginning.
+    var began: String?
     /// What windows count from.
     var time = ""
     /// The last event or user that was looked at, and the last one that there is.
@@ -160,7 +162,8 @@ struct ExportProgress: Equatable {
         self.request = request
         store = json["store"].text ?? ""
         asOf = json["as_of"].integer.map { UInt64(max(0, $0)) }
-        began = json["began"].integer.map { UInt64(max(0, $0)) }
+        // A number was written by an older program.
+        began = json["began"].text ?? json["began"].integer.map { "\($0)" }
         time = json["time"].text ?? ""
         (next, total, rows) = (json.count("next"), json.count("total"), json.count("rows"))
         damaged = json.count("damaged")

@@ -20,7 +20,7 @@ enum InputWords {
         "name": "the name of an event or attribute",
         "order": "whether the history counts as it was recorded (the default) or as it occurred",
         "timeout": "the most seconds for `wait_for`: 10 by default, at most 30",
-        "wait_for": "answers when the log has reached this position",
+        "wait_for": "answers when the log has reached this position: the `cursor` of a write, or a number",
         "where": "a condition on profiles, as in `custom.score > 10`",
     ]
 

@@ -13,7 +13,7 @@ struct ExportEndpoint: Sendable {
     static let inputs: [EndpointInput] =
         [
             .required("what"), .init("as_of"), .init("time"), .init("where"), .init("after", .integer),
-            .init("limit", .integer), .init("began", .integer), .init("format"),
+            .init("limit", .integer), .init("began"), .init("format"),
         ] + filters.map { EndpointInput($0) }
     private static let filters = ["kind", "name", "field", "device", "since", "before"]
 
@@ -29,9 +29,11 @@ struct ExportEndpoint: Sendable {
         let condition = try query.text("where")
         let after = try query.number("after", 0 ... .max - 1, standard: 0)
         let limit = try query.limit(standard: Self.standardRows, most: Self.mostRows)
-        let began = try query.number("began", 0 ... .max, standard: .max)
+        let began = try query.text("began").map { try HistoryCursor.read($0, "began") }
         let format = try query.text("format")
         try query.end()
+        // All earlier pages are of events up to there.
+        try began?.check(store.log, "began", mayBeBeyond: true)
         let table = try ExportTable(what)
         let others = table.kind == .events ? ["where"] : Self.filters
         if let other = request.query.first(where: { others.contains($0.name) })?.name {
@@ -53,7 +55,7 @@ struct ExportEndpoint: Sendable {
             var json = JSONWriter()
             // Before the rows: an erasure after this is one of the next page.
             let last = try log.lastPosition()
-            let isOutdated = try began < last.rawValue && log.hasErasure(after: Position(rawValue: began))
+            let isOutdated = try began.map { try $0.position < last && log.hasErasure(after: $0.position) } ?? false
             try json.object { json in
                 json.key("rows")
                 json.beginArray()
@@ -64,6 +66,7 @@ struct ExportEndpoint: Sendable {
                 json.member("as_of", reader.asOf.rawValue)
                 json.member("time", reader.time)
                 json.member("position", last.rawValue)
+                json.member("cursor", try log.cursor(at: last).description)
                 json.member("next", reader.after)
                 json.member("total", try reader.total())
                 json.member("more", !reader.isAtEnd)
@@ -211,7 +214,7 @@ extension ExportEndpoint {
     static let shape: AnswerShape =
         [
             "rows": [.either([EventJSON.shape, ProfileJSON.row])], "what": .text, "store": .text, "as_of": .integer,
-            "time": .time, "position": .integer, "next": .integer, "total": .integer, "more": .boolean,
+            "time": .time, "position": .integer, "cursor": .text, "next": .integer, "total": .integer, "more": .boolean,
             "outdated": .boolean,
         ] + DamageList.shape
 }

@@ -1,0 +1,52 @@
+internal import ProfileLogRequests
+
+/// Cursors of the log in requests and answers: `after` of events, `Last-Event-ID`, `wait_for`, and what answers give for
+/// them.
+extension HistoryCursor {
+    /// Reads the value of `place`; a plain number, as a person types it, has no check.
+    static func read(_ text: String, _ place: String) throws(APIProblem) -> HistoryCursor {
+        guard let cursor = HistoryCursor(text) else {
+            throw .invalid(place, "must be a `cursor` of an answer, as in 12-5f3a9c0d, or a position, as in 12")
+        }
+        return cursor
+    }
+
+    /// Refuses a cursor of another history, and a position that may not be `reached` yet by readers who go on after it.
+    func check(_ log: EventLog, _ place: String, mayBeBeyond: Bool = false) throws {
+        do {
+            try log.refuseForeign(self)
+        } catch let other as OtherHistory {
+            throw APIProblem(other, place)
+        }
+        if mayBeBeyond { return }
+        let last = try log.lastPosition()
+        if position > last {
+            throw APIProblem.invalid(
+                place, "is beyond the end of the log, which is at position \(last.rawValue)",
+                remedy: "Read from the start, without it: this is not the store that the position came from.")
+        }
+    }
+}
+
+extension APIProblem {
+    /// Status 409: the cursor in `place` is of another history.
+    init(_ error: OtherHistory, _ place: String) {
+        let (position, last) = (error.position.rawValue, error.last.rawValue)
+        self.init(
+            status: 409, code: "other_history",
+            error: position > last
+                ? "The log ends at position \(last) and does not hold the event of `\(place)`, which is at \(position): "
+                    + "it was restored or replaced."
+                : "The event at position \(position) is not the one of `\(place)`: the log was restored or replaced.",
+            remedy: "Compare what you keep with the log from a position that both have, or read it from the start "
+                + "(`after=0`).",
+            place: place, facts: [("actual", last)])
+    }
+}
+
+extension JSONWriter {
+    /// The `cursor` of what a write has stored, for `wait_for` and `after`; nothing if it stored nothing.
+    mutating func cursor(_ position: Position, in log: EventLog) throws {
+        if position != .start { member("cursor", try log.cursor(at: position).description) }
+    }
+}
