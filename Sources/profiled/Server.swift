@@ -49,7 +49,8 @@ struct Server {
         var configuration = ServiceGroupConfiguration(
             services: [
                 StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
-                AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger), application,
+                AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
+                HangUp(logger: logger), application,
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.patience
@@ -87,4 +88,17 @@ private struct StartCheck: Service {
     let failures: AsyncStream<StartFailure>
 
     func run() async throws { for await failure in failures.cancelOnGracefulShutdown() { throw failure } }
+}
+
+/// SIGHUP, as of a terminal that closes or of a rotation of logs, is not the end of the service.
+private struct HangUp: Service {
+    let logger: Logger
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            logger.notice("SIGHUP: nothing to read again: a change of keys.json holds at once, other files at a start")
+        }
+        // The group ends with the first task that returns.
+        try? await gracefulShutdown()
+    }
 }

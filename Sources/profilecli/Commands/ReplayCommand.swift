@@ -10,8 +10,9 @@ struct ReplayCommand: AsyncParsableCommand {
         stores with the same digest hold the same profiles. With --verify the fresh profiles are compared with the \
         live ones, now and after every launch; exit status 2 says that they differ.
 
-        With --into, the store is rebuilt in another folder: same events, positions and times. A copy that was stopped \
-        goes on where it stopped when the same command runs again.
+        With --into, the store is rebuilt in another folder: same events, positions and times, and the \
+        keys of the service (keys.json). A copy that was stopped goes on where it stopped when the same command runs \
+        again.
 
         With --shadow, the states that make reads fast are folded again next to those that are read, while readers and \
         writers go on. Stopped or killed, it goes on where it stopped when the same command runs again, with --where \
@@ -112,6 +113,7 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         let log = try openStore(place.path)
         let until = try lastPosition(of: log)
+        let hasKeys = try into.map { try KeysFile.copy(from: place.path, into: $0) } ?? false
         let report = try ProgressBar.run { progress in
             if let into {
                 let latest = mendClock ? log.options.now() : nil
@@ -125,7 +127,12 @@ struct ReplayCommand: AsyncParsableCommand {
             throw Failure(
                 "The replay was stopped.", remedy: "Run the same command again\(hint)", status: Interrupt.status)
         }
-        try Output.print(place.isJSON ? [Self.json(report)] : lines(report))
+        try Output.print(place.isJSON ? [json(report, hasKeys)] : lines(report, hasKeys))
+        if into != nil, !hasKeys, try log.hadKeys() {
+            Output.message(
+                "Requests for the store need keys, and the copy has none: its folder had no keys.json. "
+                    + "Give a service on the copy the same file with --keys.")
+        }
         guard report.isEqual else {
             Output.message(
                 TypedPlace.completing(
@@ -149,12 +156,14 @@ struct ReplayCommand: AsyncParsableCommand {
         }
     }
 
-    private func lines(_ report: ReplayReport) -> [String] {
+    private func lines(_ report: ReplayReport, _ hasKeys: Bool) -> [String] {
         var lines = [
             "Replayed \(Number.counted(report.events, "event")) of \(Number.counted(UInt64(report.users), "user")) in "
                 + "\(Phrase.rate(report.events, in: report.elapsed))."
         ]
-        if let into { lines.append("The rebuilt store is in \(into).") }
+        if let into {
+            lines.append("The rebuilt store is in \(into)\(hasKeys ? ", with the keys of this one" : "").")
+        }
         if verify || into != nil {
             let verdict = report.isEqual ? Style.green("Equal") : Style.red("Different")
             var compared = Number.counted(UInt64(report.users), "user")
@@ -170,7 +179,7 @@ struct ReplayCommand: AsyncParsableCommand {
         return lines + ["Digest \(report.digest)"]
     }
 
-    private static func json(_ report: ReplayReport) -> String {
+    private func json(_ report: ReplayReport, _ hasKeys: Bool) -> String {
         JSONWriter.object { json in
             json.member("events", report.events)
             json.member("users", report.users)
@@ -180,6 +189,7 @@ struct ReplayCommand: AsyncParsableCommand {
             json.member("devices_compared", report.devices.map { .int(Int64($0)) } ?? .null)
             json.member("equal", report.isEqual)
             json.member("differences", report.differences)
+            if into != nil { json.member("keys_copied", hasKeys) }
         }
     }
 }

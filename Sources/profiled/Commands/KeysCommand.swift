@@ -67,9 +67,9 @@ struct KeysAdd: ParsableCommand {
         try KeysCommand.reporting {
             let key = APIKey.random()
             // The store comes first: a folder with other files in it cannot become a store.
-            if store.keys == nil {
-                _ = try EventLog(path: store.path, create: true, projections: RequestStore.projections)
-            }
+            let log =
+                try store.keys == nil
+                ? EventLog(path: store.path, create: true, projections: RequestStore.projections) : nil
             try store.keyFile.update { keys in
                 guard !keys.contains(where: { $0.name == name }) else {
                     throw StartFailure(
@@ -79,6 +79,8 @@ struct KeysAdd: ParsableCommand {
                 let created = Timestamp.now().rfc3339()
                 keys.append(StoredKey(key, name: name, created: created, permissions: permissionNames))
             }
+            // Else the service does it at its start.
+            try? log?.noteKeys()
             // The key is valid now, whatever the disk says, and cannot be shown again.
             let synced = Result { () throws(StartFailure) in try store.keyFile.sync() }
             try KeysCommand.print(key.text)

@@ -42,6 +42,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func serve(_ logger: Logger) async throws {
+        // It is no reason to end: `Server` logs it.
+        signal(SIGHUP, SIG_IGN)
         let maxConnections = try ProcessLimits.reserveFiles(forConnections: options.maxConnections)
         if maxConnections < options.maxConnections {
             logger.notice(
@@ -75,6 +77,7 @@ struct ServeCommand: AsyncParsableCommand {
             logOptions.onCommit = { metrics.record($0) }
             let log = try EventLog(
                 path: store.path, create: true, options: logOptions, projections: RequestStore.projections)
+            try noteKeys(in: log, areClosed: keys.isClosed, logger)
             log.preload()
             try fixtures?.load(into: log)
             try workspace.declare(in: log)
@@ -88,6 +91,26 @@ struct ServeCommand: AsyncParsableCommand {
             }
             try await server.run(LiveStore(LogWriter(log), workspace), portFile: portFile)
         }
+    }
+}
+
+extension ServeCommand {
+    /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine alone.
+    private func noteKeys(in log: EventLog, areClosed: Bool, _ logger: Logger) throws {
+        if areClosed {
+            // A store that takes no writes can still be read.
+            try? log.noteKeys()
+            return
+        }
+        guard try log.hadKeys() else { return }
+        let fact = "requests for this store, or for the one that it is a copy of, needed keys; here it has none"
+        let remedy = "Put the file keys.json of the other store into \(store.path), or make a key with "
+        if options.baseURL != nil {
+            throw StartFailure(
+                "With --base-url other machines could reach the service, but \(fact).",
+                remedy: remedy + "`profiled keys add --name NAME`.")
+        }
+        logger.warning("\(fact)", metadata: ["remedy": .string(remedy + "`profiled keys add`.")])
     }
 }
 
