@@ -74,7 +74,11 @@ struct ProfileCLI: AsyncParsableCommand {
         } catch let error as ExitCode {
             endProcess(error.rawValue)
         } catch  where isParserError(error) {
-            Output.message(fullMessage(for: error))
+            // The message repeats what was typed, which may have line feeds of its own.
+            let message = CommandLine.arguments.filter { !$0.isPrintable }.reduce(fullMessage(for: error)) {
+                $0.replacing($1, with: $1.oneLine)
+            }
+            message.components(separatedBy: "\n").forEach(Output.message)
             endProcess(exitCode(for: error).rawValue)
         } catch {
             end(by: Failure(error))
@@ -94,7 +98,8 @@ struct ProfileCLI: AsyncParsableCommand {
                 try command.run()
             }
         } catch  where isParserError(error) && exitCode(for: error).isSuccess {
-            try Output.print(WithoutSubcommand.fullMessage(for: error))
+            // Texts of the program alone: help, version, completions.
+            try Output.write(Array((WithoutSubcommand.fullMessage(for: error) + "\n").utf8))
         }
     }
 
@@ -143,7 +148,7 @@ protocol CommandGroup: ParsableCommand {}
 
 extension CommandGroup {
     mutating func run() throws {
-        Output.message(ProfileCLI.helpMessage(for: Self.self))
+        ProfileCLI.helpMessage(for: Self.self).components(separatedBy: "\n").forEach(Output.message)
         throw ExitCode(ExitStatus.usage.rawValue)
     }
 }

@@ -43,7 +43,7 @@ enum TypedPlace {
     /// `command`, which begins with the name of a subcommand, followed by the place.
     static func completing(_ command: String) -> String {
         let words = command.split(separator: " ")
-        guard let name = words.first, name != "generate", !words.contains("--help"), let place = place.withLock({ $0 })
+        guard let name = words.first, name != "generate", words.last != "--help", let place = place.withLock({ $0 })
         else { return command }
         return switch place {
         case .store(let folder): "\(command) \(Shell.option("--store", folder))"
@@ -65,11 +65,24 @@ enum TypedPlace {
 
 /// Text as a shell reads it.
 enum Shell {
+    /// `text` as one word of a shell. What must not be printed, and a backquote, is made by printf(1).
     static func quoted(_ text: String) -> String {
+        if !text.isPrintable || text.contains("`") { return printed(text) }
         let isPlain = text.unicodeScalars.allSatisfy { scalar in
             scalar.properties.isAlphabetic || "0"..."9" ~= scalar || "-_./:@+=,%".unicodeScalars.contains(scalar)
         }
-        return isPlain && !text.isEmpty ? text : "'\(text.replacing("'", with: "'\\''"))'"
+        return isPlain && !text.isEmpty && !text.hasPrefix("=") ? text : "'\(text.replacing("'", with: "'\\''"))'"
+    }
+
+    /// Every byte but those of plain words as an octal escape: within `"$(printf '…')"` no shell reads them otherwise.
+    private static func printed(_ text: String) -> String {
+        let escaped = text.unicodeScalars.map { scalar in
+            let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || ":@_.".unicodeScalars.contains(scalar))
+            let bytes = String(scalar).utf8.map { "\\" + String(Int($0) | 0o1000, radix: 8).dropFirst() }
+            return isPlain ? String(scalar) : bytes.joined()
+        }.joined()
+        // Substitution takes line feeds at the end away, and this form, which not every shell has, does not.
+        return text.utf8.last == 0x0A ? "$'\(escaped)'" : "\"$(printf '\(escaped)')\""
     }
 
     /// `option` and its value, also where that begins as an option does.

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Logging
 public import ProfileLog
 
@@ -42,7 +41,7 @@ struct JSONLogHandler: LogHandler {
                 ("time", .string(Timestamp.now().rfc3339())), ("level", .string(event.level.rawValue)),
                 ("logger", .string(label)), ("message", "\(event.message)"),
             ] + all.map { ($0.key, Self.literal($0.value)) })
-        try? FileHandle.standardError.write(contentsOf: Data((line.json + "\n").utf8))
+        Console.note(line.json)
     }
 
     private static func literal(_ value: Logger.Metadata.Value) -> AttributeValue {

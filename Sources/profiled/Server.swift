@@ -69,8 +69,7 @@ struct Server {
         let port = channel.localAddress?.port ?? options.port
         try portFile?.write(port)
         let address = options.host.contains(":") ? "[\(options.host)]" : options.host
-        let line = "profiled: http://\(address):\(port)/ serves the store \(log.path)\n"
-        try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
+        try? Console.print("profiled: http://\(address):\(port)/ serves the store \(log.path)")
         if !keys.isClosed {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
         }

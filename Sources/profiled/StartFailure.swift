@@ -47,4 +47,7 @@ struct StartFailure: Error, CustomStringConvertible {
     }
 
     var description: String { "profiled: \(sentence)\n\(remedy)" }
+
+    /// Says it on standard error.
+    func report() { Console.note("profiled: \(sentence)", remedy) }
 }

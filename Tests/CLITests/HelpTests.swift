@@ -11,6 +11,11 @@ struct HelpTests {
         let wide: String
     }
 
+    /// Every command of `profilecli` that has no subcommands.
+    static func commands() throws -> [[String]] {
+        try profilecli.get().filter { !$0.help.contains("SUBCOMMANDS:") }.map(\.command)
+    }
+
     private static let profilecli = Result { try pages(of: "profilecli") }
 
     /// The help of `program` and of all its commands, as the program itself lists them.

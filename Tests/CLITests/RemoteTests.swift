@@ -14,13 +14,17 @@ struct RemoteTests {
         /// Has `profilecli` ask the service.
         var environment: [String: String] { ["PROFILELOG_URL": url, "PROFILELOG_STORE": ""] }
         private let process: ChildProcess
+        private let errors: URL
+        /// What it has written to standard error.
+        var log: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
 
         init(_ cli: CLI, _ arguments: String...) throws {
             let portFile = cli.folder.appending(path: "port")
             let store = arguments.contains("--ephemeral") ? [] : ["--store", cli.store]
+            errors = cli.folder.appending(path: "\(UUID().uuidString).log")
             process = try ChildProcess(
                 ChildProcess.built("profiled"), store + ["--port", "0", "--port-file", portFile.path] + arguments,
-                output: .nothing, errors: .nothing)
+                output: .nothing, errors: .file(errors))
             var port = ""
             while port.isEmpty, process.end == nil {
                 usleep(25_000)

@@ -20,8 +20,8 @@ struct JSONObject {
     func count(_ key: Name) -> UInt64 { UInt64(max(0, self[key].integer ?? 0)) }
     func flag(_ key: Name) -> Bool { self[key].flag == true }
 
-    /// The ID of the user `key`, for people; nil if there is none.
-    func id(_ key: Name) -> String? { object(key)["id"].text?.oneLine }
+    /// The ID of the user `key`; nil if there is none.
+    func id(_ key: Name) -> String? { object(key)["id"].text }
     var line: String { value.json }
 
     /// The item without its outcome.

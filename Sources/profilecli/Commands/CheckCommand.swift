@@ -84,7 +84,7 @@ struct CheckCommand: ParsableCommand {
             output.isJSON
             ? Self.json([("data.mdb", "a page is broken, \(place)")])
             : ["\(Style.red("Damaged")): a page of \(store.path)/data.mdb is broken, \(place)."]
-        return lines.joined(separator: "\n") + "\n"
+        return Output.shown(lines)
     }
 
     private static func lines(_ report: CheckReport, _ path: String) -> [String] {

@@ -30,6 +30,6 @@ struct CompactCommand: ParsableCommand {
             json.member("bytes_after", after)
         }
         let sentence = "Compacted: \(Number.grouped(before)) bytes are \(Number.grouped(after)) now."
-        try Output.print(output.isJSON ? json : sentence, after: "The store is compacted")
+        try Output.print([output.isJSON ? json : sentence], after: "The store is compacted")
     }
 }

@@ -121,7 +121,7 @@ struct ExportCommand: AsyncParsableCommand {
                 writer.endLine()
                 count += 1
             }
-            try Output.write(writer.bytes, to: descriptor)
+            try Output.write(lines: writer.bytes, to: descriptor)
             writer = JSONWriter()
             try goOn()
             let (now, last) = (answer.count("scanned"), answer.count("last"))

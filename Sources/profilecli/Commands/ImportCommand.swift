@@ -61,6 +61,6 @@ struct ImportCommand: AsyncParsableCommand {
         let name = self.name ?? (file == "-" ? "stdin" : file.split(separator: "/").last.map(String.init) ?? file)
         var work = ImportRun(target: target, file: file, input, name: name)
         try work.run()
-        try Output.print(place.isJSON ? work.json() : work.summary(), after: work.done)
+        try Output.print([place.isJSON ? work.json() : work.summary()], after: work.done)
     }
 }

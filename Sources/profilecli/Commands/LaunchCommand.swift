@@ -42,7 +42,7 @@ struct LaunchCommand: AsyncParsableCommand {
                 json.member("only", only.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
             }
         }
-        try Output.answer(place.isJSON ? answer.line : lines(answer).joined(separator: "\n"), to: answer)
+        try Output.answer(place.isJSON ? [answer.line] : lines(answer), to: answer)
         if answer.flag("new_device") { try await hint(answer["device"].cell, connection) }
     }
 

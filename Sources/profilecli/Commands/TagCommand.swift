@@ -66,8 +66,7 @@ struct TagCommand: AsyncParsableCommand {
             if dryRun { json.member("dry_run", true) }
         }
         for remark in properties.remarks { Output.message(remark.oneLine) }
-        try Output.answer(
-            place.isJSON ? answer.line : TagTable(answer: answer).lines.joined(separator: "\n"), to: answer)
+        try Output.answer(place.isJSON ? [answer.line] : TagTable(answer: answer).lines, to: answer)
     }
 }
 

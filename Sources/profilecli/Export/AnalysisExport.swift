@@ -24,10 +24,10 @@ struct AnalysisExport {
         var progress = ExportProgress(request: request)
         while let rows = try await next(&progress, connection, isOutdated: { _ in }) {
             for row in rows { lines.write(row, to: &bytes) }
-            try Output.write(bytes)
+            try Output.write(lines: bytes, isJSON: format == .jsonl)
             bytes.removeAll()
         }
-        try Output.write(bytes)
+        try Output.write(lines: bytes, isJSON: format == .jsonl)
         try reportDamage(progress)
     }
 

@@ -2,6 +2,9 @@ internal import Foundation
 internal import ProfileLog
 
 /// Standard output: data only, and no error when the reader has gone.
+///
+/// All text goes through here, and a line of it holds nothing that must not be printed (`String.oneLine`): a name that a
+/// client chose cannot write into a terminal. JSON stays the same JSON, for what is shown is its escape.
 enum Output {
     /// The reader of standard output has closed it: the program ends quietly.
     struct ReaderHasGone: Error {}
@@ -28,15 +31,17 @@ enum Output {
         }
     }
 
-    static func print(_ line: String) throws { try write(Array((line + "\n").utf8)) }
+    static func print(_ line: String) throws { try print([line]) }
 
-    static func print(_ lines: [String]) throws { if !lines.isEmpty { try print(lines.joined(separator: "\n")) } }
+    static func print(_ lines: [String]) throws {
+        if !lines.isEmpty { try write(Array(shown(lines).utf8)) }
+    }
 
-    /// Prints `text`, the answer to a write. If that fails, the error says what was `done`, as in `Stored at position
+    /// Prints `lines`, the answer to a write. If that fails, the error says what was `done`, as in `Stored at position
     /// 7`: the same command would store it a second time.
-    static func print(_ text: String, after done: String?) throws {
+    static func print(_ lines: [String], after done: String?) throws {
         do {
-            try print(text)
+            try print(lines)
         } catch let error as CannotWrite {
             guard let done else { throw error }
             throw Failure(
@@ -45,9 +50,11 @@ enum Output {
         }
     }
 
-    static func answer(_ text: String, to answer: JSONObject) throws {
+    static func answer(_ line: String, to answer: JSONObject) throws { try self.answer([line], to: answer) }
+
+    static func answer(_ lines: [String], to answer: JSONObject) throws {
         let isNews = !answer.flag("repeated") && answer["changed"].flag != false && answer["left"].flag != false
-        try print(text, after: isNews ? answer["position"].integer.map { "Stored at position \($0)" } : nil)
+        try print(lines, after: isNews ? answer["position"].integer.map { "Stored at position \($0)" } : nil)
     }
 
     static func write(_ bytes: [UInt8], to descriptor: Int32 = STDOUT_FILENO) throws {
@@ -65,7 +72,36 @@ enum Output {
         }
     }
 
-    static func message(_ line: String) { try? write(Array((line + "\n").utf8), to: STDERR_FILENO) }
+    static func message(_ line: String) { try? write(Array(shown([line]).utf8), to: STDERR_FILENO) }
+
+    /// `lines` as they are printed.
+    static func shown(_ lines: [String]) -> String {
+        lines.reduce(into: "") { text, line in
+            let parts = line.components(separatedBy: Style.mark).map(\.oneLine)
+            text += parts.joined(separator: "\u{1B}[") + "\n"
+        }
+    }
+
+    /// Writes `lines`, each of which ends in a line feed. A file gets the bytes as they are. On standard output JSON is
+    /// escaped further, and CSV, which has no escapes, is made printable for a terminal only.
+    static func write(lines: [UInt8], isJSON: Bool = true, to descriptor: Int32 = STDOUT_FILENO) throws {
+        guard descriptor == STDOUT_FILENO, isJSON || Terminal.isOutput,
+            lines.contains(where: { $0 > 0x7E || $0 < 0x20 && $0 != 0x0A })
+        else { return try write(lines, to: descriptor) }
+        var shown: [UInt8] = []
+        shown.reserveCapacity(lines.count)
+        for var line in lines.split(separator: 0x0A, omittingEmptySubsequences: false) {
+            if !isJSON, line.last == 0x0D { line.removeLast() }
+            if line.allSatisfy({ 0x20...0x7E ~= $0 }) {
+                shown += line
+            } else {
+                shown += String(decoding: line, as: UTF8.self).printable().utf8
+            }
+            shown.append(0x0A)
+        }
+        shown.removeLast()
+        try write(shown, to: descriptor)
+    }
 }
 
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {

@@ -159,7 +159,7 @@ struct Pages {
                 writer.value(object.value)
                 writer.endLine()
             }
-            return try Output.write(writer.bytes)
+            return try Output.write(lines: writer.bytes)
         }
         try Output.print(makeTable(page).lines(continuing: &form))
     }

@@ -33,8 +33,13 @@ enum Style: String {
     case bold = "1", red = "31", green = "32", yellow = "33"
 
     func callAsFunction(_ text: String, if isOn: Bool = Terminal.hasColours) -> String {
-        isOn ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
+        isOn ? "\(Self.mark)\(rawValue)m\(text)\(Self.mark)0m" : text
     }
+
+    /// Stands for the beginning of an escape sequence until the line is printed. No text of a client can hold it: it is
+    /// of characters that are none, and another one in each process.
+    static let mark = String(
+        String.UnicodeScalarView((0..<16).compactMap { _ in Unicode.Scalar(UInt32.random(in: 0xFDD0...0xFDEF)) }))
 }
 
 /// How many columns of a terminal text takes: 2 for East Asian wide characters and emoji, 0 for combining characters.
@@ -79,13 +84,8 @@ enum DisplayWidth {
 }
 
 extension String {
-    /// The text on one line, control characters and terminal escapes made visible.
+    /// The text on one line, as `Output` prints it: what must not be printed is made visible.
     var oneLine: String {
-        guard unicodeScalars.contains(where: \.isUnprintable) else { return self }
-        var line = UnicodeScalarView()
-        for scalar in unicodeScalars {
-            line.append(!scalar.isUnprintable ? scalar : scalar == "\n" ? "⏎" : scalar == "\t" ? " " : "\u{FFFD}")
-        }
-        return String(line)
+        printable { $0 == "\n" ? "⏎" : $0 == "\t" ? " " : $0.jsonEscape }
     }
 }

@@ -127,7 +127,8 @@ enum ScenarioReport {
             case "\t": escaped += "&#9;"
             case "\r": escaped += "&#13;"
             case "\0"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": escaped += "\u{FFFD}"
-            default: escaped.unicodeScalars.append(scalar)
+            default:
+                escaped += scalar.isUnprintable ? "&#x\(String(scalar.value, radix: 16));" : String(scalar)
             }
         }
         return escaped

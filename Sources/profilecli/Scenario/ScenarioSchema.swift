@@ -4,16 +4,17 @@ internal import ProfileLogNativeAPI
 /// The JSON Schema of scenario files, for editors; made of the table of steps. docs/scenario.schema.json is a copy.
 enum ScenarioSchema {
     static var lines: [String] {
-        let definitions = StepKind.all.map { kind in
-            "    \(AttributeValue.string(kind.name).json): \(JSONWriter.object { define(kind, &$0) })"
+        let definitions = StepKind.all.enumerated().map { index, kind in
+            let comma = index + 1 < StepKind.all.count ? "," : ""
+            return "    \(AttributeValue.string(kind.name).json): \(JSONWriter.object { define(kind, &$0) })\(comma)"
         }
         return [
             "{", "  \"$schema\": \"http://json-schema.org/draft-07/schema#\",",
             "  \"title\": \"A scenario of profilecli\",", "  \"type\": \"object\",",
             "  \"additionalProperties\": false,",
             "  \"required\": [\"steps\"],", "  \"properties\": \(JSONWriter.object(properties)),",
-            "  \"definitions\": {", definitions.joined(separator: ",\n"), "  }", "}",
-        ]
+            "  \"definitions\": {",
+        ] + definitions + ["  }", "}"]
     }
 
     /// The keys of the file.

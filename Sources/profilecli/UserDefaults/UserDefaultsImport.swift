@@ -39,7 +39,7 @@ struct UserDefaultsImport {
         }
         tellRefusals()
         try Output.print(
-            place.isJSON ? json() : summary(), after: savedCount > 0 ? "\(Self.items(savedCount)) stored" : nil)
+            [place.isJSON ? json() : summary()], after: savedCount > 0 ? "\(Self.items(savedCount)) stored" : nil)
         if refusals.isEmpty { return }
         throw Failure(
             "\(Self.items(UInt64(refusals.count))) of \(shownFile) could not be saved.",

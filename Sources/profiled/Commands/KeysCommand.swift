@@ -18,15 +18,9 @@ struct KeysCommand: ParsableCommand {
         do {
             try body()
         } catch {
-            note(StartFailure(error, host: "", port: 0).description)
+            StartFailure(error, host: "", port: 0).report()
             throw ExitCode.failure
         }
-    }
-
-    static func note(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8)) }
-
-    static func print(_ line: String) throws {
-        try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
 }
 
@@ -83,9 +77,9 @@ struct KeysAdd: ParsableCommand {
             try? log?.noteKeys()
             // The key is valid now, whatever the disk says, and cannot be shown again.
             let synced = Result { () throws(StartFailure) in try store.keyFile.sync() }
-            try KeysCommand.print(key.text)
+            try Console.print(key.text)
             try synced.get()
-            KeysCommand.note(
+            Console.note(
                 """
                 The key \(name) is shown only this once; \(store.keyFile.path) keeps its hash.
                 Send it as `Authorization: Bearer KEY`: a service with this file now refuses requests without a key.
@@ -109,13 +103,13 @@ struct KeysList: ParsableCommand {
                     "permissions": .array(key.permissions.map { .string($0) }),
                 ]
                 let row = "\(key.id)  \(key.created)  \(key.name)  \(key.permissions.joined(separator: ","))"
-                try KeysCommand.print(json ? line.json : row)
+                try Console.print(json ? line.json : row)
             }
             guard keys?.isEmpty ?? true else { return }
             let meaning =
                 keys == nil
                 ? "a service accepts requests from this machine without one" : "a service refuses every request"
-            KeysCommand.note("There are no keys: \(meaning). Next: `profiled keys add --name NAME`.")
+            Console.note("There are no keys: \(meaning). Next: `profiled keys add --name NAME`.")
         }
     }
 }
@@ -142,7 +136,7 @@ struct KeysRevoke: ParsableCommand {
                 return keys.remove(at: place).name
             }
             try store.keyFile.sync()
-            try KeysCommand.print("The key \(name) is revoked.")
+            try Console.print("The key \(name) is revoked.")
         }
     }
 }

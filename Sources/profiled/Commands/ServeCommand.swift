@@ -28,15 +28,15 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         LoggingSystem.bootstrap { [isJSON = options.logFormat == .json] label -> any LogHandler in
-            isJSON ? JSONLogHandler(label: label) : StreamLogHandler.standardError(label: label)
+            isJSON
+                ? JSONLogHandler(label: label) : PrintableLogHandler(StreamLogHandler.standardError(label: label))
         }
         var logger = Logger(label: "profiled")
         logger.logLevel = options.level
         do {
             try await serve(logger)
         } catch {
-            let failure = StartFailure(error, host: options.host, port: options.port)
-            try? FileHandle.standardError.write(contentsOf: Data("\(failure)\n".utf8))
+            StartFailure(error, host: options.host, port: options.port).report()
             throw ExitCode.failure
         }
     }

@@ -263,7 +263,10 @@ struct TemplateTests {
             ("{% for x in 3 %}", "nothing to go through", "(1..3)"),
             ("{% assign = 1 %}", "the name of a variable is missing", "letters"),
             ("{% assign x 1 %}", "`=` is missing", "here"), ("{% abort_message %}", "`(` is missing", "here"),
-            ("{% if ${first_name}.siz == 3 %}", "line 1, column 20: `siz` is no member of text", "Did you mean `size`?"),
+            (
+                "{% if ${first_name}.siz == 3 %}", "line 1, column 20: `siz` is no member of text",
+                "Did you mean `size`?"
+            ),
             ("{% if ${first_name}[0] == 'A' %}", "line 1, column 20: text has no elements", "`.first`"),
             ("{{campaign.${name}.length}}", "`length` is no member of text", "There are size, first, last"),
             ("{% if ${first_name} containsx %}", "unexpected text before `%}`", "here"),

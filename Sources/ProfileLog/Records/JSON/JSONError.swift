@@ -77,11 +77,6 @@ extension JSONError.Kind: CustomStringConvertible {
         let start = key.unicodeScalars.prefix(64)
         let shown = start.endIndex == key.unicodeScalars.endIndex ? key : String(start) + "…"
         // A key may hold line feeds or terminal escapes; the message stays one line.
-        guard shown.unicodeScalars.contains(where: \.isUnprintable) else { return shown }
-        return String(String.UnicodeScalarView(shown.unicodeScalars.map(visible)))
-    }
-
-    private static func visible(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
-        scalar.isUnprintable ? "\u{FFFD}" : scalar
+        return shown.printable { _ in "\u{FFFD}" }
     }
 }

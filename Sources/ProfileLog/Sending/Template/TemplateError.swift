@@ -21,8 +21,7 @@ package struct TemplateError: Error, Hashable, Sendable, CustomStringConvertible
 
     /// One line, at most so long that an error of a template is no second template.
     static func shown(_ word: String) -> String {
-        let start = String.UnicodeScalarView(word.unicodeScalars.prefix(64).map { $0.isUnprintable ? "\u{FFFD}" : $0 })
-        return String(start) + (word.isLonger(than: 64) ? "…" : "")
+        String(word.unicodeScalars.prefix(64)).printable { _ in "\u{FFFD}" } + (word.isLonger(than: 64) ? "…" : "")
     }
 
     /// One line without the remedy.
