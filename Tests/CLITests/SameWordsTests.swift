@@ -120,6 +120,44 @@ struct SameWordsTests {
             name: "a blamed field waits", before: [["save", "attribute", "ana", "iban=x", "--process", "Push"]],
             command: ["blame", "ana", "iban"], words: ["waits on phone"]),
         Case(
+            name: "what was refused is listed", before: [["import", "item.jsonl"], ["launch"]], command: ["rejected"],
+            words: ["1 item to be repaired"]),
+        Case(
+            name: "what is lost is listed", before: noInstance + [["log", "event", "jane", "e", "--device", "phone"]],
+            command: ["rejected"]),
+        Case(
+            name: "what waits is listed", before: offline + [["log", "event", "device:phone", "a"]],
+            command: ["pending"], words: ["offline"]),
+        Case(
+            name: "a device shows what it keeps", before: offline + [["log", "event", "device:phone", "a"]],
+            command: ["device", "show"], words: ["1 queued", "offline"]),
+        Case(
+            name: "a line of an import is refused", command: ["import", "bad.jsonl"]),
+        Case(
+            name: "an identified device is not anonymous again",
+            before: [["log", "event", "device:d2", "a"], ["change-user", "jane"]],
+            command: ["change-user", "device:d2"]),
+        Case(name: "a void is refused", command: ["void", "999", "--reason", "a test"]),
+        Case(
+            name: "a repair is refused", before: [["import", "item.jsonl"], ["launch"]],
+            command: ["pending", "retry", "5", "email", "none"]),
+        Case(
+            name: "events are not found", before: [["save", "event", "device:phone", "played"]],
+            command: ["history", "device:phone", "--name", "playd"], words: ["Did you mean played?"]),
+        Case(
+            name: "a message was not triggered",
+            before: [
+                ["messages", "declare", "messages.json"], ["change-user", "zoe"], ["launch"],
+                ["log", "purchase", "zoe", "p", "--price", "1", "--currency", "EUR"],
+            ], command: ["messages", "explain", "zoe", "w"], words: ["no event triggered it"]),
+        Case(
+            name: "a message is not known", before: [["messages", "declare", "messages.json"]],
+            command: ["messages", "explain", "zoe", "ww"], words: ["Did you mean w?"]),
+        Case(
+            name: "sends are told with what hinders them",
+            before: [["scenario", "run", "send.yaml", "--store", "STORE"]],
+            command: ["sends", "ben"], words: ["the user has no e-mail address"]),
+        Case(
             name: "a tag is lost without an instance", before: noInstance,
             command: ["tag", "container.yaml", "played song", "--device", "phone"], words: ["lost"]),
     ]
@@ -161,7 +199,24 @@ struct SameWordsTests {
                 parameters: {actionType: logEvent, eventName: played song}
             """, as: "container.yaml")
         try cli.succeed("log", "event", "zoe", "hello")
-        for command in one.before { #expect(try cli.run(command).status == 0, "\(command)") }
+        _ = try cli.write("{\"kind\":\"customEventLogged\",\"user\":\"a\"}\n", as: "bad.jsonl")
+        _ = try cli.write(
+            """
+            steps:
+              - log-event: {user: ben, name: known}
+              - request:
+                  path: /messages/send
+                  body: {external_user_ids: [ben], messages: {email: {from: a@example.com, subject: s, body: b}}}
+                  status: 201
+            """, as: "send.yaml")
+        for command in one.before {
+            let command = command.map { $0 == "STORE" ? cli.folder.appending(path: "sent").path : $0 }
+            #expect(try cli.run(command).status == 0, "\(command)")
+        }
+        if one.command.first == "sends" {
+            return try cli.run(
+                one.command + ["--format", format, "--store", cli.folder.appending(path: "sent").path])
+        }
         return try cli.run(one.command + ["--format", format], input: one.input)
     }
 

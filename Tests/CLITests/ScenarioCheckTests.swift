@@ -90,6 +90,13 @@ struct ScenarioCheckTests {
             let file = AttributeValue.object([.init("steps", .array([.object([.init(Name(String(parts[0])), json)])]))])
             #expect(!schema.accepts(file), "\(step)")
         }
+        let message = try Self.json("[{id: a, trigger_conditions: [{type: opn}]}]")
+        #expect(
+            !schema.accepts(
+                .object([
+                    .init("steps", .array([.string("launch")])),
+                    .init("workspace", .object([.init("messages", message)])),
+                ])))
         let right = [
             "{content_extension: {categories: [a], pairs: {b: number}, language: objective-c, input: email}}",
             "{content_extension: {info_plist: Info.plist}}", "{content_extension: Info.plist}",

@@ -19,10 +19,11 @@ extension EventLog {
     }
 
     /// Calls `body` with each event of ``life(of:asOf:after:direction:limit:where:skipping:)`` until it returns false.
+    /// Events whose kind and position are not wanted are not decoded.
     package func forEachInLife(
         of user: UserNumber, asOf version: Version = Version(rawValue: .max), after: Position? = nil,
         direction: Direction = .forward, skipping: ((Position, StorageError) -> Void)? = nil,
-        _ body: (RecordedEvent) throws -> Bool
+        where isWanted: (EventKind, Position) -> Bool = { _, _ in true }, _ body: (RecordedEvent) throws -> Bool
     ) throws {
         try withView { view in
             let version = min(version.rawValue, try view.version(of: user.rawValue))
@@ -37,7 +38,9 @@ extension EventLog {
                     view.prefetch(positions, index)
                     let event: RecordedEvent
                     do {
-                        event = try Self.recorded(view.header(at: position, &cursor), position, names)
+                        let header = try view.header(at: position, &cursor)
+                        guard isWanted(header.kind ?? .unknown, Position(rawValue: position)) else { continue }
+                        event = try Self.recorded(header, position, names)
                     } catch let error as StorageError {
                         guard case .damaged = error, let skipping else { throw error }
                         skipping(Position(rawValue: position), error)

@@ -27,11 +27,7 @@ struct MessageEndpoints {
         let misses = try definition.map { try nearMisses(of: $0, user, fates) } ?? []
         let reason = try links.isEmpty ? message.flatMap { try reasonWithoutSteps($0, user, definition) } : nil
         guard !links.isEmpty || reason != nil else {
-            throw APIProblem(
-                status: 404, code: "no_such_message",
-                error: message == nil
-                    ? "The user has no event at this position." : "No step of this message is known for the user.",
-                remedy: "See what was sent with GET /v1/sends, and the user's events with GET /v1/history.")
+            throw try unknown(message, user)
         }
         var events = EventJSON(log: log)
         return try APIAnswer.ok(version: user.version) { json in
@@ -41,6 +37,28 @@ struct MessageEndpoints {
             json.member("more", links.count > Self.mostLinks)
             try events.write(misses, to: &json)
         }
+    }
+
+    /// Status 404: no event at the position, or no step of `message`. Names the nearest message that is known.
+    private func unknown(_ message: Name?, _ user: UserInfo) throws -> APIProblem {
+        let look = "See what was sent with GET /v1/sends, and the user's events with GET /v1/history."
+        guard let message else {
+            return APIProblem(
+                status: 404, code: "no_such_message", error: "The user has no event at this position.", remedy: look)
+        }
+        var known = Set(try InAppMessage.stored(log.declaredMessages().definitions, at: "messages").messages.map(\.id))
+        try log.forEachInLife(
+            of: user.number, asOf: user.version, skipping: { _, _ in },
+            where: { kind, _ in if case .message = kind.role { true } else { false } }
+        ) { event in
+            if case .message(let step) = event.event, !step.message.text.isEmpty { known.insert(step.message) }
+            return true
+        }
+        let near = NearestNames(to: message.text, among: known.map(\.text).sorted()).close.first
+        let guess = near.map { "Did you mean \(APIProblem.shown($0))? " } ?? ""
+        return APIProblem(
+            status: 404, code: "no_such_message", error: "No step of this message is known for the user.",
+            remedy: guess + look)
     }
 
     /// The first links of the chain in a life, one more than an answer has, and what became of its items.
@@ -59,7 +77,7 @@ struct MessageEndpoints {
 
     private func nearMisses(of message: InAppMessage, _ user: UserInfo, _ fates: ItemFates) throws -> [NearMiss] {
         var finder = TriggerMisses(message, UnsettledItems(log: log, fates: fates))
-        try log.forEachInLife(of: user.number, asOf: user.version) { event in
+        try log.forEachInLife(of: user.number, asOf: user.version, where: { kind, _ in kind.mayTrigger }) { event in
             try finder.add(event)
             return true
         }
@@ -169,6 +187,17 @@ struct TriggerMisses {
             return NearMiss(event: event, reason: "its name is \(near), wanted \(wanted)")
         }
         return nil
+    }
+}
+
+extension EventKind {
+    /// Whether an event of the kind says something about triggers.
+    fileprivate var mayTrigger: Bool {
+        switch role {
+        case .content(.customEvent, _), .content(.purchase, _), .message: true
+        case .content(.customAttributes, _), .content(.userAttributes, _), .identity, .device, .outcome: false
+        case .remark: self == .objectsLeftOut
+        }
     }
 }
 

@@ -27,7 +27,14 @@ struct NearMisses {
     func of(_ subject: Subject, _ user: UserInfo) throws -> [NearMiss] {
         var updates: [RecordedEvent] = []
         var fates = ItemFates()
-        try log.forEachInLife(of: user.number, asOf: user.version, skipping: { _, _ in }) { event in
+        let voided = try log.voidedEvents(of: user.number)
+        try log.forEachInLife(
+            of: user.number, asOf: user.version, skipping: { _, _ in },
+            where: { kind, position in
+                // What was logged and is not void had its effect.
+                kind.mayMiss || voided.void(of: position.rawValue) != nil
+            }
+        ) { event in
             fates.add(event)
             if case .objectsLeftOut(let items) = event.event {
                 if items.contains(where: { subject.isNamed(by: $0) }) { updates.append(event) }
@@ -36,7 +43,6 @@ struct NearMisses {
             }
             return true
         }
-        let voided = try log.voidedEvents(of: user.number)
         var finder = UnsettledItems(log: log, fates: fates)
         var misses: [NearMiss] = []
         for event in updates {
@@ -130,6 +136,17 @@ struct UnsettledItems {
         let known = try log.deviceState(device).settings
         settings[device] = known
         return known
+    }
+}
+
+extension EventKind {
+    /// Whether it may be without effect, or says what became of such events.
+    fileprivate var mayMiss: Bool {
+        switch role {
+        case .content(_, .saved), .content(_, .queued), .outcome: true
+        case .content(_, .logged), .identity, .device, .message: false
+        case .remark: self == .objectsLeftOut
+        }
     }
 }
 

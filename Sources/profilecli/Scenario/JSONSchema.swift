@@ -1,4 +1,5 @@
 internal import ProfileLog
+internal import ProfileLogBrazeAPI
 internal import ProfileLogNativeAPI
 
 /// A part of a JSON Schema: what a value may be.
@@ -78,6 +79,11 @@ extension JSONSchema {
     static let appGroupTargets = list(
         .object(
             [("process", .types(["string"])), ("app_group", .types(["string"]))], required: ["process", "app_group"]))
+
+    /// A mapping, or the workspace's file.
+    static let workspace = anyOf([
+        .types(["string"]), .object(Workspace.fileKeys.map { ($0, $0 == "messages" ? inAppMessages : .any) }),
+    ])
 
     private static let decision = words(InAppSettings.Decision.allCases.map(\.word))
 

@@ -91,7 +91,8 @@ enum ScenarioSchema {
         case .contentExtension: JSONSchema.contentExtension.write(to: &json)
         case .appGroupTargets: JSONSchema.appGroupTargets.write(to: &json)
         case .list: json.member("type", "array")
-        case .container, .workspace: json.member("type", ["string", "object"])
+        case .container: json.member("type", ["string", "object"])
+        case .workspace: JSONSchema.workspace.write(to: &json)
         case .any: break
         }
     }

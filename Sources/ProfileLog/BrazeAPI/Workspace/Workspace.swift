@@ -90,13 +90,16 @@ extension Workspace {
         if let root = try YAMLNode(yaml: yaml) { try self.init(root) } else { self.init() }
     }
 
+    /// The keys of a file.
+    package static let fileKeys = [
+        "apps", "subscription_groups", "traits", "segments", "campaigns", "canvases", "messages", "blocklist",
+        "attribute_types", "attribute_policies", "limits", "export_window_days",
+    ]
+
     /// Reads a workspace that is the whole or a part of a file.
     package init(_ root: YAMLNode) throws(YAMLFileError) {
         self.init()
-        let fields = try root.fields([
-            "apps", "subscription_groups", "traits", "segments", "campaigns", "canvases", "messages", "blocklist",
-            "attribute_types", "attribute_policies", "limits", "export_window_days",
-        ])
+        let fields = try root.fields(Self.fileKeys)
         apps = try Self.list(fields, "apps", Self.app)
         subscriptionGroups = try Self.list(fields, "subscription_groups", Self.group)
         traits = try fields["traits"]?.computedTraits() ?? []
