@@ -50,6 +50,7 @@ struct DeviceEndpoints {
     private func write(_ device: String, _ state: DeviceState, to json: inout JSONWriter) throws {
         json.member("device", device)
         json.member("user", try state.user.flatMap { try log.find($0) })
+        if state.status.isRemoved { json.member("app_removed", true) }
         try write("last_launch", state.lastLaunch, to: &json)
         try write("session", state.session, to: &json)
         EventJSON.write(state.settings, to: &json)
@@ -443,7 +444,7 @@ extension DeviceEndpoints {
     private static let listed: AnswerShape = .named(
         "Device",
         [
-            "device": .text, "user": .orNull(.user), "last_launch": place, "session": place,
+            "device": .text, "user": .orNull(.user), "app_removed?": .boolean, "last_launch": place, "session": place,
             "settings": EventJSON.settings, "waiting": .integer, "queued": .integer, "why_queued?": .text,
         ])
 

@@ -35,7 +35,8 @@ struct DeviceList: AsyncParsableCommand {
             for device in page {
                 table.add(
                     device["device"].cell, device.object("user")["id"].cell,
-                    Phrase.time(device.object("last_launch")["at"]), device["waiting"].cell, device["queued"].cell,
+                    device.flag("app_removed") ? "app removed" : Phrase.time(device.object("last_launch")["at"]),
+                    device["waiting"].cell, device["queued"].cell,
                     Phrase.settings(device.object("settings")))
             }
             return table
@@ -64,7 +65,8 @@ struct DeviceShow: AsyncParsableCommand {
     private func lines(_ answer: JSONObject) -> [String] {
         var table = Table("WHAT", "OF \(device.shown)")
         table.add("user", answer.object("user")["id"].text ?? "none")
-        table.add("last launch", Self.moment(answer.object("last_launch")) ?? "never")
+        let never = answer.flag("app_removed") ? "the app was removed" : "never"
+        table.add("last launch", Self.moment(answer.object("last_launch")) ?? never)
         table.add("session", Self.moment(answer.object("session")).map { "since \($0)" } ?? "none is open")
         for (name, value) in Phrase.settingsInFull(answer.object("settings")) { table.add(name, value) }
         for storage in answer.objects("storages") {
