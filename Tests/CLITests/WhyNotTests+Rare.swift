@@ -48,6 +48,16 @@ extension WhyNotTests {
                 external_user_ids: [dan]
                 messages: {sms: {subscription_group_id: sms, body: b}}
               status: 201
+          - request:
+              path: /users/track
+              body: {attributes: [{external_id: eve, email: d@example.com}]}
+              status: 201
+          - request:
+              path: /messages/send
+              body:
+                external_user_ids: [dan, eve]
+                messages: {email: {from: a@example.com, subject: s, body: b}}
+              status: 201
           - request: {path: /canvas/trigger/send, body: {canvas_id: welcome, recipients: [{external_user_id: ben}]}, status: 201}
           - request: {path: /v1/channels, body: {channel: webhook, fails: true}}
           - request: {path: /canvas/trigger/send, body: {canvas_id: welcome, recipients: [{external_user_id: ben}]}, status: 201}

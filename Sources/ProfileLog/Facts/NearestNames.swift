@@ -12,7 +12,7 @@ package struct NearestNames {
         let typed = Array(typed.lowercased().unicodeScalars.prefix(40))
         let limit = min(max(1, typed.count / 3), most)
         let distances = names.map { (name: $0, distance: Self.distance(typed, Array($0.lowercased().unicodeScalars))) }
-        let close = distances.filter { $0.distance <= limit || Self.beginAlike(typed, $0.name) }
+        let close = distances.filter { $0.distance <= limit || most == .max && Self.beginAlike(typed, $0.name) }
             .sorted { $0.distance < $1.distance }.map(\.name)
         self.close = close
         all = close + names.filter { !close.contains($0) }
