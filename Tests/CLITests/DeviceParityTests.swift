@@ -72,6 +72,7 @@ struct DeviceParityTests {
         let patterns = [
             (#"2\d{3}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z"#, "TIME"), (#"-?\d+ (ms|s|min)\b"#, "SPAN"),
             (#""(age_s|waited_s|shortest|median|p90|longest)":-?[0-9.e-]+"#, "\"$1\":N"), (#"[0-9a-f]{24,32}"#, "ID"),
+            (#""cursor":"(\d+)-[0-9a-f]{8}""#, "\"cursor\":\"$1\""),
             (" +", " "), ("[0-9.]+ kB|\"file_bytes\":[0-9]+", "SIZE"),
         ]
         return patterns.reduce(text) { text, pattern in

@@ -61,7 +61,7 @@ struct ConnectionLimitTests {
             var silent: [RawConnection] = []
             for _ in 0..<20 { silent.append(try RawConnection(service)) }
             #expect(try await service.post("/v1/log/event", #"{"user":"u","name":"x"}"#).status == 200)
-            #expect(reader.read(until: "id: 2\n").contains("id: 2\n"))
+            #expect(reader.read(until: "id: 2-").contains("id: 2-"))
             #expect(try #require(waiting.readToEnd()).contains("userCreated"))
             withExtendedLifetime(silent) {}
         }

@@ -142,10 +142,11 @@ final class StoreLock: Sendable {
     func mendLength() { if Self.isCut(lock, lockBytes) { ftruncate(lock, off_t(lockBytes.load(ordering: .relaxed))) } }
 
     private static func isCut(_ file: Int32, _ known: borrowing Atomic<Int>) -> Bool {
+        // First: another thread may see the file grow after this one has looked.
+        let before = known.load(ordering: .acquiring)
         // Unlike `fstat`, it does not read the file's times (see `FileIdentity.isAt`).
         let bytes = lseek(file, 0, SEEK_END)
-        let before = known.load(ordering: .relaxed)
-        if bytes > before { known.store(bytes, ordering: .relaxed) }
+        if bytes > before { known.store(bytes, ordering: .releasing) }
         return bytes < before
     }
 }
