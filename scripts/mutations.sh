@@ -90,7 +90,7 @@ passes() {
 names=(
     skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version process-twice ignore-interval send-twice
     send-unsubscribed keep-erased-part resend-parts no-rate share-budget keep-erased-state swap-incomplete
-    count-void blind-audit later-wins stale-addresses two-doors ignore-twin
+    count-void blind-audit later-wins stale-addresses two-doors ignore-twin read-locked show-badge forget-merged
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -136,6 +136,12 @@ declare -A edit=(
     [two-doors]='s/case 1: throw .openElsewhere(path: path)/case 1: continue/'
     # A store goes on after another one with as many commits was copied over it.
     [ignore-twin]='s/return now == known ? nil : environment.refuseOverwritten()/return nil/'
+    # A start before the first unlock flushes what waits.
+    [read-locked]='s/let lists = kind == \.locked ? \[\] : /let lists = /'
+    # A push with only a badge is shown, and can be opened.
+    [show-badge]='s/push\.hasBanner \&\& settings\.permission/!push.isSilent \&\& settings.permission/'
+    # A life is without the events of users who were merged.
+    [forget-merged]='s/try view\.mergedHistory(of: user\.rawValue, upTo: version)\.positions$/try view.positions(of: user.rawValue, from: 1, to: version)/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -159,6 +165,9 @@ declare -A tests=(
     [stale-addresses]='ProfileLogTests.AddressCacheTests'
     [two-doors]='CrashTests.DoorTests'
     [ignore-twin]='CrashTests.OverwrittenFileTests'
+    [read-locked]='ProfileLogTests.PushMachineTests/locked'
+    [show-badge]='ProfileLogTests.PushMachineTests/noBanner'
+    [forget-merged]='ServiceTests.WhyTests/merged'
 )
 
 prepare
