@@ -87,12 +87,15 @@ struct ScenarioPlayer {
         }
         return answer.objects("dropped").compactMap { dropped in
             guard let reason = dropped["reason"].text.flatMap(SkippedRecipient.init),
-                [.unknownUser, .attributesRefused].contains(reason), let list = dropped["input_array"].text,
+                [.unknownUser, .attributesRefused, .noneLeft, .severalLeft].contains(reason),
+                let list = dropped["input_array"].text,
                 let index = dropped["index"].integer
             else { return nil }
             let recipient = step.own["body"]?[Name(list)]?.elements.dropFirst(Int(index)).first
             let id = recipient?["external_user_id"] ?? recipient
-            return StepWarning(line: step.line, message: "no such user: \((id ?? .null).cell)")
+            let isUnknown = [.unknownUser, .attributesRefused].contains(reason)
+            return StepWarning(
+                line: step.line, message: "\(isUnknown ? "no such user" : reason.rawValue): \((id ?? .null).cell)")
         }
     }
 

@@ -91,6 +91,24 @@ struct MisspellingTests {
         }
     }
 
+    @Test("A misspelt member of a recipient is noted, or named in the refusal to which it leads")
+    func recipients() async throws {
+        try await withAPI { plain in
+            let api = try plain.under("campaigns: [{id: c, name: C, messages: [{webhook: {url: u}}]}]")
+            await api.track(Wire.user("a"))
+            let sent = await api.post(
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"c","recipients":[{"external_user_id":"a","trigger_propertis":{}}]}"#)
+            #expect(sent.status == 201 && sent.json.at("errors") == .null)
+            let reason = sent.json.at("dropped.0.reason").text
+            #expect(reason == "'trigger_propertis' is not known: did you mean 'trigger_properties'?", "\(sent.json)")
+            let refused = await api.post(
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"c","recipients":[{"email":"a@b.example","prioritisation":["identified"]}]}"#)
+            #expect(refused.status == 400 && refused.json.at("remedy").text.contains("Did you mean 'prioritization'?"))
+        }
+    }
+
     @Test("An alias is not given to another user because its external ID is misspelt; far members are ignored")
     func others() async throws {
         try await withAPI { api in

@@ -219,8 +219,10 @@ extension SendRequest {
 
     private mutating func add(_ value: AttributeValue, at place: String, _ keys: [String]) throws {
         let (recipient, ignored) = try Self.recipient(value, at: place, keys)
-        self.ignored += ignored.map {
-            (recipients.count, "attributes.\($0): is ignored, as the recipient has an identifier")
+        let index = recipients.count
+        self.ignored += ignored.map { (index, "attributes.\($0): is ignored, as the recipient has an identifier") }
+        self.ignored += Misspelling.all(in: value, among: Self.recipientKeys + keys).map {
+            (index, "'\($0.member ?? "")' \($0.reason)")
         }
         recipients.append(recipient)
     }
@@ -280,11 +282,13 @@ extension SendRequest {
             if let person = try Person(object, key, value) { return person }
         } catch {
             // An address that several users may have.
+            let slip = misspelt(in: object, among: ["prioritization"], at: recipient).first
             throw APIProblem.invalid(
                 "\(recipient).prioritization",
                 object.present("prioritization") ?? .array([]) == .array([])
                     ? "is required with an address" : "is not valid",
-                remedy: "Say which of the users with the address is meant: \(Prioritization.words).")
+                remedy: slip.map { "\($0.message): \($0.remedy)" }
+                    ?? "Say which of the users with the address is meant: \(Prioritization.words).")
         }
         throw APIProblem.invalid(place, "is no such identifier")
     }
