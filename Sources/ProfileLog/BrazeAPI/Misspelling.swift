@@ -19,7 +19,7 @@ struct Misspelling: Hashable, Sendable {
         return members.compactMap { member in
             let key = member.key.text
             guard !known.contains(key), member.value != .null,
-                let meant = NearestNames(to: key, among: known.filter { !given.contains($0) }).close.first
+                let meant = NearestNames(to: key, among: known.filter { !given.contains($0) }, within: 5).close.first
             else { return nil }
             let shown = APIProblem.shown(key)
             return Misspelling(member: place.isEmpty ? shown : "\(place).\(shown)", meant: meant)
