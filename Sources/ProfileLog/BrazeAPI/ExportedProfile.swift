@@ -5,6 +5,7 @@ struct ExportedProfile {
     let user: UserInfo
     let createdAt: Timestamp?
     private let view: ProfileView
+    private let totalRevenue: [ProfileState.Revenue]
     private let attributes: [Name: AttributeValue]
     private let usage: () throws -> UsageState
     private let api: BrazeAPI
@@ -27,6 +28,7 @@ struct ExportedProfile {
         self.user = user
         self.createdAt = createdAt
         view = api.log.profileView(profile)
+        totalRevenue = profile.totalRevenue
         attributes = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name, $0.value) })
         self.usage = usage
         self.api = api
@@ -85,7 +87,7 @@ struct ExportedProfile {
             let purchases = view.purchases.filter { isInWindow($0.occurrences) }
             if purchases.isEmpty { return }
             json.objects(field.rawValue, purchases) { $0.counted("name", $1.name, $1.occurrences) }
-        case .totalRevenue: writeRevenue(to: &json)
+        case .totalRevenue: json.revenue(field.rawValue, totalRevenue)
         case .devices: usage?.writeDevices(to: &json)
         case .pushTokens: writePushTokens(to: &json)
         case .apps: usage?.writeApps(to: &json)
@@ -130,28 +132,6 @@ struct ExportedProfile {
     static func randomBucket(_ brazeID: String) -> Int {
         let hash = brazeID.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return Int(hash % 10_000)
-    }
-
-    /// The sum of all purchases in their one currency. For several currencies null and one sum for each: nothing here
-    /// converts them.
-    private func writeRevenue(to json: inout JSONWriter) {
-        var sums: [String: Double] = [:]
-        for revenue in view.purchases.flatMap(\.revenue) { sums[revenue.currency, default: 0] += revenue.amount }
-        json.key(ExportField.totalRevenue.rawValue)
-        if sums.count < 2 { return json.value(Self.rounded(sums.values.first ?? 0)) }
-        json.null()
-        json.object("total_revenue_by_currency") { json in
-            for (currency, sum) in sums.sorted(by: { $0.key < $1.key }) {
-                json.key(currency)
-                json.value(Self.rounded(sum))
-            }
-        }
-    }
-
-    /// Drops the fractions that a binary number has and no price.
-    static func rounded(_ sum: Double) -> Double {
-        guard sum.isFinite else { return 0 }
-        return abs(sum) < 1e9 ? (sum * 1e6).rounded() / 1e6 : sum
     }
 
     private func isInWindow(_ occurrences: ProfileState.Occurrences) -> Bool {

@@ -64,15 +64,15 @@ extension AttributePolicy {
         case (.int(let left)?, .int(let right)):
             let (sum, overflow) = left.addingReportingOverflow(right)
             return overflow ? nil : .int(sum)
-        case (.int(let left)?, .double(let right)): return finite(Double(left) + right)
-        case (.double(let left)?, .int(let right)): return finite(left + Double(right))
-        case (.double(let left)?, .double(let right)): return finite(left + right)
+        case (.int?, .double), (.double?, .int), (.double?, .double):
+            // Decimal: 0.1 and 0.2 are 0.3.
+            guard var sum = old.flatMap({ ExactSum($0) }), let more = ExactSum(number) else { return nil }
+            sum.add(more)
+            return sum.double.isFinite ? sum.value : nil
         case (_, .int), (_, .double): return number
         default: return nil
         }
     }
-
-    private static func finite(_ sum: Double) -> AttributeValue? { sum.isFinite ? .double(sum) : nil }
 
     /// Both, in the order in which the elements came. An old value that is no array counts as none.
     private static func union(_ old: AttributeValue?, _ values: [AttributeValue]) -> AttributeValue {

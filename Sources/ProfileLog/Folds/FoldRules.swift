@@ -29,12 +29,14 @@ public struct FoldRules: Hashable, Sendable {
     }
 }
 
-/// Rules as folds use them: by the numbers that a store gave to the names.
+/// Rules as folds use them, and the events that bring revenue: by the numbers that a store gave to the names.
 public final class BoundRules: Sendable {
     /// The rules by name.
     public let rules: FoldRules
     private let attributes: [FieldKey: AttributeRule]
     private let blockedEvents: Set<UInt32>
+    /// The events that bring revenue; nil if the store has none.
+    let orders: OrderEvents?
 
     /// No rules.
     package static let none = BoundRules(FoldRules(), names: NameMap())
@@ -58,10 +60,17 @@ public final class BoundRules: Sendable {
         for (name, type) in rules.forcedTypes { change(name) { $0.type = type } }
         self.attributes = attributes
         blockedEvents = Set(rules.blockedEvents.compactMap { names.number($0) })
+        orders = OrderEvents(names)
     }
 
     /// Whether they change nothing in this store.
-    var isEmpty: Bool { attributes.isEmpty && blockedEvents.isEmpty }
+    var isEmpty: Bool { attributes.isEmpty && blockedEvents.isEmpty && orders == nil }
+
+    /// Whether an attribute has a rule.
+    var hasAttributes: Bool { !attributes.isEmpty }
+
+    /// The same rules in a store with other names.
+    package func bound(to names: NameMap) -> BoundRules { BoundRules(rules, names: names) }
 
     /// The rule of an attribute; nil if it has none.
     func rule(of key: FieldKey) -> AttributeRule? { attributes[key] }

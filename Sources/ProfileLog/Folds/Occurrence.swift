@@ -14,9 +14,12 @@ package struct Occurrence: Hashable, Sendable {
     package let app: String?
     /// How many were bought; 1 for all else.
     package var quantity: UInt64 = 1
-    /// Price times quantity.
-    package var revenue = 0.0
+    /// Of one; 0 for what is no purchase.
+    package var price = 0.0
     package var currency = ""
+
+    /// Price times quantity.
+    package var revenue: ExactSum { ExactSum(price, times: Int64(clamping: quantity)) }
 }
 
 /// Folds events into what took effect: a saved or queued item when it is flushed or sent, with the time at which it was
@@ -71,7 +74,7 @@ extension Occurrence {
         self.init(content == .purchase ? .purchase(body.name) : .event(body.name), header, body, position)
         if content == .purchase {
             quantity = UInt64(body.quantity)
-            revenue = body.price * Double(body.quantity)
+            price = body.price
             currency = body.currency
         }
     }

@@ -3,7 +3,7 @@ public enum ProfileProjection: Projection {
     /// The name of its snapshots.
     public static let name = "profile"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 9
+    public static let revision: UInt32 = 10
     /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
 
@@ -153,7 +153,12 @@ public enum ProfileProjection: Projection {
             case RecordField.occurredAt: at = reader.signed()
             case RecordField.name:
                 let name = UInt32(truncatingIfNeeded: reader.varint())
-                if let rules, rules.blocks(event: name) { return }
+                if let rules {
+                    if rules.blocks(event: name) { return }
+                    if let value = rules.orders?.value(of: name, reader.rest) {
+                        state.orders.add(value.amount, value.currency)
+                    }
+                }
                 state.see(at)
                 state.count(name, Timestamp(rawValue: at), Position(rawValue: position))
                 return
@@ -225,6 +230,7 @@ public enum ProfileProjection: Projection {
         _ entry: UnsafeRawBufferPointer, _ key: FieldKey, _ position: UInt64, _ at: Int64, _ state: inout ProfileState,
         _ rules: BoundRules
     ) -> Bool {
+        if !rules.hasAttributes, state.removals.isEmpty { return false }
         guard let rule = rules.rule(of: key) ?? state.removals[key].map({ _ in AttributeRule() }) else { return false }
         if let named = ValueCodec.read(entry), let operation = AttributeOperation(named.operation, named.value) {
             state.apply(operation, to: key, by: rule, position: position, at: at)
@@ -244,7 +250,7 @@ public enum ProfileProjection: Projection {
         }
         state.purchases[index].occurrences.add(
             at: Timestamp(rawValue: at), Position(rawValue: position), times: UInt64(body.quantity))
-        state.purchases[index].add(body.price * Double(body.quantity), body.currency)
+        state.purchases[index].revenue.add(ExactSum(body.price, times: Int64(body.quantity)), body.currency)
     }
 }
 

@@ -28,12 +28,7 @@ extension ProfileProjection {
         for purchase in state.purchases {
             writer.varint(UInt64(purchase.product))
             writer.occurrences(purchase.occurrences)
-            writer.varint(UInt64(purchase.revenue.count))
-            for revenue in purchase.revenue {
-                writer.text(revenue.currency)
-                // Earlier programs accepted prices that add up to NaN; one pattern of it is written.
-                writer.littleEndian((revenue.amount.isNaN ? .nan : revenue.amount).bitPattern)
-            }
+            writer.revenue(purchase.revenue)
         }
         writer.varint(UInt64(state.pending.count))
         for entry in state.pending {
@@ -46,15 +41,17 @@ extension ProfileProjection {
             entry.body.withUnsafeBytes { writer.raw($0) }
             writer.byte(entry.isQueued ? 1 : 0)
         }
-        // The last two parts are there if they say anything: most states of most stores have neither.
-        if state.voids > 0 || !state.removals.isEmpty { writer.varint(state.voids) }
-        if !state.removals.isEmpty {
+        // The last three parts are there if they or a later one say anything: most states of most stores have none.
+        let hasOrders = !state.orders.isEmpty
+        if state.voids > 0 || !state.removals.isEmpty || hasOrders { writer.varint(state.voids) }
+        if !state.removals.isEmpty || hasOrders {
             writer.varint(UInt64(state.removals.count))
             for (key, at) in state.removals.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 writer.varint(UInt64(key.rawValue))
                 writer.littleEndian(at)
             }
         }
+        if hasOrders { writer.revenue(state.orders) }
         return Array(writer.bytes)
     }
 
@@ -85,9 +82,7 @@ extension ProfileProjection {
         }
         for _ in 0..<reader.count() {
             var purchase = ProfileState.PurchaseSummary(product: reader.number32(), occurrences: reader.occurrences())
-            for _ in 0..<reader.count() {
-                purchase.revenue.append(.init(currency: reader.text(), amount: reader.double()))
-            }
+            purchase.revenue = reader.revenue()
             state.purchases.append(purchase)
         }
         for _ in 0..<reader.count() {
@@ -108,6 +103,7 @@ extension ProfileProjection {
                 state.removals[key] = Int64(bitPattern: reader.fixed64())
             }
         }
+        if !reader.isAtEnd { state.orders = reader.revenue() }
         return reader.isBad || !reader.isAtEnd ? nil : state
     }
 }
@@ -127,6 +123,22 @@ extension WireWriter {
         varint(UInt64(text.utf8.count))
         text.withRawUTF8 { raw($0) }
     }
+
+    /// Each as its currency, the decimal places and the digits; a sum whose digits do not fit 64 bits as its text.
+    mutating func revenue(_ revenue: [ProfileState.Revenue]) {
+        varint(UInt64(revenue.count))
+        for revenue in revenue {
+            text(revenue.currency)
+            switch revenue.amount.form {
+            case .short(let digits, let places):
+                byte(places)
+                littleEndian(digits)
+            case .text(let digits):
+                byte(WireReader.longSum)
+                text(digits)
+            }
+        }
+    }
 }
 
 extension WireReader {
@@ -137,6 +149,26 @@ extension WireReader {
     }
 
     mutating func timestamp() -> Timestamp { Timestamp(rawValue: Int64(bitPattern: fixed64())) }
+
+    /// In the place of the decimal places.
+    static let longSum: UInt8 = 0x7F
+
+    mutating func revenue() -> [ProfileState.Revenue] {
+        var revenue: [ProfileState.Revenue] = []
+        for _ in 0..<count() {
+            let currency = text()
+            let places = UInt8(truncatingIfNeeded: varint())
+            let form: ExactSum.Form =
+                places == Self.longSum
+                ? .text(text()) : .short(digits: Int64(bitPattern: fixed64()), places: places)
+            guard let amount = ExactSum(form) else {
+                fail()
+                break
+            }
+            revenue.append(.init(currency: currency, amount: amount))
+        }
+        return revenue
+    }
 
     mutating func number32() -> UInt32 { UInt32(truncatingIfNeeded: varint()) }
 }

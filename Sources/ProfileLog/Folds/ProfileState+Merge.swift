@@ -31,6 +31,7 @@ extension ProfileState {
             }
         }
         for purchase in source.purchases { merge(purchase) }
+        for revenue in source.orders { orders.add(revenue.amount, revenue.currency) }
         pending = (pending + source.pending).sorted { $0.position < $1.position }
     }
 
@@ -73,7 +74,7 @@ extension ProfileState {
             return
         }
         purchases[index].occurrences.merge(purchase.occurrences)
-        for revenue in purchase.revenue { purchases[index].add(revenue.amount, revenue.currency) }
+        for revenue in purchase.revenue { purchases[index].revenue.add(revenue.amount, revenue.currency) }
     }
 }
 
@@ -98,14 +99,14 @@ extension ProfileState.Occurrences {
     }
 }
 
-extension ProfileState.PurchaseSummary {
-    /// Adds to the revenue in `currency`.
-    mutating func add(_ amount: Double, _ currency: String) {
-        let index = revenue.firstIndex { $0.currency >= currency } ?? revenue.count
-        if index < revenue.count, revenue[index].currency == currency {
-            revenue[index].amount += amount
+extension [ProfileState.Revenue] {
+    /// Adds to the amount in `currency`.
+    package mutating func add(_ amount: ExactSum, _ currency: String) {
+        let index = firstIndex { $0.currency >= currency } ?? count
+        if index < count, self[index].currency == currency {
+            self[index].amount.add(amount)
         } else {
-            revenue.insert(.init(currency: currency, amount: amount), at: index)
+            insert(.init(currency: currency, amount: amount), at: index)
         }
     }
 }

@@ -18,6 +18,8 @@ public struct ProfileState: Sendable {
     /// Launches, sessions and flushes; empty for users without any.
     private var activity: [Occurrences] = []
     package var purchases: [PurchaseSummary] = []
+    /// What orders brought, less what was refunded, by currency in ascending order.
+    package var orders: [Revenue] = []
     package var pending: [PendingEntry] = []
     /// How often an event was voided or unvoided.
     package var voids: UInt64 = 0
@@ -91,11 +93,21 @@ public struct ProfileState: Sendable {
         package var occurrences = Occurrences()
         /// Price times quantity, by currency in ascending order.
         package var revenue: [Revenue] = []
+    }
 
-        package struct Revenue: Hashable, Sendable {
-            package let currency: String
-            package var amount: Double
+    /// What was paid in one currency.
+    package struct Revenue: Hashable, Sendable {
+        package let currency: String
+        package var amount: ExactSum
+    }
+
+    /// What was paid for products and by orders, by currency in ascending order.
+    package var totalRevenue: [Revenue] {
+        var total = orders
+        for purchase in purchases {
+            for revenue in purchase.revenue { total.add(revenue.amount, revenue.currency) }
         }
+        return total
     }
 
     /// A saved item that waits for a launch, or something that the SDK has not sent: its storage, and its record's

@@ -18,6 +18,9 @@ extension EventLog {
         }
     }
 
+    /// The events that bring revenue; nil if nothing acknowledged is one.
+    package func orderEvents() throws -> OrderEvents? { try withView { OrderEvents($0.nameTable.current) } }
+
     /// The number of `name`, under which occurrences have it; nil if nothing acknowledged has the name.
     package func number(of name: Name) throws -> UInt32? { try withView { _ in names.number(name) } }
 

@@ -142,11 +142,14 @@ private struct TraitTable {
         var properties: [AttributeValue.Member]??
         for place in places(of: occurrence.what) where traits[place].takes(occurrence.at, at: now) {
             let value: AttributeValue?
+            var exact: ExactSum?
             switch (traits[place].property, occurrence.what) {
             case (nil, _): value = .date(OccurredAt(occurrence.at))
-            case ("price", .purchase): value = .double(occurrence.revenue / Double(max(1, occurrence.quantity)))
+            case ("price", .purchase): value = .double(occurrence.price)
             case ("quantity", .purchase): value = .int(Int64(clamping: occurrence.quantity))
-            case ("revenue", .purchase): value = .double(occurrence.revenue)
+            case ("revenue", .purchase):
+                exact = occurrence.revenue
+                value = exact?.value
             case ("currency", .purchase): value = .string(occurrence.currency)
             case ("product", .purchase(let number)): value = log.names.name(number).map { .string($0.text) }
             case (let property?, _):
@@ -154,7 +157,7 @@ private struct TraitTable {
                 value = properties??.first { $0.key == property }?.value
             }
             let isCounted = traits[place].function == .count
-            folds[place].add(value, at: occurrence.at, times: isCounted ? occurrence.quantity : 1)
+            folds[place].add(value, at: occurrence.at, times: isCounted ? occurrence.quantity : 1, exact: exact)
         }
     }
 

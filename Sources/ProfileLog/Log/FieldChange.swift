@@ -36,10 +36,9 @@ extension EventLog {
 extension FieldChange {
     /// What differs from `earlier` to `later`, two states whose names are in `names`: by group, then by name. Without
     /// an earlier one, all that `later` has.
-    ///
-    /// With `withRevenue`, what was paid for a product is compared too, as a field for each currency.
+    /// What was paid is a field for each product and currency.
     package static func all(
-        from earlier: ProfileState?, to later: ProfileState, _ names: NameMap, withRevenue: Bool = false
+        from earlier: ProfileState?, to later: ProfileState, _ names: NameMap
     ) -> [FieldChange] {
         let before = ProfileView(earlier ?? ProfileProjection.initial, names)
         let after = ProfileView(later, names)
@@ -47,7 +46,8 @@ extension FieldChange {
             + between(.customAttributes, fields(before.customAttributes), fields(after.customAttributes))
             + between(.customEvents, counts(before.customEvents), counts(after.customEvents))
             + between(.purchases, counts(before.purchases), counts(after.purchases))
-            + (withRevenue ? revenueChanges(before.purchases, after.purchases) : [])
+            + revenueChanges(.purchases, paid(before.purchases), paid(after.purchases))
+            + revenueChanges(.profile, orders(earlier), orders(later))
             + between(.profile, earlier.map(facts) ?? [:], facts(later))
     }
 
@@ -72,27 +72,36 @@ extension FieldChange {
         return values
     }
 
-    /// The sums by product and currency that differ.
-    private static func revenueChanges(
-        _ before: [ProfileView.Counted], _ after: [ProfileView.Counted]
-    ) -> [FieldChange] {
-        func sums(_ purchases: [ProfileView.Counted]) -> [[Name]: SetValue] {
-            var sums: [[Name]: SetValue] = [:]
-            for purchase in purchases {
-                for (currency, amount) in purchase.revenue {
-                    sums[[purchase.name, "revenue", Name(currency)]] = .init(
-                        value: .double(amount), position: purchase.occurrences.position)
-                }
+    private typealias Paid = [[Name]: (sum: ExactSum, position: Position?)]
+
+    private static func paid(_ purchases: [ProfileView.Counted]) -> Paid {
+        var paid: Paid = [:]
+        for purchase in purchases {
+            for revenue in purchase.paid {
+                paid[[purchase.name, "revenue", Name(revenue.currency)]] = (
+                    revenue.amount, purchase.occurrences.position
+                )
             }
-            return sums
         }
-        let (old, new) = (sums(before), sums(after))
-        return Set(old.keys).union(new.keys).sorted { $0.lexicographicallyPrecedes($1) }.compactMap { path in
-            old[path]?.value == new[path]?.value
+        return paid
+    }
+
+    private static func orders(_ state: ProfileState?) -> Paid {
+        var paid: Paid = [:]
+        for revenue in state?.orders ?? [] {
+            paid[["orders", "revenue", Name(revenue.currency)]] = (revenue.amount, nil)
+        }
+        return paid
+    }
+
+    /// The sums that differ.
+    private static func revenueChanges(_ group: Group, _ before: Paid, _ after: Paid) -> [FieldChange] {
+        Set(before.keys).union(after.keys).sorted { $0.lexicographicallyPrecedes($1) }.compactMap { path in
+            before[path]?.sum == after[path]?.sum
                 ? nil
                 : FieldChange(
-                    group: .purchases, path: path, before: old[path]?.value, after: new[path]?.value,
-                    position: new[path]?.position)
+                    group: group, path: path, before: before[path]?.sum.value, after: after[path]?.sum.value,
+                    position: after[path]?.position)
         }
     }
 

@@ -30,12 +30,12 @@ public struct ProfileView: Hashable, Sendable {
         /// How often, first and last.
         package var occurrences: ProfileState.Occurrences
         /// Price times quantity, by currency in ascending order; empty for a custom event.
-        package var paid: [ProfileState.PurchaseSummary.Revenue] = []
+        package var paid: [ProfileState.Revenue] = []
 
         /// How often it happened, or how many were bought.
         public var count: UInt64 { occurrences.count }
-        /// What was paid for the product, by currency in ascending order.
-        public var revenue: [(currency: String, amount: Double)] { paid.map { ($0.currency, $0.amount) } }
+        /// What was paid for the product, by currency in ascending order: the double nearest to the exact sum.
+        public var revenue: [(currency: String, amount: Double)] { paid.map { ($0.currency, $0.amount.double) } }
     }
 
     /// A saved item.

@@ -10,7 +10,7 @@ final class RulesCache: Sendable {
         var changes: [(position: UInt64, rules: FoldRules)] = []
         /// How many names there were when `timeline` was bound.
         var names: UInt32 = 0
-        /// Nil without changes.
+        /// Nil without changes and without orders.
         var timeline: RulesTimeline?
     }
 
@@ -26,13 +26,13 @@ final class RulesCache: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The rules by which events in `view` are folded; nil if none were ever set. There may be later ones among them:
+    /// The rules by which events in `view` are folded; nil if there is nothing to mind. There may be later ones among them:
     /// they hold for later events only.
     func timeline(_ view: LogView) throws -> RulesTimeline? {
         try state.withLock { state in
             if view.last > state.last { try Self.catchUp(&state, view) }
             let names = view.nameTable.count
-            if names != state.names, !state.changes.isEmpty { Self.bind(&state, view.nameTable.current) }
+            if names != state.names { Self.bind(&state, view.nameTable.current) }
             return state.timeline
         }
     }
@@ -52,7 +52,7 @@ final class RulesCache: Sendable {
 
     private static func bind(_ state: inout State, _ names: NameMap) {
         state.names = names.count
-        state.timeline = RulesTimeline(state.changes.map { ($0.position, BoundRules($0.rules, names: names)) })
+        state.timeline = RulesTimeline(state.changes, names: names)
     }
 
     /// The newest known rules, and how many of the system's events were looked at.

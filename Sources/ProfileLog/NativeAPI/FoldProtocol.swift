@@ -210,6 +210,7 @@ package enum FoldProtocol {
                 throw Refusal(reason: "has names whose numbers do not follow the last ones")
             }
             for case .string(let text) in texts { names.add(Name(text)) }
+            rules = rules.bound(to: names)
         }
 
         private mutating func apply(_ record: String, _ event: AttributeValue?) throws {

@@ -34,14 +34,10 @@ struct ProfileJSON: Sendable {
         json.objects("purchases", view.purchases) { json, purchase in
             json.member("product", purchase.name.text)
             json.members(of: purchase.occurrences)
-            json.object("revenue") { json in
-                for revenue in purchase.revenue {
-                    // A sum of finite numbers may leave the range of a double.
-                    json.member(
-                        revenue.currency, revenue.amount.isFinite ? AttributeValue.double(revenue.amount) : .null)
-                }
-            }
+            json.member("revenue", purchase.paid)
         }
+        json.object("orders") { $0.member("revenue", state.orders) }
+        json.member("total_revenue", state.totalRevenue)
         json.object("launches") { $0.members(of: state.launches) }
         json.object("flushes") { $0.members(of: state.flushes) }
         json.object("pending") { json in
@@ -89,7 +85,8 @@ extension ProfileJSON {
             "last_seen": .orNull(.time), "attributes": .map(.any), "custom_attributes": .map(.any),
             "set_by": ["attributes": .map(.integer), "custom_attributes": .map(.integer)],
             "custom_events": [["name": .text] + occurrences],
-            "purchases": [["product": .text] + occurrences + ["revenue": .map(.orNull(.number))]],
+            "purchases": [["product": .text] + occurrences + ["revenue": .map(.number)]],
+            "orders": ["revenue": .map(.number)], "total_revenue": .map(.number),
             "launches": occurrences, "flushes": occurrences,
             "pending": [
                 "total": .integer, "pending_custom_events": .integer, "pending_custom_attributes": .integer,

@@ -27,11 +27,7 @@ struct SeriesEndpoint {
                 json.member("time", range.label(index))
                 json.member("count", point.count)
                 guard case .revenue = measure else { return }
-                json.object("revenue") { json in
-                    for (currency, sum) in point.revenue.sorted(by: { $0.key < $1.key }) {
-                        json.member(currency, sum.isFinite ? AttributeValue.double(sum) : .null)
-                    }
-                }
+                json.member("revenue", point.revenue)
             }
         }
     }
@@ -50,7 +46,7 @@ struct SeriesEndpoint {
         switch (parts[0], name) {
         case ("event", let name?): return .events(name)
         case ("purchases", _): return .quantity(name)
-        case ("revenue", _): return .revenue(name)
+        case ("revenue", _): return .revenue(name, withOrders: name == nil)
         case ("sessions", nil): return .sessions
         case ("dau", nil): return .dailyUsers
         case ("mau", nil): return .monthlyUsers

@@ -31,7 +31,7 @@ struct TraitEndpoint {
                 if case .object(let members) = trait.0.declaration {
                     for member in members { json.member(member.key.text, member.value) }
                 }
-                json.member("value", trait.1.value.map(JSONValues.json) ?? .null)
+                json.member("value", trait.1)
                 json.member("skipped", trait.1.skipped)
             }
         }
@@ -46,9 +46,17 @@ extension ProfileJSON {
         let folds = try reader.folds(of: user, state)
         json.object("traits") { json in
             for (trait, fold) in zip(reader.traits, folds) {
-                json.member(trait.name.text, fold.value.map(JSONValues.json) ?? .null)
+                json.member(trait.name.text, fold)
             }
         }
+    }
+}
+
+extension JSONWriter {
+    /// The value of a trait; a sum with all its digits.
+    fileprivate mutating func member(_ key: String, _ fold: TraitFold) {
+        if let sum = fold.sum { return member(key, sum) }
+        member(key, fold.value.map(JSONValues.json) ?? .null)
     }
 }
 

@@ -11,8 +11,16 @@ extension JSONWriter {
     package mutating func member(_ key: String, _ value: Int) { member(key) { $0.value(value) } }
     package mutating func member(_ key: String, _ value: UInt64) { member(key) { $0.value(value) } }
     package mutating func member(_ key: String, _ value: Double) { member(key) { $0.value(value) } }
+    package mutating func member(_ key: String, _ sum: ExactSum) { member(key) { $0.value(sum) } }
     package mutating func member(_ key: String, _ value: AttributeValue) { member(key) { $0.value(value) } }
     package mutating func member(_ key: String, _ time: OccurredAt) { member(key) { $0.value(time) } }
+
+    /// Writes an object with a member for each currency.
+    package mutating func member(_ key: String, _ revenue: [ProfileState.Revenue]) {
+        object(key) { json in
+            for revenue in revenue { json.member(revenue.currency, revenue.amount) }
+        }
+    }
 
     /// Writes a text member, unless there is none.
     package mutating func member(_ key: String, _ text: String?) {

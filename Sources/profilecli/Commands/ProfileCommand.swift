@@ -131,10 +131,15 @@ struct ProfileText {
 
     private func purchases() -> Table {
         var table = Table("PRODUCT", "#COUNT", "REVENUE", "LAST!")
-        for purchase in profile.objects("purchases") {
-            let revenue = purchase["revenue"].members.map { "\($0.value.cell) \($0.key.text)" }.joined(separator: ", ")
-            table.add(purchase["product"].cell, purchase["count"].cell, revenue, Phrase.time(purchase["last"]))
+        func revenue(_ object: JSONObject) -> String {
+            object["revenue"].members.map { "\($0.value.cell) \($0.key.text)" }.joined(separator: ", ")
         }
+        for purchase in profile.objects("purchases") {
+            table.add(
+                purchase["product"].cell, purchase["count"].cell, revenue(purchase), Phrase.time(purchase["last"]))
+        }
+        let orders = revenue(profile.object("orders"))
+        if !orders.isEmpty { table.add("(orders)", "", orders, "") }
         return table
     }
 

@@ -47,7 +47,7 @@ struct AlteredHistoryTests {
     ) -> [UserNumber: [FieldChange]] {
         before.compactMapValues { $0 }.reduce(into: [:]) { changes, row in
             guard let later = after[row.key] else { return }
-            let found = FieldChange.all(from: row.value, to: later, log.names.current, withRevenue: true)
+            let found = FieldChange.all(from: row.value, to: later, log.names.current)
             if !found.isEmpty { changes[row.key] = found }
         }
     }

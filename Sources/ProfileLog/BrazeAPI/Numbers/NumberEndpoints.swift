@@ -107,16 +107,10 @@ extension Query {
 
 extension JSONWriter {
     /// The sum in its one currency. For several currencies null, and one sum for each: nothing here converts them.
-    fileprivate mutating func revenue(_ key: String, _ revenue: [String: Double]) {
-        guard revenue.count > 1 else {
-            return member(key, AttributeValue.double(ExportedProfile.rounded(revenue.values.first ?? 0)))
-        }
+    mutating func revenue(_ key: String, _ revenue: [ProfileState.Revenue]) {
+        if revenue.count < 2 { return member(key, revenue.first?.amount ?? ExactSum()) }
         member(key, AttributeValue.null)
-        object(key + "_by_currency") { json in
-            for (currency, sum) in revenue.sorted(by: { $0.key < $1.key }) {
-                json.member(currency, AttributeValue.double(ExportedProfile.rounded(sum)))
-            }
-        }
+        member(key + "_by_currency", revenue)
     }
 }
 

@@ -27,6 +27,8 @@ package indirect enum Condition: Hashable, Sendable {
         case last(Counted)
         /// What was paid for a product, in all currencies.
         case revenue(Name)
+        /// What was paid for products and by orders, in all currencies.
+        case totalRevenue
         case firstSeen, lastSeen
         /// The last launch or session on a device.
         case lastUsedApp
@@ -66,7 +68,12 @@ package indirect enum Condition: Hashable, Sendable {
         case .all(let conditions): try conditions.allSatisfy { try $0.accepts(user, at: now) }
         case .any(let conditions): try conditions.contains { try $0.accepts(user, at: now) }
         case .not(let condition): try !condition.accepts(user, at: now)
-        case .holds(let field, let test): test.accepts(try user.value(of: field, at: now), at: now)
+        case .holds(let field, let test):
+            if let sum = try user.sum(of: field, at: now) {
+                test.accepts(sum, at: now)
+            } else {
+                test.accepts(try user.value(of: field, at: now), at: now)
+            }
         }
     }
 }
@@ -75,4 +82,11 @@ package indirect enum Condition: Hashable, Sendable {
 package protocol ConditionSubject {
     /// The field's value; nil if there is none.
     func value(of field: Condition.Field, at now: Timestamp) throws -> AttributeValue?
+
+    /// The field's value, if it is a sum with digits that `value(of:at:)` may lack.
+    func sum(of field: Condition.Field, at now: Timestamp) throws -> ExactSum?
+}
+
+extension ConditionSubject {
+    package func sum(of field: Condition.Field, at now: Timestamp) throws -> ExactSum? { nil }
 }

@@ -61,6 +61,8 @@ package enum ValueTest: Hashable, Sendable {
             default: return nil
             }
         }
+
+        fileprivate var decimal: ExactSum { int.map { ExactSum($0) } ?? ExactSum(double) }
     }
 
     /// Equal to `value`: numbers and times by what they are, all else exactly.
@@ -106,6 +108,17 @@ package enum ValueTest: Hashable, Sendable {
         case (.same(let wanted), _): return value == wanted
         case (.element(let test), .array(let elements)): return elements.contains { test.accepts($0, at: now) }
         default: return false
+        }
+    }
+
+    /// Whether a sum passes. It is compared exactly, with the decimal text of the number.
+    package func accepts(_ sum: ExactSum, at now: Timestamp) -> Bool {
+        switch self {
+        case .not(let test): !test.accepts(sum, at: now)
+        case .all(let tests): tests.allSatisfy { $0.accepts(sum, at: now) }
+        case .any(let tests): tests.contains { $0.accepts(sum, at: now) }
+        case .number(let relation, let wanted): relation.holds(sum, wanted.decimal)
+        default: accepts(sum.value, at: now)
         }
     }
 

@@ -53,7 +53,7 @@ package struct ComputedTrait: Hashable, Sendable {
 package struct TraitFold: Sendable {
     private enum State: Sendable {
         case count(UInt64)
-        case sum(AttributeValue)
+        case sum(ExactSum, isWhole: Bool)
         case edge(at: Timestamp, value: AttributeValue)
         case none
         case values(OrderedCounts)
@@ -74,23 +74,27 @@ package struct TraitFold: Sendable {
         self.function = function
         switch function {
         case .count: state = .count(0)
-        case .sum: state = .sum(.int(0))
+        case .sum: state = .sum(ExactSum(), isWhole: true)
         case .first, .last: state = .none
         case .mostFrequent, .unique: state = .values(OrderedCounts())
         }
     }
 
-    /// Takes an occurrence in. `value` is that of the trait's property, nil if it has none.
-    package mutating func add(_ value: AttributeValue?, at time: Timestamp, times: UInt64 = 1) {
+    /// Takes an occurrence in. `value` is that of the trait's property, nil if it has none. A sum adds `exact` in its
+    /// place, if that is there.
+    package mutating func add(
+        _ value: AttributeValue?, at time: Timestamp, times: UInt64 = 1, exact: ExactSum? = nil
+    ) {
         guard let value, value != .null else { return }
         switch state {
         case .count(let count): state = .count(count + times)
-        case .sum(let sum):
-            guard let new = Self.sum(sum, value) else {
+        case .sum(var sum, let isWhole):
+            guard let more = exact ?? ExactSum(value) else {
                 skipped += 1
                 return
             }
-            state = .sum(new)
+            sum.add(more)
+            if case .int = value { state = .sum(sum, isWhole: isWhole) } else { state = .sum(sum, isWhole: false) }
         case .none: state = .edge(at: time, value: value)
         case .edge(let old, _):
             if function == .first ? time < old : time >= old { state = .edge(at: time, value: value) }
@@ -112,7 +116,7 @@ package struct TraitFold: Sendable {
     package var value: AttributeValue? {
         switch state {
         case .count(let count): return .int(Int64(clamping: count))
-        case .sum(let sum): return sum
+        case .sum(let sum, let isWhole): return isWhole ? sum.integer.map { .int($0) } ?? sum.value : sum.value
         case .none: return nil
         case .edge(_, let value): return value
         case .values(let values):
@@ -124,13 +128,9 @@ package struct TraitFold: Sendable {
         }
     }
 
-    /// Exact for whole numbers as long as the sum is one; nil if `value` is no number or the sum has no end.
-    private static func sum(_ sum: AttributeValue, _ value: AttributeValue) -> AttributeValue? {
-        if case .int(let left) = sum, case .int(let right) = value {
-            let (sum, overflow) = left.addingReportingOverflow(right)
-            if !overflow { return .int(sum) }
-        }
-        guard let left = sum.asNumber, let right = value.asNumber, (left + right).isFinite else { return nil }
-        return .double(left + right)
+    /// The sum with all its digits; nil for another function, and for a whole number that `value` has.
+    package var sum: ExactSum? {
+        guard case .sum(let sum, let isWhole) = state else { return nil }
+        return isWhole && sum.integer != nil ? nil : sum
     }
 }

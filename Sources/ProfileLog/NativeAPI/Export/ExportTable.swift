@@ -100,7 +100,8 @@ package struct ExportTable: Sendable {
             column(attribute.name, type(attribute), "attributes", Name(attribute.name))
         } + [
             column("custom_attributes", .json), column("traits", .json), column("custom_events", .json),
-            column("purchases", .json), column("launches", .integer, "launches", "count"),
+            column("purchases", .json), column("orders", .json), column("total_revenue", .json),
+            column("launches", .integer, "launches", "count"),
             column("last_launch", .text, "launches", "last"), column("pending", .integer, "pending", "total"),
         ]
 }

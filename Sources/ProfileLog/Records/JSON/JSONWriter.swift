@@ -110,6 +110,12 @@ extension JSONWriter {
         bytes.append(contentsOf: value.description.utf8)
     }
 
+    /// Writes all digits of a sum, always with a fraction or an exponent.
+    package mutating func value(_ sum: ExactSum) {
+        separate()
+        bytes.append(contentsOf: sum.description.utf8)
+    }
+
     /// Writes the value that `other` has.
     package mutating func value(written other: JSONWriter) {
         separate()

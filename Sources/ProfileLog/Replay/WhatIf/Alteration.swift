@@ -64,7 +64,8 @@ package struct Alteration: Sendable {
         if !newNames.added.isEmpty { names = newNames.map }
         hasOwnRules = history.rules != nil
         alteredTimeline =
-            history.rules.map { [names] in RulesTimeline(always: BoundRules($0, names: names)) } ?? timeline
+            history.rules.map { [names] in RulesTimeline(always: BoundRules($0, names: names)) }
+            ?? (newNames.added.isEmpty ? timeline : timeline?.bound(to: names) ?? RulesTimeline([], names: names))
         users = isLocal && !hasOwnRules ? canonical : nil
         isByPosition = isLocal && owners.isEmpty
     }

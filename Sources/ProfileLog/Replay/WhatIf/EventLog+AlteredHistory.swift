@@ -100,7 +100,7 @@ private struct AlteredFold: Sendable {
         guard let after = profile.after else { return }
         let before = profile.before
         if ProfileProjection.encode(before) == ProfileProjection.encode(after) { return }
-        let changes = FieldChange.all(from: before, to: after, alteration.names, withRevenue: true)
+        let changes = FieldChange.all(from: before, to: after, alteration.names)
         var passes: ProfileImpact.Passes?
         if let isPassing = options.passes, let info = try log.find(UserNumber(rawValue: user)) {
             passes = .init(before: try isPassing(info, before, nil), after: try isPassing(info, after, alteration))

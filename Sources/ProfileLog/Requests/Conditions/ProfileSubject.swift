@@ -91,12 +91,7 @@ package struct ProfileSubject: ConditionSubject {
             return .int(try count(counted, all, from: Timestamp(rawValue: now.rawValue - span), to: now))
         case .first(let counted): return occurrences(counted)?.times.map { Self.date($0.lowerBound) }
         case .last(let counted): return occurrences(counted)?.times.map { Self.date($0.upperBound) }
-        case .revenue(let product):
-            let purchase = number(of: product).flatMap { number in
-                state.purchases.first { $0.product == number }
-            }
-            let sum = purchase?.revenue.reduce(0) { $0 + $1.amount } ?? 0
-            return sum.isFinite ? .double(sum) : nil
+        case .revenue, .totalRevenue: return try sum(of: field, at: now)?.value
         case .firstSeen: return state.firstSeen.map(Self.date)
         case .lastSeen: return state.lastSeen.map(Self.date)
         case .lastUsedApp: return lastUsedApp.map(Self.date)
@@ -108,6 +103,21 @@ package struct ProfileSubject: ConditionSubject {
         case .externalID: return externalID.map { .string($0) }
         case .brazeID: return user.map { .string($0.brazeID) }
         }
+    }
+
+    package func sum(of field: Condition.Field, at now: Timestamp) throws -> ExactSum? {
+        let revenue: [ProfileState.Revenue]
+        switch field {
+        case .revenue(let product):
+            let number = number(of: product)
+            revenue = state.purchases.first { $0.product == number }?.revenue ?? []
+        case .totalRevenue: revenue = state.totalRevenue
+        case .trait(let name):
+            guard let user else { return nil }
+            return try (traits ?? TraitReader(log, at: now, of: alteration)).sum(name, of: user.number, state)
+        default: return nil
+        }
+        return revenue.reduce(into: ExactSum()) { $0.add($1.amount) }
     }
 
     private func number(of name: Name) -> UInt32? {

@@ -355,7 +355,8 @@ private struct WherePath {
     /// Fields with a name of one word.
     static let fields: [String: Condition.Field] = [
         "first_seen": .firstSeen, "last_seen": .lastSeen, "last_used_app": .lastUsedApp, "created_at": .created,
-        "pending": .pending, "version": .version, "external_id": .externalID, "braze_id": .brazeID,
+        "total_revenue": .totalRevenue, "pending": .pending, "version": .version, "external_id": .externalID,
+        "braze_id": .brazeID,
     ]
 
     func condition(_ test: ValueTest) -> Condition {
@@ -373,7 +374,7 @@ private struct WherePath {
 
     private var kind: Kind {
         switch field {
-        case .count, .revenue, .pending, .version: .number
+        case .count, .revenue, .totalRevenue, .pending, .version: .number
         case .first, .last, .firstSeen, .lastSeen, .lastUsedApp, .created: .time
         case .externalID, .brazeID: .text
         case .attribute(let attribute) where attribute.isTime: .time

@@ -6,8 +6,8 @@ package enum SeriesMeasure: Hashable, Sendable {
     case sessions
     /// How many products were bought; nil for all products.
     case quantity(Name?)
-    /// What was paid.
-    case revenue(Name?)
+    /// What was paid for a product; nil for all products, then also by orders if they are asked for.
+    case revenue(Name?, withOrders: Bool = false)
     /// Users with a session or a launch in the point's day or hour.
     case dailyUsers
     /// Users with a session or a launch in the 30 days up to the point's end.
@@ -29,7 +29,7 @@ package struct Series: Sendable {
     package struct Point: Hashable, Sendable {
         package var count: UInt64 = 0
         /// What was paid, by currency.
-        package var revenue: [String: Double] = [:]
+        package var revenue: [ProfileState.Revenue] = []
     }
 
     /// Counts by a scan of the log; a size by reading all profiles for each point.
@@ -56,14 +56,25 @@ package struct Series: Sendable {
         case .monthlyUsers: try countUsers(within: Int(30 * Condition.day / range.unit.span), filter, log)
         default:
             let wanted = try Self.wanted(measure, log)
+            var orders: OrderEvents?
+            if case .revenue(nil, withOrders: true) = measure { orders = try log.orderEvents() }
             try log.forEachOccurrence { occurrence in
                 let index = range.index(of: occurrence.at)
-                guard points.indices.contains(index), wanted(occurrence.what), try filter.takes(occurrence) else {
+                guard points.indices.contains(index) else { return }
+                if let orders, case .event(let name) = occurrence.what, orders.has(name) {
+                    guard try filter.takes(occurrence),
+                        let paid = try log.withView({
+                            orders.value(of: try $0.header(at: occurrence.position.rawValue))
+                        })
+                    else { return }
+                    points[index].count += 1
+                    points[index].revenue.add(paid.amount, paid.currency)
                     return
                 }
+                guard wanted(occurrence.what), try filter.takes(occurrence) else { return }
                 points[index].count += occurrence.quantity
                 if !occurrence.currency.isEmpty {
-                    points[index].revenue[occurrence.currency, default: 0] += occurrence.revenue
+                    points[index].revenue.add(occurrence.revenue, occurrence.currency)
                 }
             }
         }
@@ -74,7 +85,7 @@ package struct Series: Sendable {
         case .events(let name):
             let number = try log.number(of: name)
             return { what in if case .event(let event) = what { event == number } else { false } }
-        case .quantity(let product), .revenue(let product):
+        case .quantity(let product), .revenue(let product, _):
             let number = try product.map { try log.number(of: $0) }
             return { what in
                 guard case .purchase(let bought) = what else { return false }

@@ -72,6 +72,14 @@ package final class TraitReader {
         return try folds(of: user, state)[place].value
     }
 
+    /// The trait `name` with all its digits, if it is a sum that is not whole.
+    package func sum(_ name: Name, of user: UserNumber, _ state: ProfileState) throws -> ExactSum? {
+        guard let place = traits.firstIndex(where: { $0.name == name }), traits[place].function == .sum else {
+            return nil
+        }
+        return try folds(of: user, state)[place].sum
+    }
+
     /// Whether the profile says that something may count for the trait.
     private func mayHave(_ trait: ComputedTrait, _ state: ProfileState) -> Bool {
         func isWithin(_ occurrences: ProfileState.Occurrences?) -> Bool {
