@@ -41,9 +41,10 @@ struct TagTests {
             #expect(try cli.succeed("profile", "device:phone", "--format", "json").output.contains("\"plays\":1.0}"))
         }
         let outcome = try cli.succeed(
-            "tag", file, "played song", "-p", "plays=1", "--encoding", "plays=unsigned int", "--dry-run")
+            "tag", file, "played song", "-p", "plays=1", "--encoding", "plays=c", "--dry-run")
         #expect(outcome.output.contains("number-encodings (objective-c): "), "\(outcome.output)")
         #expect(outcome.output.contains("A dry run: nothing was stored."))
+        #expect(outcome.output.contains("Warning: Firebase ignores the event `played song`: its name "))
     }
 
     @Test("Every quirk is in docs/tag-manager.md")

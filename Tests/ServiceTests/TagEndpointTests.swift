@@ -87,6 +87,19 @@ struct TagEndpointTests {
         }
     }
 
+    @Test("Firebase's rules are warned of, also if no tag fires; letters of C types are read")
+    func warnings() async throws {
+        try await withAPI { api in
+            let json = await post(
+                api, "played song", #","properties":{"genre":1},"encodings":{"genre":"q"},"dry_run":true"#
+            ).json
+            #expect(json.at("warnings").count == 1, "\(json)")
+            #expect(json.at("warnings.0").text.hasPrefix("Firebase ignores the event `played song`"))
+            #expect(await post(api, "ga_x").json.at("warnings.0").text.contains("must not begin with `ga_`"))
+            #expect(await post(api, "login", #","properties":{"user":"bob"}"#).json.at("warnings").count == 0)
+        }
+    }
+
     @Test("A call that the SDK refuses is told for its tag; the others are stored")
     func refused() async throws {
         try await withAPI { api in

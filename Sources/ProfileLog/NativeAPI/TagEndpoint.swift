@@ -47,9 +47,11 @@ struct TagEndpoint {
         for property in try fields.properties() ?? [] { event.parameters[property.key] = property.value }
         for member in try fields.object("encodings") ?? [] {
             let place = "encodings.\(member.key.text)"
-            guard let encoding = member.value.asText.flatMap(NumberEncoding.init) else {
+            guard let encoding = member.value.asText.flatMap(NumberEncoding.init(word:)) else {
                 let types = NumberEncoding.allCases.map(\.rawValue).joined(separator: ", ")
-                throw APIProblem.invalid(place, "must be the C type of a number", remedy: "The types are \(types).")
+                throw APIProblem.invalid(
+                    place, "must be the C type of a number", remedy: "The types are \(types), or a letter of `@encode`."
+                )
             }
             guard event.parameters[member.key] != nil else {
                 throw APIProblem.invalid(
@@ -183,6 +185,7 @@ struct TagEndpoint {
                 }
             }
             json.member("note", firings.isEmpty ? Self.noteAboutNothing(container, event) : nil)
+            json.array("warnings", FirebaseRule.broken(by: event)) { $0.value($1.sentence(APIProblem.shown)) }
             json.member("queued", state.queued.count)
             json.member("why", state.queued.isEmpty ? nil : state.settings.reasonQueued().rawValue)
         }
@@ -302,6 +305,6 @@ extension TagEndpoint {
         "position": .position, "cursor?": .text,
         "device": .text, "user": .orNull(.user), "events": .integer, "dry_run": .boolean,
         "tags": [["tag": .text] + outcome + ["published": [["language": .text] + outcome]]],
-        "note?": .text, "queued": .integer, "why?": .text,
+        "note?": .text, "warnings": [.text], "queued": .integer, "why?": .text,
     ]
 }

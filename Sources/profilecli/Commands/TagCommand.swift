@@ -9,7 +9,7 @@ struct TagCommand: AsyncParsableCommand {
         FILE is a container: which events fire which tags, and what the tags hand to the provider \
         (docs/tag-manager.md). What the provider calls is stored on the device: an event, an attribute, another user. \
         The table also shows what both published versions of the provider would have called, and below it why \
-        they differ.
+        they differ, and which of Firebase's rules the event breaks.
         """,
         examples: """
             profilecli tag container.yaml "played song" -p genre=pop
@@ -25,7 +25,9 @@ struct TagCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: .init("The C type of the property's number object, as in n=char. Repeatable.", valueName: "key=type"))
+        help: .init(
+            "The C type of the property's number object, as in n=char, or its letter, as in n=q. Repeatable.",
+            valueName: "key=type"))
     var encoding: [String] = []
 
     @Option(
@@ -76,14 +78,14 @@ struct TagTable {
 
     var lines: [String] {
         let tags = answer.objects("tags")
-        guard !tags.isEmpty else { return [answer["note"].cell.oneLine] }
+        guard !tags.isEmpty else { return [answer["note"].cell.oneLine] + warnings }
         var table = Table("TAG", "DOES", "SWIFT DOES", "OBJECTIVE-C DOES")
         for tag in tags {
             let does = Self.does(tag)
             let published = tag.objects("published").map(Self.does).map { $0 == does ? "the same" : $0 }
             table.add(tag["tag"].cell, does, published.first ?? "", published.last ?? "")
         }
-        return table.lines() + Self.verdicts(tags) + Self.remedies(tags) + [summary]
+        return table.lines() + Self.verdicts(tags) + Self.remedies(tags) + warnings + [summary]
     }
 
     /// What a tag did, or why it did nothing or was lost.
@@ -126,6 +128,9 @@ struct TagTable {
     private static func remedies(_ tags: [JSONObject]) -> [String] {
         tags.compactMap { tag in tag["remedy"].text.map { "\(tag["tag"].cell): \($0)".oneLine } }
     }
+
+    /// A line for each of Firebase's rules that the event breaks.
+    private var warnings: [String] { answer["warnings"].elements.map { "Warning: \($0.cell)".oneLine } }
 
     private var summary: String {
         if answer.flag("dry_run") { return "A dry run: nothing was stored." }

@@ -150,7 +150,8 @@ struct TagManagerTests {
     func objectiveC() throws {
         let quirks = TagQuirk.of(.objectiveC)
         let text = try Given(attribute: "Private Eyes", quirks).when()
-        #expect(text == TagOutcome(.call(.logEvent(CustomEvent(name: "level"))), [.textLoggedAsEvent]))
+        let logged = Self.logged("level", [("customAttributeKey", "level"), ("customAttributeValue", "Private Eyes")])
+        #expect(text == TagOutcome(logged, [.textLoggedAsEvent]))
         let object = try Given(attribute: ["genre": "pop"], quirks).when()
         #expect(object == TagOutcome(.nothing(.noSetter), [.objectsDropped]))
         for value in [true, 42, 42.5, Self.date, ["a", 1]] as [AttributeValue] {
@@ -162,7 +163,8 @@ struct TagManagerTests {
     static let encodings: [(NumberEncoding, AttributeValue, AttributeValue?)] = [
         (.bool, true, true), (.bool, 1, true), (.char, 0, false), (.short, 42, 42), (.int, 42, 42),
         (.long, .int(.max), .int(.max)), (.int, 42.9, 42), (.float, 42, 42.0), (.double, 42.5, 42.5),
-        (.unsignedChar, 42, nil), (.unsignedShort, 42, nil), (.unsignedInt, 42, nil), (.unsignedLong, 42, nil),
+        (.unsignedChar, 42, 42), (.unsignedShort, 42, 42), (.unsignedInt, 42, 42), (.unsignedLong, 42, 42),
+        (.longLong, .int(.min), .int(.min)), (.unsignedLongLong, 42, 42), (.unsignedLongLong, 1.8e19, nil),
         (.unsignedInt, ["a"], ["a"]),
     ]
 
@@ -176,6 +178,50 @@ struct TagManagerTests {
         let result = sets.map(Self.set) ?? .nothing(.noSetter)
         #expect(outcome == TagOutcome(result, sets == value ? [] : [.numberEncodings]))
         #expect(try Given(tag).when(["count": value], encodings: ["count": encoding]) == TagOutcome(Self.set(value)))
+    }
+
+    @Test("A C type is read by its name and by its letter")
+    func encodingWords() {
+        for type in NumberEncoding.allCases { #expect(NumberEncoding(word: type.rawValue) == type) }
+        let letters = "cCsSiIlLqQfdB".map { NumberEncoding(word: String($0)) }
+        #expect(Set(letters.compactMap { $0 }) == Set(NumberEncoding.allCases))
+        for word in ["", "b", "F", "byte", "ii", "Int"] { #expect(NumberEncoding(word: word) == nil, "\(word)") }
+    }
+
+    @Test("An event that breaks Firebase's rules is named with the rule")
+    func firebase() {
+        func sentences(_ name: String, _ parameters: [Name: AttributeValue] = [:]) -> [String] {
+            FirebaseRule.broken(by: AppEvent(Name(name), parameters)).map { $0.sentence { $0 } }
+        }
+        func event(_ name: String, _ clause: String) -> [String] {
+            ["Firebase ignores the event `\(name)`: its name \(clause)."]
+        }
+        let (forty, spelling) = (String(repeating: "a", count: 40), "may only have the letters a to z, digits and `_`")
+        for name in ["song_played", forty, "a1", "Z", "gap", "firebase"] { #expect(sentences(name).isEmpty, "\(name)") }
+        for name in ["played song", "spielzüge", "a-b", "a.b"] {
+            #expect(sentences(name) == event(name, spelling + ", and no space"))
+        }
+        #expect(sentences(forty + "a") == event(forty + "a", "has more than 40 characters"))
+        for name in ["1a", "_a"] { #expect(sentences(name) == event(name, "must begin with a letter")) }
+        for prefix in ["firebase_", "google_", "ga_"] {
+            #expect(sentences(prefix + "x") == event(prefix + "x", "must not begin with `\(prefix)`"))
+        }
+        #expect(sentences("session_start") == event("session_start", "is one that Firebase itself logs"))
+        #expect(sentences("", [:]) == event("", "is empty"))
+
+        let text = AttributeValue.string(String(repeating: "é", count: 100))
+        #expect(sentences("a", ["b": text, "session_start": 1]).isEmpty)
+        #expect(
+            sentences("a", ["b": .string(String(repeating: "x", count: 101)), "ga_x": 1, "number of times": 1]) == [
+                "Firebase drops the parameter `b`: its text has more than 100 characters.",
+                "Firebase drops the parameter `ga_x`: its name must not begin with `ga_`.",
+                "Firebase drops the parameter `number of times`: its name \(spelling), and no space.",
+            ])
+        let many = (1...26).map { (Name("p\($0)"), AttributeValue.int(1)) }
+        #expect(sentences("a", Dictionary(uniqueKeysWithValues: many.dropLast())).isEmpty)
+        #expect(
+            sentences("a", Dictionary(uniqueKeysWithValues: many))
+                == ["Firebase keeps 25 parameters of an event and drops the others: it has 26."])
     }
 
     @Test("changeUser: a text, or nothing")

@@ -69,6 +69,28 @@ package enum NumberEncoding: String, Sendable, CaseIterable {
     case unsignedShort = "unsigned short"
     case unsignedInt = "unsigned int"
     case unsignedLong = "unsigned long"
+    case longLong = "long long"
+    case unsignedLongLong = "unsigned long long"
+
+    /// The type of this name, or of this letter of `@encode`.
+    package init?(word: String) {
+        switch word {
+        case "B": self = .bool
+        case "c": self = .char
+        case "s": self = .short
+        case "i": self = .int
+        case "l": self = .long
+        case "q": self = .longLong
+        case "C": self = .unsignedChar
+        case "S": self = .unsignedShort
+        case "I": self = .unsignedInt
+        case "L": self = .unsignedLong
+        case "Q": self = .unsignedLongLong
+        case "f": self = .float
+        case "d": self = .double
+        default: self.init(rawValue: word)
+        }
+    }
 }
 
 /// What a tag hands to its class.
@@ -91,6 +113,11 @@ package struct TagParameters: Hashable, Sendable {
     }
 
     subscript(key: Name) -> AttributeValue? { values[key] }
+
+    /// All but `removed`, by name.
+    func properties(without removed: [Name]) -> [AttributeValue.Member] {
+        values.filter { !removed.contains($0.key) }.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }
+    }
 
     /// The text of `key`; nil if there is none, or something else.
     func text(_ key: Name) -> String? {

@@ -87,10 +87,9 @@ package struct TagProvider: Hashable, Sendable {
             return quirks.contains(.eventNameUnchecked)
                 ? TagOutcome(.nothing(.refusedWithoutName), [.eventNameUnchecked]) : TagOutcome(.nothing(.noEventName))
         }
-        var properties = parameters.values
-        if quirks.contains(.settingsRemoved) { for key in [Self.action, Self.eventName] { properties[key] = nil } }
-        let members = properties.sorted { $0.key < $1.key }.map { AttributeValue.Member($0.key, $0.value) }
-        return outcome(.call(.logEvent(CustomEvent(name: Name(name), properties: members))), .settingsRemoved)
+        let removed = quirks.contains(.settingsRemoved) ? [Self.action, Self.eventName] : []
+        let event = CustomEvent(name: Name(name), properties: parameters.properties(without: removed))
+        return outcome(.call(.logEvent(event)), .settingsRemoved)
     }
 
     private func setCustomAttribute(_ parameters: TagParameters) -> TagOutcome {
@@ -100,7 +99,8 @@ package struct TagProvider: Hashable, Sendable {
         }
         guard let value = parameters[source], value != .null else { return TagOutcome(.nothing(.noAttributeValue)) }
         if case .string = value, quirks.contains(.textLoggedAsEvent) {
-            return TagOutcome(.call(.logEvent(CustomEvent(name: key))), [.textLoggedAsEvent])
+            let event = CustomEvent(name: key, properties: parameters.properties(without: [Self.action]))
+            return TagOutcome(.call(.logEvent(event)), [.textLoggedAsEvent])
         }
         if let quirk = missingSetter(of: value) { return TagOutcome(.nothing(.noSetter), [quirk]) }
         if quirks.contains(.numberEncodings), let encoding = parameters.encodings[source] {
@@ -135,6 +135,9 @@ package struct TagProvider: Hashable, Sendable {
     }
 
     /// What the Objective-C setters make of a number of this C type; nil if there is none. What is no number stays.
+    ///
+    /// A number object keeps an unsigned number in the next larger signed type (`s`, `i`, `q`), so its setter is that
+    /// of integers. There is none for what needs 64 bits without a sign.
     private static func value(_ value: AttributeValue, encodedAs encoding: NumberEncoding) -> AttributeValue? {
         let number: Double
         switch value {
@@ -145,11 +148,11 @@ package struct TagProvider: Hashable, Sendable {
         }
         switch encoding {
         case .bool, .char: return .bool(number != 0)
-        case .short, .int, .long:
+        case .short, .int, .long, .longLong, .unsignedChar, .unsignedShort, .unsignedInt, .unsignedLong,
+            .unsignedLongLong:
             if case .int = value { return value }
             return Int64(exactly: number.rounded(.towardZero)).map { .int($0) }
         case .float, .double: return .double(number)
-        case .unsignedChar, .unsignedShort, .unsignedInt, .unsignedLong: return nil
         }
     }
 }

@@ -31,11 +31,11 @@ package enum TagQuirk: String, Sendable, CaseIterable {
             "The code has no branch for arrays of anything but text: the attribute is dropped without a word."
         case .objectsDropped: "The code has no branch for objects: the attribute is dropped without a word."
         case .textLoggedAsEvent:
-            "The branch for text logs a custom event named after the attribute's key, and sets no attribute."
+            "The branch for text logs an event named after the attribute's key, with all parameters, and sets nothing."
         case .eventNameUnchecked:
             "The code does not check the event's name: the SDK is called without one, and refuses the event."
         case .numberEncodings:
-            "The setter follows the number's C type: a char becomes a boolean, unsigned numbers are dropped."
+            "The setter follows the number's C type: a char becomes a boolean, an int loses its fraction."
         }
     }
 }
