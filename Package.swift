@@ -33,6 +33,7 @@ let package = Package(
             name: "CCurl", path: "Sources/profilecli/CCurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(name: "CWidth", path: "Sources/profilecli/CWidth"),
+        .systemLibrary(name: "CZlib", path: "Sources/profilecli/CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CCRC32C", path: "Sources/ProfileLog/Records/CCRC32C"),
         .systemLibrary(
             name: "CLibcrypto", path: "Sources/ProfileLog/Records/CLibcrypto", pkgConfig: "libcrypto",
@@ -83,10 +84,10 @@ let package = Package(
         .executableTarget(
             name: "profilecli",
             dependencies: [
-                "CCurl", "CWidth", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
+                "CCurl", "CWidth", "CZlib", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            exclude: ["CCurl", "CWidth"], swiftSettings: settings),
+            exclude: ["CCurl", "CWidth", "CZlib"], swiftSettings: settings),
         .executableTarget(
             name: "profiled",
             dependencies: [

@@ -27,6 +27,7 @@ need libc6-dev header stdio.h
 need liblmdb-dev header lmdb.h
 need libssl-dev header evp.h
 need libcurl4-openssl-dev header curl.h
+need zlib1g-dev header zlib.h
 need pkg-config program pkg-config
 case ${1:-build} in
     build) ;;

@@ -31,6 +31,9 @@ extension PlaceArguments {
         }
     }
 
+    /// Whether a service is named, by option or environment.
+    var isService: Bool { url != nil || store == nil && Terminal.environment("PROFILELOG_URL") != nil }
+
     /// The store's folder, by option, environment or default.
     var path: String { store ?? Terminal.environment("PROFILELOG_STORE") ?? "profilelog" }
 

@@ -36,7 +36,7 @@ enum TypedPlace {
     static func note(_ typed: Place) { place.withLock { $0 = typed } }
 
     /// Commands that work on a store's own files, and so have no `--url`.
-    private static let storeOnly: Set<Substring> = ["check", "compact", "import", "replay", "simulate"]
+    private static let storeOnly: Set<Substring> = ["check", "compact", "replay", "simulate"]
     /// Options of `replay` that a service has too.
     private static let shadowOptions: Set<Substring> = ["--shadow", "--swap", "--discard"]
 

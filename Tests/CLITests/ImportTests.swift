@@ -310,7 +310,8 @@ struct ImportTests {
         #expect(missing.status == 1)
         #expect(missing.errors.contains("cannot be read"))
         #expect(try cli.run("stats", "--store", "fresh").status == 1)
-        #expect(try cli.run("import", "x", "--url", "http://127.0.0.1:1").status == 64)
+        let unreachable = try cli.run(["import", "-", "--url", "http://127.0.0.1:1"], input: line)
+        #expect(unreachable.status == 1 && unreachable.errors.contains("127.0.0.1:1"), "\(unreachable.errors)")
     }
 
     @Test("The same seed gives the same events")

@@ -40,6 +40,7 @@ BODIES = {
         "canvas_id": "tour", "recipients": [{"external_user_id": "ana"}], "schedule": _schedule},
     "/v1/batch": {"items": [
         {"kind": "log/event", "user": "ana", "name": "played"}, {"kind": "log/event", "user": "ana"}]},
+    "/v1/import": {"name": "lines", "lines": [{"kind": "custom_event", "user": "ana", "name": "played"}]},
     "/v1/log/event": {"user": "ana", "name": "played", "properties": {"score": 1.5}},
     "/v1/log/purchase": {"user": "ana", "product": "hat", "currency": "EUR", "price": 0.1},
     "/v1/log/user-attribute": {"user": "bo", "attribute": "country", "value": "FR"},

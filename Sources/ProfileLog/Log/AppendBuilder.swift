@@ -57,6 +57,27 @@ public struct AppendBuilder: ~Copyable {
         append.items.append(.init(target: target, kind: event.kind, body: begin..<writer.count))
     }
 
+    /// An event of an import, with the user it is about, and when it was recorded, unless the commit decides that.
+    package typealias Imported = (event: ProfileEvent, context: EventContext, user: UserID, recordedAt: Timestamp?)
+
+    /// Adds all `events`, or none of them if one cannot be stored.
+    ///
+    /// All events of an append have a time of recording, in ascending order, or none has. The commit refuses times
+    /// before the last event of the log, and after its clock.
+    package mutating func add(_ events: [Imported]) throws(AppendError) {
+        let before = extent
+        do throws(AppendError) {
+            for event in events {
+                try add(event.event, event.context, to: event.user)
+                if let time = event.recordedAt { append.recordedTimes.append(time) }
+            }
+        } catch {
+            takeBack(to: before)
+            append.recordedTimes.removeLast(max(0, append.recordedTimes.count - before.items))
+            throw error
+        }
+    }
+
     /// Adds all `events` of `user`, or none of them if one cannot be stored.
     package mutating func add(
         _ events: [ProfileEvent], _ context: EventContext, to user: UserID

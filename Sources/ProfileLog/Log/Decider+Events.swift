@@ -15,6 +15,7 @@ extension Decider {
             field = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
         }
         try check(append)
+        try checkRecordedTimes(append)
         writer.reserve(append.byteCount)
         let users = try resolve(append)
         let plans = try plan(append, users)
@@ -22,6 +23,17 @@ extension Decider {
         try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, field, &triggers) }
         for (device, position) in triggers { try followInApp(position, on: device) }
         return nil
+    }
+
+    /// Refuses times of recording that would break the order of the log.
+    private func checkRecordedTimes(_ append: borrowing PreparedAppend) throws {
+        guard let first = append.recordedTimes.first, let last = append.recordedTimes.last else { return }
+        precondition(append.recordedTimes.count == append.items.count, "Some events have a time of recording.")
+        let place = "The time of recording"
+        if nextPosition > 1, try header(at: nextPosition - 1).recordedAt > first.rawValue {
+            throw AppendError.invalid(place: place, reason: "must not be before that of the log's last event")
+        }
+        if last.rawValue > recordedAt { throw AppendError.invalid(place: place, reason: "must not be after now") }
     }
 
     /// The users of the append's targets; nil for those that it creates.
@@ -63,8 +75,11 @@ extension Decider {
             append.items.count + append.leftOut.count + append.systemSteps.count + extraEvents(append, users, plans)
         }
         if let promised { key?.count = UInt64(promised) }
+        let now = recordedAt
+        defer { recordedAt = now }
         for index in append.items.indices {
             let item = append.items[index]
+            if !append.recordedTimes.isEmpty { recordedAt = append.recordedTimes[index].rawValue }
             let user: UInt64
             if let known = users[item.target] {
                 user = known

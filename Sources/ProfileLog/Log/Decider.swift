@@ -9,7 +9,8 @@ struct Decider: ~Copyable {
     let itemsPerDevice: Int
     let tables: MessageTables
     let rules: RulesCache
-    let recordedAt: Int64
+    /// The time of the next record.
+    var recordedAt: Int64
     private let firstPosition: UInt64
     var names: NewNames
     /// One cursor for all look-ups of versions.

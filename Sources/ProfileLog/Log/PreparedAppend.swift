@@ -43,6 +43,8 @@ public struct PreparedAppend: Sendable {
     var deferred: [Int: Deferred] = [:]
     /// The devices on which items are saved or logged, by item.
     var devices: [Int: Name] = [:]
+    /// When each item was recorded, ascending; empty if the commit decides that, as it does but for an import of a past.
+    var recordedTimes: [Timestamp] = []
     /// What the request skipped. It is stored after all items, in the user's stream if the user exists then.
     var leftOut: [(user: UserID?, items: [LeftOut])] = []
     /// Steps of messages that are no user's. They are stored last, in the stream of the system.
@@ -114,6 +116,8 @@ public struct PreparedAppend: Sendable {
         beginning.items = Array(items[..<count])
         beginning.deferred = deferred.filter { $0.key < count }
         beginning.devices = devices.filter { $0.key < count }
+        beginning.recordedTimes = Array(recordedTimes.prefix(count))
+        rest.recordedTimes = Array(recordedTimes.dropFirst(count))
         func moved<Value>(_ values: [Int: Value]) -> [Int: Value] {
             Dictionary(uniqueKeysWithValues: values.filter { $0.key >= count }.map { ($0.key - count, $0.value) })
         }

@@ -51,6 +51,12 @@ package struct NativeAPI: Dialect {
             [.required("items", .array), .init("atomic", .boolean), .init("key")], answers: BatchEndpoint.shape
         ) { try await BatchEndpoint(writes: $0.writes).batch($1) },
         .init(
+            .post, "/v1/import", "lines of an import, which a repeated request skips", ImportEndpoint.inputs,
+            answers: ImportEndpoint.shape
+        ) {
+            try await ImportEndpoint(store: $0.store).answer($1)
+        },
+        .init(
             .post, "/v1/launch", "start the app on a device, which flushes what waits there",
             launch + [.init("device")], answers: DeviceEndpoints.launched
         ) { try await $0.devices.launch($1) },

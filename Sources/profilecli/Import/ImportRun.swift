@@ -1,31 +1,51 @@
 internal import ProfileLog
 internal import ProfileLogNativeAPI
-internal import Synchronization
 
-/// One import: commits the chunks that the pipeline makes, in order, until the end, an error, or Ctrl-C.
+/// One import: stores the chunks that the pipeline makes, in order, until the end, an error, or Ctrl-C.
 struct ImportRun {
-    private let target: ImportTarget
+    private let target: any ImportTarget
     private let file: String
     private let input: InputFile
     private let name: String
+    private let source: ImportSource
+    private let options: ImportOptions
+    private let skipped: SkippedLines?
     private var bar = ProgressBar()
     private var tally = ImportTally()
-    private var erased: UInt64 = 0
+    private var remarks = ImportChunk.Remarks()
     private var elapsed = Duration.zero
 
-    init(target: ImportTarget, file: String, _ input: InputFile, name: String) {
+    init(
+        target: any ImportTarget, file: String, _ input: InputFile, name: String, _ source: ImportSource,
+        _ options: ImportOptions, skipped: SkippedLines?
+    ) {
         (self.target, self.file, self.input, self.name) = (target, file, input, name)
+        (self.source, self.skipped) = (source, skipped)
+        var options = options
+        if let skipped { options.skip = { try skipped.add(line: $0, reason: $1, text: $2) } }
+        self.options = options
     }
 
-    mutating func run() throws {
+    mutating func run() async throws {
         let begin = ContinuousClock.now
         defer { elapsed = .now - begin }
-        let pipeline = ImportPipeline(input, name: name, into: target)
+        do {
+            try await storeAll()
+        } catch {
+            // What was skipped before the error is told, as far as it can be written.
+            try? skipped?.finish()
+            throw error
+        }
+        try skipped?.finish()
+    }
+
+    private mutating func storeAll() async throws {
+        let pipeline = ImportPipeline(input, name: name, source, options, into: target)
         while true {
             if Interrupt.isRequested { throw interrupted() }
             switch pipeline.next(atMost: Self.chunksPerCommit) {
             case .nothingYet: continue
-            case .chunks(let chunks): try commit(chunks)
+            case .chunks(let chunks): try await store(chunks)
             case .end(let failure):
                 bar.clear()
                 if let failure { throw explained(failure) }
@@ -37,28 +57,33 @@ struct ImportRun {
     /// Chunks that share a sync, if that many were read while the one before was being synced.
     private static let chunksPerCommit = 4
 
-    private mutating func commit(_ chunks: [ImportChunk]) throws {
-        for chunk in chunks { erased += UInt64(chunk.erased) }
-        var chunks = chunks.filter { $0.events > 0 }
-        // What follows a refused chunk is not stored, or the log would have another order than the file.
-        while !chunks.isEmpty {
-            let log = try target.log()
-            for result in log.commit(chunks.map(\.append), endsAtRefusal: true) {
-                let chunk = chunks.removeFirst()
-                do {
-                    try tally.count(chunk, result, in: log)
-                } catch let refused as RefusedChunk {
-                    throw explained(refused, log)
-                }
-                bar.update(progress(chunk.doneBytes))
+    private mutating func store(_ chunks: [ImportChunk]) async throws {
+        for chunk in chunks {
+            remarks.erased += chunk.remarks.erased
+            remarks.invalid += chunk.remarks.invalid
+            remarks.unmatched += chunk.remarks.unmatched
+        }
+        let before = tally
+        do {
+            var (tally, bar) = (tally, bar)
+            defer { (self.tally, self.bar) = (tally, bar) }
+            var done = before.total
+            try await target.store(chunks.filter { $0.events > 0 }, &tally) { chunk in
+                done += UInt64(chunk.events)
+                bar.update(progress(done, chunk.doneBytes))
             }
+        } catch let stop as ImportStop {
+            throw explained(stop)
         }
     }
 
     /// Counts events; the total is estimated from the remaining bytes.
-    private func progress(_ doneBytes: UInt64) -> LogProgress {
-        let (done, totalBytes) = (tally.total, input.totalBytes)
-        guard totalBytes > 0, doneBytes > 0 else { return LogProgress(stage: "import", done: done, total: 0) }
+    private func progress(_ done: UInt64, _ doneBytes: UInt64) -> LogProgress {
+        let totalBytes = input.totalBytes
+        // Of a packed file the bytes are others.
+        guard totalBytes > 0, doneBytes > 0, doneBytes <= totalBytes + 1 else {
+            return LogProgress(stage: "import", done: done, total: 0)
+        }
         let total = doneBytes >= totalBytes ? done : UInt64(Double(done) * Double(totalBytes) / Double(doneBytes))
         return LogProgress(stage: "import", done: done, total: max(total, done))
     }
@@ -87,12 +112,12 @@ struct ImportRun {
     private var beginning: String {
         switch tally.total {
         case 0: "nothing was"
-        case 1: "the first event of \(source) is"
-        case let count: "the first \(Number.counted(count, "event")) of \(source) are"
+        case 1: "the first event of \(sourceName) is"
+        case let count: "the first \(Number.counted(count, "event")) of \(sourceName) are"
         }
     }
 
-    private var source: String { file == "-" ? "standard input" : file }
+    private var sourceName: String { file == "-" ? "standard input" : file }
 
     /// As `state`, for a line. An earlier import may have stored the beginning of its chunk.
     private func stateAroundLine(before place: String) -> String {
@@ -116,10 +141,12 @@ struct ImportRun {
                 "Put \(Number.grouped(ImportChunker.linesPerChunk)) empty lines before line \(refusal.line) "
                     + "and \(again)"
             }
+        let skip =
+            refusal.remedy == .correct && skipped == nil ? " To go on without such lines: --skip-invalid FILE." : ""
         return Failure(
-            "Line \(refusal.line) of \(source) cannot be imported: \(refusal.reason). "
+            "Line \(refusal.line) of \(sourceName) cannot be imported: \(refusal.reason). "
                 + "\(stateAroundLine(before: "its chunk")).",
-            remedy: "\(remedy): what is stored is skipped.")
+            remedy: "\(remedy): what is stored is skipped.\(skip)")
     }
 
     /// What to do with a line that only the log can make; a rerun compares the numbers of the lines before it.
@@ -129,25 +156,24 @@ struct ImportRun {
             + "kinds,"
     }
 
-    private mutating func explained(_ refused: RefusedChunk, _ log: EventLog) -> Failure {
+    private mutating func explained(_ stop: ImportStop) -> Failure {
         bar.clear()
-        let (chunk, error) = (refused.chunk, refused.error)
-        var failure = Failure(error)
-        let line = try? chunk.line(refusedBy: log, error)
-        let place = line.map { "Line \($0)" } ?? "Lines from \(chunk.firstLine)"
+        var failure = Failure("", remedy: stop.remedy, status: stop.status)
+        let place = stop.line.map { "Line \($0)" } ?? "Lines from \(stop.firstLine)"
         // This append knows only its own events; earlier ones of the input are stored.
         failure.message =
-            "\(place) of \(source): \(error.fact) \(line == nil ? state(before: "it") : stateAroundLine(before: "it"))."
-        switch (error, line) {
-        case (.keyReused, _):
+            "\(place) of \(sourceName): \(stop.message) "
+            + "\(stop.line == nil ? state(before: "it") : stateAroundLine(before: "it"))."
+        if stop.isKeyReused {
             failure.remedy =
                 "An import named \(name) stored other lines there. If this is another file, give it another name with "
-                + "--name. If it is the same one, undo the change in the lines from \(chunk.firstLine) on: under "
+                + "--name. If it is the same one, undo the change in the lines from \(stop.firstLine) on: under "
                 + "another name, what is stored would be stored a second time. If another version of profilecli stored "
                 + "it, import only the later lines, under another name."
-        case (.unknownUser, let line?):
+        } else if stop.isCorrectable, let line = stop.line {
             failure.remedy += " Correct or remove line \(line) and \(again): what is stored is skipped."
-        default: failure.remedy += " Then \(again): what is stored is skipped."
+        } else {
+            failure.remedy += " Then \(again): what is stored is skipped."
         }
         return failure
     }
@@ -157,6 +183,9 @@ struct ImportRun {
         tally.stored == 0 ? nil : "\(Number.counted(tally.stored, "event")) \(tally.stored == 1 ? "is" : "are") stored"
     }
 
+    /// Whether lines were skipped because they are not valid.
+    var hasSkipped: Bool { remarks.invalid > 0 }
+
     func summary() -> String {
         var line: String
         if tally.stored == 0, tally.skipped > 0 {
@@ -165,9 +194,25 @@ struct ImportRun {
         } else {
             line =
                 "Imported \(Number.counted(tally.stored, "event")) in \(Phrase.rate(tally.total, in: elapsed))"
-            if tally.skipped > 0 { line += "; skipped \(Number.grouped(tally.skipped)) that were stored before" }
+            if tally.skipped > 0 {
+                let why = options.idField.map { "whose \($0) was stored before" } ?? "that were stored before"
+                line += "; skipped \(Number.grouped(tally.skipped)) \(why)"
+            }
         }
-        if erased > 0 { line += "; skipped \(Number.counted(erased, "line")) of erased persons" }
+        if tally.different > 0 {
+            let differ = tally.different == 1 ? "1 of these has" : "\(Number.grouped(tally.different)) of these have"
+            line += "; \(differ) another content than what is stored under the same \(options.idField ?? "ID")"
+        }
+        if remarks.erased > 0 {
+            line += "; skipped \(Number.counted(UInt64(remarks.erased), "line")) of erased persons"
+        }
+        if remarks.unmatched > 0 {
+            line += "; skipped \(Number.counted(UInt64(remarks.unmatched), "row")) that fit no entry of the map"
+        }
+        if remarks.invalid > 0, let skipped {
+            let lines = Number.counted(UInt64(remarks.invalid), source.map == nil ? "line" : "row")
+            line += "; skipped \(lines) that cannot be imported: \(skipped.path) says which and why"
+        }
         return line + ". \(Suggestion.next("stats"))"
     }
 
@@ -175,33 +220,11 @@ struct ImportRun {
         JSONWriter.object { json in
             json.member("imported", tally.stored)
             json.member("skipped", tally.skipped)
-            json.member("erased", erased)
+            json.member("erased", remarks.erased)
+            if options.idField != nil { json.member("different", tally.different) }
+            if skipped != nil { json.member("invalid", remarks.invalid) }
+            if source.map != nil { json.member("unmatched", remarks.unmatched) }
             json.member("seconds", elapsed.inSeconds)
         }
     }
-}
-
-/// The store that an import appends to: an input whose first lines are refused makes none.
-final class ImportTarget: Sendable {
-    private let path: String
-    private let opened: Mutex<EventLog?>
-
-    /// Opens the store in the folder `path`, unless it is to be made.
-    init(_ path: String) throws {
-        self.path = path
-        let log = try StoreFolder(path: path) == .vacant ? nil : try openStore(path, create: true)
-        log?.preload()
-        opened = Mutex(log)
-    }
-
-    /// The store, made now if it is missing.
-    func log() throws -> EventLog {
-        try opened.withLock { log in
-            let opened = try log ?? openStore(path, create: true)
-            log = opened
-            return opened
-        }
-    }
-
-    func prepare() -> AppendBuilder { opened.withLock { $0 }?.prepare() ?? AppendBuilder() }
 }

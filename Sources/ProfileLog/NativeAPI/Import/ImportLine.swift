@@ -12,6 +12,28 @@ package struct ImportLine {
     package var fact: Fact?
     /// Whether the line is what an erasure left: a tombstone, or the erasure itself.
     package var isErased = false
+    /// What identifies the line wherever it comes again, if that was asked for.
+    package var id: String?
+    /// When it was recorded, if that was asked for.
+    package var recordedAt: Timestamp?
+
+    /// What is read of a line besides its event.
+    package struct Extras: Sendable {
+        /// The field that identifies the line.
+        let idField: String?
+        let takesRecordedAt: Bool
+        /// Every field of the short forms, ascending.
+        let shortFields: [String]
+
+        package static let none = Extras(idField: nil, takesRecordedAt: false)
+
+        init(idField: String?, takesRecordedAt: Bool) {
+            (self.idField, self.takesRecordedAt) = (idField, takesRecordedAt)
+            let more = [idField, takesRecordedAt ? "recorded_at" : nil].compactMap { $0 }
+            let names = Set((ImportLine.shortFields + more).map { Name($0) })
+            shortFields = more.isEmpty ? ImportLine.shortFields : names.sorted().map(\.text)
+        }
+    }
 
     package struct Fact {
         package var user: UserID
@@ -45,7 +67,7 @@ package struct ImportLine {
     }
 
     /// Reads one line of JSON.
-    package init(_ line: UnsafeRawBufferPointer) throws(Refusal) {
+    package init(_ line: UnsafeRawBufferPointer, _ extras: Extras = .none) throws(Refusal) {
         let value: AttributeValue
         do {
             value = try JSON.parse(line)
@@ -53,11 +75,16 @@ package struct ImportLine {
             throw Refusal("it is no valid JSON at byte \(error.offset): \(error.kind)")
         }
         guard case .object(let members) = value else { throw Refusal("it is no JSON object") }
+        try self.init(members, extras)
+    }
+
+    /// Reads a line that is an object of `members`, which ascend.
+    init(_ members: [AttributeValue.Member], _ extras: Extras) throws(Refusal) {
         let fields = ImportFields(members)
         let kind = try fields.requiredText("kind")
         switch kind {
         case "custom_event", "custom_attribute", "user_attribute", "purchase":
-            try fields.refuseOthers(than: Self.shortFields)
+            try fields.refuseOthers(than: extras.shortFields)
             let (user, context) = try Self.shortContext(fields)
             fact = Fact(user: user, context: context, event: try Self.shortEvent(kind, fields))
         default:
@@ -67,10 +94,13 @@ package struct ImportLine {
                 fact = try ExportedLine.read(kind, fields)
             }
         }
+        guard fact != nil else { return }
+        if let field = extras.idField { id = try fields.id(field) }
+        if extras.takesRecordedAt { recordedAt = try fields.time("recorded_at")?.timestamp }
     }
 
     /// Every field of the short forms: a misspelled one would be lost without a word.
-    private static let shortFields: [String] = [
+    fileprivate static let shortFields: [String] = [
         "attribute", "attributes", "currency", "kind", "name", "price", "product_id", "properties", "quantity", "time",
         "user", "value",
     ]
@@ -145,6 +175,16 @@ struct ImportFields {
     }
 
     func user(_ name: String) throws(ImportLine.Refusal) -> UserID { UserID(try requiredText(name)) }
+
+    /// What identifies the line: text, or a whole number.
+    func id(_ name: String) throws(ImportLine.Refusal) -> String {
+        switch self[name] {
+        case .string(let text) where !text.isEmpty: return text
+        case .int(let number): return "\(number)"
+        case nil, .null, .string: throw .init("it has no \"\(name)\"")
+        default: throw .init("\"\(name)\" must be text or a whole number")
+        }
+    }
 
     func time(_ name: String) throws(ImportLine.Refusal) -> OccurredAt? {
         guard let text = try text(name) else { return nil }

@@ -1,0 +1,118 @@
+internal import ProfileLogRequests
+
+/// `POST /v1/import`: some lines of an import, stored whole or not at all, or with IDs each on its own.
+struct ImportEndpoint {
+    let store: RequestStore
+
+    static let inputs: [EndpointInput] = [
+        .required("name"), .required("lines", .array), .init("first_line", .integer), .init("numbers", .array),
+        .init("id_field"), .init("ids", .array),
+    ]
+
+    static let shape: AnswerShape = [
+        "imported": .integer, "skipped": .integer, "different": .integer, "erased": .integer,
+    ]
+
+    func answer(_ request: APIRequest) async throws -> APIAnswer {
+        try request.refuseConditions()
+        let chunk = try chunk(Fields(request))
+        let outcome = try await store.perform { log -> Result<ImportTally, APIProblem> in
+            var tally = ImportTally()
+            do {
+                if let chunk, chunk.events > 0 { try tally.store([chunk], in: log) }
+            } catch let refused as RefusedChunk {
+                return .failure(try Self.problem(refused, tally, in: log))
+            }
+            return .success(tally)
+        }
+        let tally = try outcome.get()
+        return APIAnswer.ok { json in
+            json.member("imported", tally.stored)
+            json.member("skipped", tally.skipped)
+            json.member("different", tally.different)
+            json.member("erased", chunk?.remarks.erased ?? 0)
+        }
+    }
+
+    private func chunk(_ fields: Fields) throws -> ImportChunk? {
+        let name = try fields.requiredText("name")
+        guard (1...900).contains(name.utf8.count) else { throw APIProblem.invalid("name", "must have 1 to 900 bytes") }
+        let first = try fields.integer("first_line") ?? 1
+        guard 1...Self.lastLine ~= first else {
+            throw APIProblem.invalid("first_line", "must be from 1 to \(Self.lastLine)")
+        }
+        guard let lines = try fields.array("lines") else { throw APIProblem.invalid("lines", "is missing") }
+        guard lines.count <= Self.mostLines else {
+            throw APIProblem.invalid("lines", "must have \(Self.mostLines) elements at most")
+        }
+        let numbers = try numbers(fields, from: Int(first), lines.count) ?? Array(Int(first)..<Int(first) + lines.count)
+        var options = ImportOptions()
+        options.idField = try fields.text("id_field")
+        let ids = try fields.array("ids")?.map { value -> String in
+            guard case .string(let text) = value, !text.isEmpty else {
+                throw APIProblem.invalid("ids", "must be texts")
+            }
+            return text
+        }
+        if let ids, options.idField == nil || ids.count != lines.count {
+            throw APIProblem.invalid("ids", "must be as many as the lines, with `id_field`")
+        }
+        options.readsIDs = ids == nil
+        return try ImportChunker.chunk(
+            of: zip(lines, numbers).enumerated().map { index, line in (line.0, line.1, ids?[index]) },
+            name: "import:\(name)", firstLine: Int(first), options
+        ) { store.log.prepare() }
+    }
+
+    /// A row of a map can be many lines.
+    private static let mostLines = 20 * ImportChunker.linesPerChunk
+    /// The highest number of a line that a request may begin with.
+    private static let lastLine: Int64 = 1 << 40
+
+    private func numbers(_ fields: Fields, from first: Int, _ count: Int) throws -> [Int]? {
+        guard let values = try fields.array("numbers") else { return nil }
+        let numbers = values.compactMap { value in if case .int(let number) = value { Int(number) } else { nil } }
+        let isInOrder = zip([first] + numbers, numbers).allSatisfy { $0 <= $1 }
+        guard numbers.count == count, isInOrder, numbers.allSatisfy({ $0 <= 2 * Self.lastLine }) else {
+            throw APIProblem.invalid(
+                "numbers", "must be ascending whole numbers from `first_line` on, as many as the lines")
+        }
+        return numbers
+    }
+
+    private static func problem(_ refused: RefusedChunk, _ tally: ImportTally, in log: EventLog) throws -> APIProblem {
+        var problem = APIProblem(refused.error)
+        if let line = try refused.chunk.line(refusedBy: log, refused.error) { problem.place = "line \(line)" }
+        return problem
+    }
+}
+
+extension ImportChunker {
+    /// The chunk that a request brings; nil if there is nothing to store or to tell of it. Lines of one ID that follow
+    /// each other belong together.
+    fileprivate static func chunk(
+        of lines: [(value: AttributeValue, number: Int, id: String?)], name: String, firstLine: Int,
+        _ options: ImportOptions, _ prepare: @escaping () -> AppendBuilder
+    ) throws -> ImportChunk? {
+        var chunker = ImportChunker(name: name, bytesPerChunk: .max, options, prepare)
+        var next = 0
+        while next < lines.count {
+            var end = next + 1
+            while end < lines.count, let id = lines[next].id, lines[end].id == id,
+                lines[end].number == lines[next].number
+            {
+                end += 1
+            }
+            do {
+                try chunker.add(
+                    lines[next..<end].map(\.value), id: lines[next].id, line: lines[next].number, first: firstLine)
+            } catch let refusal as ImportRefusal {
+                throw APIProblem.invalid(
+                    "line \(refusal.line)", "cannot be imported: \(refusal.reason)",
+                    remedy: "Correct the line; nothing of the request was stored.")
+            }
+            next = end
+        }
+        return try chunker.finish()
+    }
+}

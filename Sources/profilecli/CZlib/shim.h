@@ -1,0 +1,4 @@
+#include <zlib.h>
+
+/* `inflateInit2` is a macro, which Swift does not see. 15 window bits, and 16 for gzip's header. */
+static inline int gzip_begin(z_stream *stream) { return inflateInit2(stream, 15 + 16); }

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+
+/// What an import reads: lines, or by a map the rows of a table or of another shape of JSON.
+struct ImportSource: Sendable {
+    var map: ImportMap?
+    var delimiter: ImportMap.Delimiter?
+
+    /// Reads records one by one, in the shape that the first of them shows.
+    struct Records {
+        let reader: LineReader
+        private let delimiter: ImportMap.Delimiter?
+        private(set) var rows: ImportRows?
+        /// The lines before the first record, as a header: how many, and their bytes.
+        private(set) var header: (lines: Int, bytes: Int) = (0, 0)
+        /// The first record, if it was read to see what it is.
+        private var first: (bytes: [UInt8], lines: Int)?
+
+        init(_ source: ImportSource, _ input: InputFile) throws {
+            reader = LineReader(input)
+            guard let map = source.map else {
+                delimiter = nil
+                return
+            }
+            var bytes: [UInt8] = []
+            var lines = 0
+            // Blank lines before a header belong to no row.
+            while try reader.withNextLine({ bytes = Array($0) }) {
+                lines += 1
+                if lines == 1, bytes.starts(with: ImportChunker.byteOrderMark) {
+                    bytes.removeFirst(ImportChunker.byteOrderMark.count)
+                }
+                if bytes.contains(where: { ![0x20, 0x09, 0x0D].contains($0) }) { break }
+                header.lines += 1
+                header.bytes += bytes.count + 1
+                lines = 0
+                bytes = []
+            }
+            if bytes.first(where: { $0 != 0x20 && $0 != 0x09 }) == UInt8(ascii: "{") {
+                delimiter = nil
+                rows = ImportRows(objects: map)
+                first = (bytes, 1)
+                return
+            }
+            let separator =
+                source.delimiter ?? map.delimiter ?? bytes.withUnsafeBytes(CSVRecord.delimiter(ofHeader:))
+            delimiter = separator
+            guard !bytes.isEmpty else { return }
+            var names = map.header
+            if names == nil || map.skipsHeader {
+                // A name of a column may have a line feed in quotes.
+                var quotes = CSVRecord.Quotes(separator)
+                var count = 1
+                while !bytes.withUnsafeBytes({ quotes.isClosed(after: $0) }) {
+                    var more: [UInt8] = []
+                    guard try reader.withNextLine({ more = Array($0) }) else { break }
+                    bytes += [0x0A] + more
+                    count += 1
+                    quotes = CSVRecord.Quotes(separator)
+                }
+                header.lines += count
+                header.bytes += bytes.count + 1
+                names = names ?? bytes.withUnsafeBytes { CSVRecord.fields($0, separator) }
+            } else {
+                first = (bytes, 1)
+            }
+            do throws(ImportMapError) {
+                rows = try ImportRows(table: map, header: names ?? [], separator)
+            } catch {
+                throw Failure(error.message, remedy: error.remedy, status: .usage)
+            }
+        }
+
+        /// Calls `body` with the next record and the number of its lines. False at the end.
+        mutating func withNext(_ body: (UnsafeRawBufferPointer, Int) throws -> Void) throws -> Bool {
+            guard let delimiter else {
+                if let first = first.take() {
+                    try first.bytes.withUnsafeBytes { try body($0, first.lines) }
+                    return true
+                }
+                return try reader.withNextLine { try body($0, 1) }
+            }
+            var quotes = CSVRecord.Quotes(delimiter)
+            if var first = first.take() {
+                var isWhole = first.bytes.withUnsafeBytes { quotes.isClosed(after: $0) }
+                while !isWhole {
+                    guard
+                        try reader.withNextLine({ line in
+                            isWhole = quotes.isClosed(after: line)
+                            first.bytes += [0x0A] + Array(line)
+                            first.lines += 1
+                        })
+                    else { break }
+                }
+                try first.bytes.withUnsafeBytes { try body($0, first.lines) }
+                return true
+            }
+            return try reader.withNext(isWhole: { quotes.isClosed(after: $0) }, body)
+        }
+    }
+}
+
+extension Optional {
+    /// The value, which is gone afterwards.
+    fileprivate mutating func take() -> Wrapped? {
+        defer { self = nil }
+        return self
+    }
+}

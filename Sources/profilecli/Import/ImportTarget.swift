@@ -1,0 +1,141 @@
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+internal import Synchronization
+
+/// Where an import goes: a store in this process, or a service.
+protocol ImportTarget: Sendable {
+    /// A chunk ends after this many bytes, even if it has fewer lines than others.
+    var bytesPerChunk: UInt64 { get }
+
+    /// A builder for the next chunk.
+    func prepare() -> AppendBuilder
+
+    /// Stores chunks in order until one is refused, and counts them. `progress` gets each that is stored.
+    func store(
+        _ chunks: [ImportChunk], _ tally: inout ImportTally, _ progress: (ImportChunk) -> Void
+    ) async throws
+}
+
+/// Why a chunk was refused.
+struct ImportStop: Error {
+    var message: String
+    var remedy: String
+    var status: ExitStatus
+    /// The line at fault, if it is one.
+    var line: Int?
+    /// Where the refused chunk begins.
+    var firstLine: Int
+    var isKeyReused = false
+    var isCorrectable = false
+}
+
+/// The store that an import appends to: an input whose first lines are refused makes none.
+final class ImportStore: ImportTarget {
+    let bytesPerChunk: UInt64 = 8 << 20
+
+    private let path: String
+    /// Whether lines bring their time of recording, for which the store must be empty, or this import's.
+    private let isEmptyStore: Bool
+    private let opened: Mutex<EventLog?>
+
+    /// Opens the store in the folder `path`, unless it is to be made.
+    init(_ path: String, mustBeEmpty: Bool = false) throws {
+        self.path = path
+        isEmptyStore = mustBeEmpty
+        let log = try StoreFolder(path: path) == .vacant ? nil : try openStore(path, create: true)
+        log?.preload()
+        opened = Mutex(log)
+    }
+
+    /// The store, made now if it is missing.
+    private func log() throws -> EventLog {
+        try opened.withLock { log in
+            let opened = try log ?? openStore(path, create: true)
+            log = opened
+            return opened
+        }
+    }
+
+    func prepare() -> AppendBuilder { opened.withLock { $0 }?.prepare() ?? AppendBuilder() }
+
+    func store(
+        _ chunks: [ImportChunk], _ tally: inout ImportTally, _ progress: (ImportChunk) -> Void
+    ) async throws {
+        let log = try log()
+        if isEmptyStore, tally.total == 0, let first = chunks.first { try refuseOthersEvents(log, first) }
+        do {
+            try tally.store(chunks, in: log, progress)
+        } catch let refused as RefusedChunk {
+            let (chunk, error) = (refused.chunk, refused.error)
+            let failure = Failure(error)
+            var stop = ImportStop(
+                message: error.fact, remedy: failure.remedy, status: failure.status,
+                line: try? chunk.line(refusedBy: log, error), firstLine: chunk.firstLine)
+            if case .keyReused = error { stop.isKeyReused = true }
+            if case .unknownUser = error { stop.isCorrectable = true }
+            throw stop
+        }
+    }
+
+    /// Refuses a store that has events which this import has not stored.
+    private func refuseOthersEvents(_ log: EventLog, _ first: ImportChunk) throws {
+        guard try log.lastPosition() > .start else { return }
+        let stored = try log.append(underKey: first.identified.first?.key ?? first.key)
+        if stored?.first == Position(rawValue: 1) { return }
+        throw Failure(
+            "Line \(first.firstLine) cannot be recorded in the past: the store has other events already.",
+            remedy: "Name a new store with --store, or omit --recorded: by when things happened (--occurred) the past "
+                + "is there anyway.", status: .usage)
+    }
+}
+
+/// A service that an import goes to.
+struct ImportService: ImportTarget {
+    /// Less than a request may have, which it takes with quotes and numbers.
+    let bytesPerChunk: UInt64 = 2 << 20
+
+    let connection: any Connection
+    let name: String
+    let idField: String?
+    /// Whether the lines lack the field of the ID, as those that a map made do.
+    let sendsIDs: Bool
+
+    func prepare() -> AppendBuilder { AppendBuilder() }
+
+    func store(
+        _ chunks: [ImportChunk], _ tally: inout ImportTally, _ progress: (ImportChunk) -> Void
+    ) async throws {
+        for chunk in chunks {
+            let (answer, refusal) = try await connection.exchange(request(chunk))
+            if let refusal {
+                let line = answer["place"].text.flatMap { $0.hasPrefix("line ") ? Int($0.dropFirst(5)) : nil }
+                throw ImportStop(
+                    message: refusal.message, remedy: refusal.remedy, status: refusal.status, line: line,
+                    firstLine: chunk.firstLine, isKeyReused: answer["code"].text == "key_reused",
+                    isCorrectable: answer["code"].text == "unknown_user")
+            }
+            var done = ImportTally()
+            (done.stored, done.skipped) = (answer.count("imported"), answer.count("skipped"))
+            done.different = answer.count("different")
+            tally.add(done)
+            progress(chunk)
+        }
+    }
+
+    private func request(_ chunk: ImportChunk) -> APIRequest {
+        let body = JSONWriter.object { json in
+            json.member("name", .string(name))
+            json.member("first_line", chunk.firstLine)
+            json.array("numbers", chunk.lines) { $0.value($1) }
+            json.array("lines", chunk.texts) { $0.value(written: JSONWriter(appendingTo: Array($1.utf8))) }
+            if let idField {
+                json.member("id_field", .string(idField))
+                if sendsIDs {
+                    let ids = chunk.identified.flatMap { Array(repeating: $0.id, count: $0.events) }
+                    json.array("ids", ids) { $0.value($1) }
+                }
+            }
+        }
+        return APIRequest(.post, "/v1/import", body: Array(body.utf8))
+    }
+}
