@@ -108,7 +108,7 @@ struct BadInputTests {
             (["profile", "jane", "--as-of", "-1"], "--as-of must count seconds"),
             (["history", "jane", "--kind", "dance"], "--kind must be a kind of event"),
             (["history", "jane", "--kind", "customEventLoged"], "Did you mean customEventLogged? The kinds are"),
-            (["launch", "--kind", "warm"], "--kind must be cold, background or return"),
+            (["launch", "--kind", "warm"], "--kind must be cold, background, return or locked"),
             (["launch", "--die-after", "lunch"], "--die-after must be launched or handed"),
             (["launch", "--only", "foo"], "--only must list events, attributes or user-attributes"),
             (["launch", "--only", "events,"], "--only must list events, attributes or user-attributes"),

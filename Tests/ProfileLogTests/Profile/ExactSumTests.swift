@@ -55,7 +55,9 @@ struct ExactSumTests {
         case 7: return Double(random.next(below: 1 << 50)) * 8
         case 8: return 1e15 + Double(random.next(below: 100)) / 100
         case 9: return Double(random.next(below: 3) - 1) / 1000
-        case 10: return [1e-18, 1e-19, .leastNonzeroMagnitude, -.leastNormalMagnitude, 1e22, 1e300, -1e300][random.next(below: 7)]
+        case 10:
+            let extremes = [1e-18, 1e-19, .leastNonzeroMagnitude, -.leastNormalMagnitude, 1e22, 1e300, -1e300]
+            return extremes[random.next(below: 7)]
         default:
             let number = Double(bitPattern: random.next())
             return number.isFinite ? number : 0.1
