@@ -37,7 +37,7 @@ public enum AttributeValue: Sendable {
     /// The member `key` of an object; nil if there is no such member, or if the value is not an object.
     public subscript(key: Name) -> AttributeValue? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.key == key }?.value
+        return members.value(of: key)
     }
 }
 

@@ -24,16 +24,13 @@ enum AttributeFold {
             let (sum, overflow) = before.addingReportingOverflow(number)
             return overflow ? nil : .int(sum)
         case .arrayAdd(let values):
-            guard var array = elements(old) else { return nil }
-            for value in values {
-                array.removeAll { $0 == value }
-                array.append(value)
-            }
-            return .array(array)
+            guard let array = elements(old) else { return nil }
+            let isAdded = membership(in: values)
+            return .array(array.filter { !isAdded($0) } + lastOfEach(values))
         case .arrayRemove(let values):
-            guard old != nil, var array = elements(old) else { return nil }
-            array.removeAll { values.contains($0) }
-            return .array(array)
+            guard old != nil, let array = elements(old) else { return nil }
+            let isGone = membership(in: values)
+            return .array(array.filter { !isGone($0) })
         case .objectMerge(let members):
             guard let old else { return .object(members) }
             guard case .object(let before) = old else { return .object(members) }
@@ -43,11 +40,12 @@ enum AttributeFold {
             return .array(array + objects)
         case .objectsUpdate(let updates, let merging):
             guard old != nil, let array = elements(old) else { return nil }
-            return .array(array.map { updated($0, updates, merging: merging) })
-        case .objectsRemove(let matches):
-            guard old != nil, var array = elements(old) else { return nil }
-            array.removeAll { element in matches.contains { element[$0.key] == $0.value } }
-            return .array(array)
+            let matches = ElementMatches(updates.lazy.map(\.match))
+            return .array(array.map { updated($0, updates, matches, merging: merging) })
+        case .objectsRemove(let removed):
+            guard old != nil, let array = elements(old) else { return nil }
+            let matches = ElementMatches(removed)
+            return .array(array.filter { matches.first(in: $0) == nil })
         }
     }
 
@@ -60,35 +58,45 @@ enum AttributeFold {
         }
     }
 
-    private static func updated(
-        _ element: AttributeValue, _ updates: [AttributeOperation.ObjectUpdate], merging: Bool
+    /// Whether a value is one of `values`: a few are compared, many are looked up.
+    static func membership(in values: [AttributeValue]) -> (AttributeValue) -> Bool {
+        if values.count <= 8 { return { values.contains($0) } }
+        let set = Set(values)
+        return { set.contains($0) }
+    }
+
+    /// `values` as if they were added one after the other: of equal ones the last stays.
+    static func lastOfEach(_ values: [AttributeValue]) -> [AttributeValue] {
+        if values.count < 2 { return values }
+        var known: Set<AttributeValue> = []
+        let last = values.reversed().filter { known.insert($0).inserted }
+        return last.reversed()
+    }
+
+    /// The element after all `updates` that it matches, each by what the one before it left.
+    static func updated(
+        _ element: AttributeValue, _ updates: [AttributeOperation.ObjectUpdate], _ matches: ElementMatches,
+        merging: Bool
     ) -> AttributeValue {
-        var element = element
-        for update in updates where element[update.match.key] == update.match.value {
+        var (element, next) = (element, 0)
+        while let place = matches.first(in: element, from: next) {
             if merging, case .object(let before) = element {
-                element = .object(merge(update.object, into: before))
+                element = .object(merge(updates[place].object, into: before))
             } else {
-                element = .object(update.object)
+                element = .object(updates[place].object)
             }
+            next = place + 1
         }
         return element
     }
 
     /// Merges the members of `new` into those of `old`, at every level of objects.
     static func merge(_ new: [AttributeValue.Member], into old: [AttributeValue.Member]) -> [AttributeValue.Member] {
-        var merged = old
-        for member in new {
-            let index = merged.firstIndex { $0.key >= member.key } ?? merged.count
-            guard index < merged.count, merged[index].key == member.key else {
-                merged.insert(member, at: index)
-                continue
-            }
-            if case .object(let before) = merged[index].value, case .object(let after) = member.value {
-                merged[index].value = .object(merge(after, into: before))
-            } else {
-                merged[index].value = member.value
-            }
+        old.ascendingUnion(new.ascending, key: \.key, otherKey: \.key) { old, new in
+            guard case .object(let before) = old.value, case .object(let after) = new.value else { return new }
+            return .init(new.key, .object(merge(after, into: before)))
+        } fresh: {
+            $0
         }
-        return merged
     }
 }

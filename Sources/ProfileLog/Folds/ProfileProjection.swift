@@ -84,7 +84,7 @@ public enum ProfileProjection: Projection {
                     storage: StorageCode(appGroup: body.storage, process: body.process), body: Array(header.body),
                     isQueued: timing == .queued))
         case .outcome(.flushed):
-            for item in body.rejected { state.removePending(item.position.rawValue) }
+            state.takePending(body.rejected.map(\.position))
             if body.isQueued {
                 let taken = Set(body.flushed.map(\.rawValue))
                 for index in state.pending.indices where taken.contains(state.pending[index].position) {
@@ -95,7 +95,7 @@ public enum ProfileProjection: Projection {
             }
         case .outcome(.sent): flush(body.flushed, at, position, &state, rules)
         case .outcome(.discarded):
-            for item in body.discarded { state.removePending(item.rawValue) }
+            state.takePending(body.discarded)
         case .device(.launched):
             state.see(at)
             state.launches.add(at: Timestamp(rawValue: at), position)
@@ -120,7 +120,7 @@ public enum ProfileProjection: Projection {
     private static func flush(
         _ items: [Position], _ at: Int64, _ position: Position, _ state: inout ProfileState, _ rules: BoundRules?
     ) {
-        for item in items { state.flush(item.rawValue, under: rules) }
+        for entry in state.takePending(items) { state.flush(entry, under: rules) }
         if !items.isEmpty { state.flushes.add(at: Timestamp(rawValue: at), position, times: UInt64(items.count)) }
     }
 
@@ -244,7 +244,7 @@ public enum ProfileProjection: Projection {
         guard let body = RecordBody(body), !body.erased else { return }
         let at = body.occurredAt ?? fallback
         state.see(at)
-        let index = state.purchases.firstIndex { $0.product >= body.name } ?? state.purchases.count
+        let index = state.purchases.lowerBound { $0.product < body.name }
         if index == state.purchases.count || state.purchases[index].product != body.name {
             state.purchases.insert(.init(product: body.name), at: index)
         }
@@ -270,19 +270,40 @@ extension ProfileState {
         events[low].occurrences.add(at: time, position)
     }
 
-    /// Makes a saved item effective, with the time at which it was saved. An erased item is not there and changes
-    /// nothing.
-    package mutating func flush(_ position: UInt64, under rules: BoundRules? = nil) {
-        guard let entry = removePending(position), case .content(let content, _) = entry.kind.role else { return }
+    /// Makes what waited effective, with the time at which it was saved.
+    package mutating func flush(_ entry: PendingEntry, under rules: BoundRules? = nil) {
+        guard case .content(let content, _) = entry.kind.role else { return }
         entry.body.withUnsafeBytes {
-            ProfileProjection.apply(content, $0, position, fallback: entry.savedAt, &self, rules)
+            ProfileProjection.apply(content, $0, entry.position, fallback: entry.savedAt, &self, rules)
         }
     }
 
-    /// Gives up what waits at `position`, and returns it; nil if nothing waits there.
+    /// Gives up what waits at `positions`, and returns it in their order. An erased item is not there.
     @discardableResult
-    package mutating func removePending(_ position: UInt64) -> PendingEntry? {
-        guard let index = pending.firstIndex(where: { $0.position == position }) else { return nil }
-        return pending.remove(at: index)
+    package mutating func takePending(_ positions: [Position]) -> [PendingEntry] {
+        if positions.isEmpty || pending.isEmpty { return [] }
+        var places: [UInt64: Int] = [:]
+        if positions.count > 8 {
+            for (index, entry) in pending.enumerated() { places[entry.position] = index }
+        }
+        var gone: Set<Int> = []
+        let taken = positions.compactMap { position -> PendingEntry? in
+            let place = positions.count > 8 ? places[position.rawValue] : pendingIndex(position.rawValue)
+            guard let place, gone.insert(place).inserted else { return nil }
+            return pending[place]
+        }
+        if gone.count == 1, let index = gone.first {
+            pending.remove(at: index)
+        } else if !gone.isEmpty {
+            pending = pending.indices.filter { !gone.contains($0) }.map { pending[$0] }
+        }
+        return taken
+    }
+
+    private func pendingIndex(_ position: UInt64) -> Int? {
+        let index = pending.lowerBound { $0.position < position }
+        if index < pending.count, pending[index].position == position { return index }
+        // Ascending, except where a history is folded in the order of occurrence.
+        return pending.lastIndex { $0.position == position }
     }
 }

@@ -22,17 +22,32 @@ extension ProfileState {
             }
         }
         if !removals.isEmpty { removals = removals.filter { fields.field($0.key) == nil } }
-        for event in source.events {
-            let index = events.firstIndex { $0.name >= event.name } ?? events.count
-            if index < events.count, events[index].name == event.name {
-                events[index].occurrences.merge(event.occurrences)
-            } else {
-                events.insert(event, at: index)
+        if source.events.count > Self.fewNames {
+            events = events.ascendingUnion(source.events, key: \.name, otherKey: \.name) { own, other in
+                var both = own
+                both.occurrences.merge(other.occurrences)
+                return both
+            } fresh: {
+                $0
             }
+        } else {
+            for event in source.events { add(event) }
         }
         for purchase in source.purchases { merge(purchase) }
         for revenue in source.orders { orders.add(revenue.amount, revenue.currency) }
-        pending = (pending + source.pending).sorted { $0.position < $1.position }
+        if !source.pending.isEmpty { pending = (pending + source.pending).sorted { $0.position < $1.position } }
+    }
+
+    /// Names that are looked for one by one; more are merged in one pass, which costs all names of both.
+    private static let fewNames = 16
+
+    private mutating func add(_ event: NamedOccurrences) {
+        let index = events.lowerBound { $0.name < event.name }
+        if index < events.count, events[index].name == event.name {
+            events[index].occurrences.merge(event.occurrences)
+        } else {
+            events.insert(event, at: index)
+        }
     }
 
     /// Whether a field of `source` is a first date earlier than the target's, or a last date later than it.
@@ -59,7 +74,8 @@ extension ProfileState {
         guard case .array(let own)? = fields.value(key), case .array(let others)? = source.fields.value(key) else {
             return
         }
-        let added = others.filter { other in !own.contains { entry in keys.allSatisfy { entry[$0] == other[$0] } } }
+        let known = Set(own.map { entry in keys.map { entry[$0] } })
+        let added = others.filter { other in !known.contains(keys.map { other[$0] }) }
         if added.isEmpty { return }
         var writer = WireWriter()
         ValueCodec.write(.array(own + added), to: &writer)
@@ -68,7 +84,7 @@ extension ProfileState {
     }
 
     private mutating func merge(_ purchase: PurchaseSummary) {
-        let index = purchases.firstIndex { $0.product >= purchase.product } ?? purchases.count
+        let index = purchases.lowerBound { $0.product < purchase.product }
         guard index < purchases.count, purchases[index].product == purchase.product else {
             purchases.insert(purchase, at: index)
             return

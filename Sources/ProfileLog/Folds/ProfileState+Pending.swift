@@ -5,7 +5,8 @@ extension ProfileState {
         var state = self
         // What the SDK took comes first; it has no list.
         let order = pending.sorted { ($0.list?.rawValue ?? 0, $0.position) < ($1.list?.rawValue ?? 0, $1.position) }
-        for entry in order { state.flush(entry.position, under: rules) }
+        state.pending = []
+        for entry in order { state.flush(entry, under: rules) }
         return state
     }
 }

@@ -25,7 +25,12 @@ extension ProfileState {
         of key: FieldKey, after operation: AttributeOperation, position: UInt64, at: Int64, under rules: BoundRules
     ) -> AttributeValue? {
         guard let rule = rules.rule(of: key) else { return operation.applied(to: fields.value(key)) }
-        var state = self
+        // This attribute alone: a copy of all would cost as much as the profile.
+        var state = ProfileState()
+        if let field = fields.field(key) {
+            fields.withBytes(field) { state.fields.set(key, $0, position: field.position, at: field.at) }
+        }
+        state.removals[key] = removals[key]
         state.apply(operation, to: key, by: rule, position: position, at: at)
         return state.fields.value(key)
     }

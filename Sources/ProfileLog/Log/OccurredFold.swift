@@ -63,10 +63,9 @@ struct OccurredFold {
         let event = EventView(header: header, position: Position(rawValue: position), names: names)
         let rules = rules?.rules(at: position) ?? .none
         ProfileProjection.apply(event, to: &state, under: rules)
-        switch isEffective[position] {
-        case true?: state.flush(position, under: rules)
-        case false?: state.removePending(position)
-        case nil: break
+        guard let isEffective = isEffective[position] else { return }
+        for entry in state.takePending([Position(rawValue: position)]) where isEffective {
+            state.flush(entry, under: rules)
         }
     }
 

@@ -152,13 +152,3 @@ package enum ValueCodec {
         return reader.isBad ? nil : items
     }
 }
-
-extension [AttributeValue.Member] {
-    /// The members in ascending order of their keys' bytes; usually they are sorted already.
-    var ascending: [AttributeValue.Member] {
-        let members = span
-        var index = 1
-        while index < members.count, members[index - 1].key < members[index].key { index += 1 }
-        return index >= members.count ? self : sorted { $0.key < $1.key }
-    }
-}

@@ -115,6 +115,8 @@ struct AttributeWalk {
     private let voided: VoidedEvents?
     private let timeline: RulesTimeline?
     private let keepsAll: Bool
+    /// What the last event that was asked for does, by attribute: an event may set thousands.
+    private var lastOperations: (position: UInt64, byKey: [FieldKey: AttributeOperation]) = (0, [:])
 
     /// The last write of an attribute, and the user's version at that event.
     struct Goal {
@@ -142,10 +144,39 @@ struct AttributeWalk {
         self.keepsAll = keepsAll
     }
 
+    /// The events of one user to fold. Those of the user whose blame it is are read in parts: a walk often ends early.
+    struct Events {
+        fileprivate let user: UInt64
+        fileprivate var positions: [UInt64]
+        /// The versions that are not read yet.
+        fileprivate var rest: ClosedRange<UInt64>?
+
+        /// All events at `positions`.
+        init(of user: UInt64, at positions: [UInt64]) {
+            (self.user, self.positions) = (user, positions)
+        }
+
+        /// The events of these versions; empty for an empty range.
+        init(of user: UInt64, versions: Range<UInt64>) {
+            (self.user, positions) = (user, [])
+            rest = versions.isEmpty ? nil : ClosedRange(versions)
+        }
+
+        private static let most: UInt64 = 4096
+
+        /// Reads more; false at the end.
+        fileprivate mutating func readOn(_ view: LogView) throws -> Bool {
+            guard let rest else { return false }
+            let end = min(rest.upperBound, rest.lowerBound + Self.most - 1)
+            positions += try view.positions(of: user, from: rest.lowerBound, to: end)
+            self.rest = end < rest.upperBound ? end + 1...rest.upperBound : nil
+            return true
+        }
+    }
+
     /// One user's stream, and how far it is folded.
     private struct Stream {
-        let user: UInt64
-        let positions: [UInt64]
+        var events: Events
         var next = 0
         var state = ProfileProjection.initial
         var tracks: [FieldKey: AttributeTrack] = [:]
@@ -153,12 +184,12 @@ struct AttributeWalk {
         var merged: [UInt64] = []
     }
 
-    /// Folds the events of `user` at `positions`, of which the first follows `base`. With `goals`, ascending by
-    /// version, it ends when it has met the first of them and the next one is far. Returns how many it has met.
+    /// Folds `events`, of which the first follows `base`. With `goals`, ascending by version, it ends when it has met
+    /// the first of them and the next one is far. Returns how many it has met.
     mutating func run(
-        _ user: UInt64, _ positions: [UInt64], from base: (version: UInt64, state: ProfileState)?, goals: [Goal] = []
+        _ events: Events, from base: (version: UInt64, state: ProfileState)?, goals: ArraySlice<Goal> = []
     ) throws -> Int {
-        var stream = Stream(user: user, positions: positions)
+        var stream = Stream(events: events)
         if let base {
             stream.state = base.state
             for field in base.state.fields.fields where wanted == nil || wanted == field.key {
@@ -170,22 +201,22 @@ struct AttributeWalk {
         var met = 0
         try view.withCursor(view.tables.log) { cursor in
             while true {
-                guard stream.next < stream.positions.count else {
+                guard try stream.next < stream.events.positions.count || stream.events.readOn(view) else {
                     guard var target = waiting.popLast() else { break }
                     merge(stream, into: &target)
                     stream = target
                     isMerged = true
                     continue
                 }
-                let position = stream.positions[stream.next]
-                view.prefetch(stream.positions, stream.next)
+                let position = stream.events.positions[stream.next]
+                view.prefetch(stream.events.positions, stream.next)
                 let header = try view.header(at: position, &cursor)
                 if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
                     let source = RecordBody(header.body)?.otherUser,
                     let merged = try view.mergedPositions(header, position)
                 {
                     waiting.append(stream)
-                    stream = Stream(user: source, positions: merged)
+                    stream = Stream(events: Events(of: source, at: merged))
                     continue
                 }
                 stream.next += 1
@@ -203,19 +234,20 @@ struct AttributeWalk {
     }
 
     /// How many events may lie between two goals of one walk: fewer than a new beginning costs.
-    private static let fewEvents: UInt64 = 256
+    static let fewEvents: UInt64 = 256
 
     /// Takes the tracks of the next goals that are reached; true if no goal is near.
     private mutating func isEnd(
-        _ goals: [Goal], _ met: inout Int, at version: UInt64, _ stream: inout Stream
+        _ goals: ArraySlice<Goal>, _ met: inout Int, at version: UInt64, _ stream: inout Stream
     ) -> Bool {
-        while met < goals.count, goals[met].version <= version {
-            let goal = goals[met]
+        let first = goals.startIndex
+        while met < goals.count, goals[first + met].version <= version {
+            let goal = goals[first + met]
             guard let track = stream.tracks[goal.key], track.current?.position == goal.position else { return false }
             tracks[goal.key] = track
             met += 1
         }
-        return met == goals.count || met > 0 && goals[met].version > version + Self.fewEvents
+        return met == goals.count || met > 0 && goals[first + met].version > version + Self.fewEvents
     }
 
     // MARK: - Writes
@@ -225,8 +257,8 @@ struct AttributeWalk {
         swap(&tracks, &stream.tracks)
         var effects: [UInt64: UInt64] = [:]
         let position = event.position.rawValue
-        ProfileProjection.apply(event, to: &stream.state, under: rules(at: position)) { written, state in
-            let isNoted = note(written, state.fields, &tracks)
+        ProfileProjection.apply(event, to: &stream.state, under: rules(at: position)) { written, keys, state in
+            let isNoted = note(written, keys, state.fields, &tracks)
             if isNoted, written != position { effects[written] = position }
         }
         swap(&tracks, &stream.tracks)
@@ -236,42 +268,42 @@ struct AttributeWalk {
     private func rules(at position: UInt64) -> BoundRules { timeline?.rules(at: position) ?? .none }
 
     /// Notes what the event at `position` has just written; false if that is nothing.
-    private func note(
-        _ position: UInt64, _ fields: FieldStore, _ tracks: inout [FieldKey: AttributeTrack]
+    private mutating func note(
+        _ position: UInt64, _ written: ProfileProjection.Written, _ fields: FieldStore,
+        _ tracks: inout [FieldKey: AttributeTrack]
     ) -> Bool {
         var isNoted = false
-        var present = 0
-        if let wanted {
-            let field = fields.field(wanted)
-            present = field == nil ? 0 : 1
-            if let field, field.position == position { isNoted = true; add(fields.write(field), wanted, &tracks) }
-        } else {
-            present = fields.fields.count
-            for field in fields.fields where field.position == position {
-                isNoted = true
-                add(fields.write(field), field.key, &tracks)
-            }
+        func note(_ key: FieldKey) -> AttributeWrite? {
+            if let field = fields.field(key) { return field.position == position ? fields.write(field) : nil }
+            let isRemoved = tracks[key]?.current?.bytes != nil
+            return isRemoved ? AttributeWrite(position: position, bytes: nil) : nil
         }
-        // Removals are rare: the tracks are searched only if one of them must have lost its value.
-        if tracks.count > present {
-            for (key, track) in tracks where track.current?.bytes != nil && fields.field(key) == nil {
-                isNoted = true
-                add(AttributeWrite(position: position, bytes: nil), key, &tracks)
-            }
+        let standard = written.hasStandard ? Self.standardKeys : []
+        for key in [standard, written.keys].joined() where wanted == nil || wanted == key {
+            guard let write = note(key) else { continue }
+            isNoted = true
+            add(write, key, &tracks)
         }
         return isNoted
     }
 
-    private func add(_ write: AttributeWrite, _ key: FieldKey, _ tracks: inout [FieldKey: AttributeTrack]) {
+    private static let standardKeys = StandardAttribute.allCases.map { FieldKey(standard: UInt32($0.rawValue)) }
+
+    private mutating func add(_ write: AttributeWrite, _ key: FieldKey, _ tracks: inout [FieldKey: AttributeTrack]) {
         // What is no array or object has no parts, whatever the operation was.
         tracks[key, default: AttributeTrack()].add(write, write.isComposed ? operation(on: key, write.position) : nil)
         if keepsAll { tracks[key]?.all.append(write) }
     }
 
     /// What the event at `position` does with a custom attribute; nil if it sets another attribute, or more of it.
-    private func operation(on key: FieldKey, _ position: UInt64) -> AttributeOperation? {
-        guard key.isCustom, let header = try? view.header(at: position) else { return nil }
-        return operations(header, position).first { $0.key == key }?.operation
+    private mutating func operation(on key: FieldKey, _ position: UInt64) -> AttributeOperation? {
+        guard key.isCustom else { return nil }
+        if lastOperations.position != position {
+            lastOperations = (position, [:])
+            guard let header = try? view.header(at: position) else { return nil }
+            lastOperations.byKey = Dictionary(operations(header, position)) { first, _ in first }
+        }
+        return lastOperations.byKey[key]
     }
 
     private func operations(
@@ -312,27 +344,29 @@ struct AttributeWalk {
     /// Merges `source` into `target`, whose next event is the merge. Attributes that come from the source keep its
     /// writes.
     private mutating func merge(_ source: Stream, into target: inout Stream) {
-        let position = target.positions[target.next]
-        for user in [source.user] + source.merged {
+        let position = target.events.positions[target.next]
+        for user in [source.events.user] + source.merged {
             merges[user] = position
             target.merged.append(user)
         }
-        let before = target.state.fields
+        // Attributes that only the target has stay as they are, and are not looked at.
+        let keys = Set(source.state.fields.fields.map(\.key) + source.state.removals.keys)
+        let before = Dictionary(
+            keys.compactMap { key in target.state.fields.write(of: key).map { (key, $0) } }, uniquingKeysWith: { $1 })
         ProfileProjection.merge(source.state, into: &target.state, under: rules(at: position))
-        for field in target.state.fields.fields where wanted == nil || wanted == field.key {
-            let write = target.state.fields.write(field)
-            if let old = before.field(field.key).map({ before.write($0) }), old.position == write.position,
-                old.bytes == write.bytes
-            {
+        for key in keys where wanted == nil || wanted == key {
+            guard let write = target.state.fields.write(of: key) else {
+                if before[key] != nil { add(.init(position: position, bytes: nil), key, &target.tracks) }
                 continue
             }
-            if let track = source.tracks[field.key], let last = track.current, last.position == write.position,
+            if let old = before[key], old.position == write.position, old.bytes == write.bytes { continue }
+            if let track = source.tracks[key], let last = track.current, last.position == write.position,
                 last.bytes == write.bytes
             {
-                target.tracks[field.key, default: AttributeTrack()].goOn(with: track)
+                target.tracks[key, default: AttributeTrack()].goOn(with: track)
             } else {
                 // Entries of both, as for push tokens.
-                add(write, field.key, &target.tracks)
+                add(write, key, &target.tracks)
             }
         }
     }
@@ -343,4 +377,7 @@ extension FieldStore {
     fileprivate func write(_ field: Field) -> AttributeWrite {
         AttributeWrite(position: field.position, bytes: withBytes(field) { Array($0) })
     }
+
+    /// The last write of an attribute; nil if it has no value.
+    fileprivate func write(of key: FieldKey) -> AttributeWrite? { field(key).map { write($0) } }
 }

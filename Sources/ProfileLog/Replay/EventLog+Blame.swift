@@ -59,6 +59,7 @@ struct BlameSearch {
     let version: UInt64
     let withLog: Bool
     let now: ProfileState
+    private let read = ReadWrites()
 
     init(_ log: EventLog, _ view: LogView, of user: UserNumber, asOf wanted: Version?, withLog: Bool) throws {
         (self.log, self.view, self.user, self.withLog) = (log, view, user.rawValue, withLog)
@@ -78,7 +79,9 @@ struct BlameSearch {
 
     /// What `text` may name, the longest name first: names of attributes may contain dots.
     private func attributes(named text: String) -> [[(key: FieldKey, path: [FieldBlame.Step])]] {
-        let ends = [text.endIndex] + text.indices.filter { text[$0] == "." || text[$0] == "[" }.reversed()
+        // A name has no more characters than this, and each of them is a place where a path may begin.
+        let places = text.indices.prefix(Limits.charactersPerName + 1)
+        let ends = [text.endIndex] + places.filter { text[$0] == "." || text[$0] == "[" }.reversed()
         return ends.compactMap { end in
             guard end > text.startIndex, let path = [FieldBlame.Step](text[end...]) else { return nil }
             let name = String(text[..<end])
@@ -96,8 +99,8 @@ struct BlameSearch {
         let order = named.sorted { ($0.key.isCustom ? 1 : 0, $0.name) < ($1.key.isCustom ? 1 : 0, $1.name) }
         for (name, key, path) in order {
             guard let track = found.tracks[key] else { continue }
-            let log = withLog ? try writes(track, path, found) : []
             guard let traced = track.traced else {
+                let log = withLog ? try writes(track, [path], found)[0] : []
                 guard let current = track.current else {
                     // All its writes are void.
                     if let last = log.last { answer.append(entry(name, key, path, nil, last, nil, log)) }
@@ -107,9 +110,12 @@ struct BlameSearch {
                 answer.append(entry(name, key, path, nil, try write(current, found), previous, log))
                 continue
             }
-            try traced.part(at: path)?.forEachLeaf(path) { path, leaf in
+            var leaves: [(path: [FieldBlame.Step], leaf: TracedValue)] = []
+            traced.part(at: path)?.forEachLeaf(path) { leaves.append(($0, $1)) }
+            let logs = withLog ? try writes(track, leaves.map(\.path), found) : []
+            for (index, (path, leaf)) in leaves.enumerated() {
                 let write = try self.write(leaf.origin.position, leaf.value, void: nil, found)
-                let log = withLog ? try writes(track, path, found) : []
+                let log = withLog ? logs[index] : []
                 answer.append(entry(name, key, path, leaf.value, write, leaf.origin.replaced, log))
             }
         }
@@ -132,7 +138,7 @@ struct BlameSearch {
     /// `write` with the key of its append, also if it is in an earlier record.
     func withRequest(_ write: FieldWrite) -> FieldWrite {
         var write = write
-        if write.request == nil { write.request = request(of: write.event.position.rawValue) }
+        if write.request == nil { write.request = read.request(of: write.event.position.rawValue, request) }
         return write
     }
 
@@ -171,7 +177,7 @@ struct BlameSearch {
         let positions = try view.positions(of: user, from: 1, to: version)
         let voided = now.voids > 0 ? try view.voidedEvents(among: positions) : nil
         var walk = try walk(keys, skipping: voided)
-        _ = try walk.run(user, positions, from: nil)
+        _ = try walk.run(.init(of: user, at: positions), from: nil)
         var found = Found()
         found.take(walk)
         return found
@@ -194,17 +200,21 @@ struct BlameSearch {
             goals.append(.init(key: key, position: field.position, version: header.version))
         }
         goals.sort { $0.version < $1.version }
+        // Each walk begins with a snapshot, and so costs all attributes.
+        let walks = 1 + zip(goals, goals.dropFirst()).count { $1.version > $0.version + AttributeWalk.fewEvents }
+        guard walks == 1 || UInt64(walks) * UInt64(now.fields.fields.count) < version else { return nil }
         var found = Found()
-        while let first = goals.first {
+        var rest = goals[...]
+        while let first = rest.first {
             let base = try log.states.snapshot(ProfileProjection.self, user, upTo: first.version - 1, view)
             // Later voids are about events that the snapshot or this walk includes.
             guard base?.state.voids ?? 0 == now.voids else { return nil }
-            let positions = try view.positions(of: user, from: (base?.version ?? 0) + 1, to: version)
+            let versions = (base?.version ?? 0) + 1..<version + 1
             var walk = try walk(keys, skipping: nil)
-            let met = try walk.run(user, positions, from: base, goals: goals)
+            let met = try walk.run(.init(of: user, versions: versions), from: base, goals: rest)
             guard met > 0 else { return nil }
             found.take(walk)
-            goals.removeFirst(met)
+            rest = rest.dropFirst(met)
         }
         for key in keys {
             guard let track = found.tracks[key], track.isExact, let field = now.fields.field(key),
@@ -216,15 +226,21 @@ struct BlameSearch {
 
     // MARK: - Writes
 
-    /// All writes of an attribute; of a part of it those that changed it.
-    private func writes(_ track: AttributeTrack, _ path: [FieldBlame.Step], _ found: Found) throws -> [FieldWrite] {
-        var writes: [FieldWrite] = []
-        var last: AttributeValue?
+    /// All writes of an attribute, for each of `paths`: of a part of it those that changed it.
+    private func writes(
+        _ track: AttributeTrack, _ paths: [[FieldBlame.Step]], _ found: Found
+    ) throws -> [[FieldWrite]] {
+        var writes: [[FieldWrite]] = paths.map { _ in [] }
+        var last: [AttributeValue?] = paths.map { _ in nil }
+        // Each value is read once, whatever the number of its parts.
         for write in track.all {
-            let value = write.value.flatMap { $0.value(at: path) }
-            if !path.isEmpty, value == last { continue }
-            if write.void == nil { last = value }
-            writes.append(try self.write(write.position, value, void: write.void, found))
+            let whole = write.value
+            for (index, path) in paths.enumerated() {
+                let value = whole.flatMap { $0.value(at: path) }
+                if !path.isEmpty, value == last[index] { continue }
+                if write.void == nil { last[index] = value }
+                writes[index].append(try self.write(write.position, value, void: write.void, found))
+            }
         }
         return writes
     }
@@ -236,15 +252,24 @@ struct BlameSearch {
     func write(
         _ position: UInt64, _ value: AttributeValue?, void: UInt64?, _ found: Found
     ) throws -> FieldWrite {
+        var write = try read.write(at: position, isVoid: void != nil) {
+            try self.write(position, isVoid: void != nil, found)
+        }
+        write.value = value
+        write.void = void.map { Position(rawValue: $0) }
+        return write
+    }
+
+    /// The event at `position` as a write, without its value.
+    private func write(_ position: UInt64, isVoid: Bool, _ found: Found) throws -> FieldWrite {
         let place = Position(rawValue: position)
         let header = try view.header(at: position)
         guard let event = RecordedEvent(header, position: place, names: log.names.current) else {
             throw StorageError.damaged(place: "the record at position \(position) is unreadable")
         }
-        var write = FieldWrite(value: value, event: event, request: event.idempotencyKey)
-        write.void = void.map { Position(rawValue: $0) }
+        var write = FieldWrite(value: nil, event: event, request: event.idempotencyKey)
         if header.user != user { write.merge = found.merges[header.user].map { Position(rawValue: $0) } }
-        if void != nil { return write }
+        if isVoid { return write }
         if let effect = found.effects[position] {
             write.effect = Position(rawValue: effect)
             let flush = try view.header(at: effect)
@@ -255,5 +280,26 @@ struct BlameSearch {
             write.effect = place
         }
         return write
+    }
+}
+
+/// The events that a blame has read: one event may have set thousands of attributes, and is read once.
+private final class ReadWrites {
+    private var writes: [UInt64: FieldWrite] = [:]
+    private var voidWrites: [UInt64: FieldWrite] = [:]
+    private var requests: [UInt64: String?] = [:]
+
+    func write(at position: UInt64, isVoid: Bool, _ read: () throws -> FieldWrite) rethrows -> FieldWrite {
+        if let known = isVoid ? voidWrites[position] : writes[position] { return known }
+        let write = try read()
+        if isVoid { voidWrites[position] = write } else { writes[position] = write }
+        return write
+    }
+
+    func request(of position: UInt64, _ read: (UInt64) -> String?) -> String? {
+        if let known = requests[position] { return known }
+        let request = read(position)
+        requests[position] = .some(request)
+        return request
     }
 }

@@ -57,7 +57,8 @@ extension AttributeOperation {
         case .objectsUpdate(let updates, _):
             guard let old else { return "has no value" }
             guard case .array(let elements) = old else { return "is no array" }
-            let isMet = elements.contains { element in updates.contains { element[$0.match.key] == $0.match.value } }
+            let matches = ElementMatches(updates.lazy.map(\.match))
+            let isMet = elements.contains { matches.first(in: $0) != nil }
             return isMet ? nil : "has no object that an '$update' names"
         }
     }

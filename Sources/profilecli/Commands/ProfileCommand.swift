@@ -119,12 +119,13 @@ struct ProfileText {
         let then = pending?.objects("custom_events") ?? []
         var table = Table("CUSTOM EVENT", "#COUNT", "FIRST!", "LAST!", "#WITH PENDING")
         let now = profile.objects("custom_events")
-        for event in now + then.filter({ later in !now.contains { $0["name"] == later["name"] } }) {
-            let isNew = !now.contains { $0["name"] == event["name"] }
+        let names = Set(now.map { $0["name"] })
+        let later = Dictionary(then.map { ($0["name"], $0) }) { first, _ in first }
+        for event in now + then.filter({ !names.contains($0["name"]) }) {
+            let isNew = !names.contains(event["name"])
             table.add(
                 event["name"].cell, isNew ? "0" : event["count"].cell, isNew ? "" : Phrase.time(event["first"]),
-                isNew ? "" : Phrase.time(event["last"]),
-                then.first { $0["name"] == event["name"] }?["count"].cell ?? "")
+                isNew ? "" : Phrase.time(event["last"]), later[event["name"]]?["count"].cell ?? "")
         }
         return table
     }
