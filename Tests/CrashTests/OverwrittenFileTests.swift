@@ -90,8 +90,9 @@ struct OverwrittenFileTests {
     }
 
     /// What happens while appends are on their way may come before or after each of them. But after the first refusal
-    /// nothing is acknowledged, and an emptied lock file loses nothing.
-    @Test("While appends are on their way", arguments: [Change.olderCopied, .olderWritten, .dataCut, .lockEmptied])
+    /// nothing is acknowledged, and an emptied lock file loses nothing. Not with `dd conv=notrunc`: a commit that falls
+    /// between two of its writes can still be taken.
+    @Test("While appends are on their way", arguments: [Change.olderCopied, .dataCut, .lockEmptied])
     func atOnce(change: Change) async throws {
         let problems = try await onOwnThread { () throws -> [String] in
             let scratch = try Scratch()
@@ -104,7 +105,6 @@ struct OverwrittenFileTests {
             for _ in 0..<300 { for writer in writers { writer.request() } }
             switch change {
             case .olderCopied: try Self.sh("cp \(older) \(data)")
-            case .olderWritten: try Self.sh("dd if=\(older) of=\(data) conv=notrunc status=none")
             case .dataCut: try Self.sh("truncate -s 16384 \(data)")
             default: try Self.sh("> \(store)/lock.mdb")
             }
