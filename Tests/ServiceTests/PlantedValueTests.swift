@@ -131,8 +131,8 @@ struct PlantedValueTests {
     }
 
     /// Fields whose content an error may repeat: a user, the name of an attribute, a version, a position of the log,
-    /// the number of a shadow.
-    private static let named: Set = ["user", "attribute", "expect", "positions", "position", "generation"]
+    /// the number of a shadow, of a line.
+    private static let named: Set = ["user", "attribute", "expect", "positions", "position", "generation", "numbers"]
 
     /// Checks an error, and an answer of Braze's format that may hold errors. Other answers have values, as they
     /// should.
