@@ -1,13 +1,22 @@
 internal import Foundation
 internal import ProfileLog
+internal import Synchronization
 
-/// WHEN as people type it.
+/// Times as people type them: without a zone they are those of the local clock.
 enum LocalMoment {
-    /// `typed` as the API reads it anywhere: a local time with its zone. A span counts from the clock of the store, and
-    /// what is unreadable is refused by the API: both stay.
+    /// WHEN as the API reads it anywhere: a local time with its zone. A span counts from the clock of the store, and what
+    /// is unreadable is refused by the API: both stay.
     static func text(_ typed: String) -> String {
         if typed.hasPrefix("-") { return typed }
         return moment(typed)?.text ?? typed
+    }
+
+    /// As ``text(_:)``, where only a time can be meant.
+    static func time(_ typed: String) -> String {
+        if typed.hasPrefix("-") { return typed }
+        let zone = TimeZone.current
+        return Moment.time(typed, now: .now(), utcOffset: { offset(zone, $0) }, told: { tell(typed, $0, zone) })?
+            .rfc3339() ?? typed
     }
 
     /// Whether `typed` has a form of WHEN.
@@ -15,8 +24,45 @@ enum LocalMoment {
 
     private static func moment(_ typed: String) -> Moment? {
         let zone = TimeZone.current
-        return Moment(typed, now: .now()) { moment in
-            zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment.rawValue) / 1_000_000))
+        return Moment(typed, now: .now(), utcOffset: { offset(zone, $0) }, told: { tell(typed, $0, zone) })
+    }
+
+    private static func offset(_ zone: TimeZone, _ moment: Timestamp) -> Int {
+        zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment.rawValue) / 1_000_000))
+    }
+
+    // MARK: - What the clocks do
+
+    /// The remarks that were made.
+    private static let made = Mutex<Set<String>>([])
+
+    /// Says once on standard error what `typed` does not tell of its moment.
+    private static func tell(_ typed: String, _ local: LocalTime, _ zone: TimeZone) {
+        if let name = unknownZone {
+            say("TZ=\(name) is no time zone that is known here, so a time without a zone is UTC.")
         }
+        let moment = local.time.rfc3339()
+        if let earlier = local.earlier {
+            say(
+                "\(typed) comes twice in \(zone.identifier), where the clocks go back. The second is taken, \(moment); "
+                    + "the first is \(earlier.rfc3339()).")
+        }
+        if local.isSkipped {
+            say(
+                "\(typed) does not exist in \(zone.identifier), where the clocks go forward. \(moment) is taken, "
+                    + "which is so long after the change.")
+        }
+    }
+
+    private static func say(_ remark: String) {
+        if made.withLock({ $0.insert(remark).inserted }) { Output.message(remark.oneLine) }
+    }
+
+    /// The value of TZ, if it names no zone.
+    private static var unknownZone: String? {
+        guard let name = Terminal.environment("TZ"), !name.isEmpty else { return nil }
+        let isKnown = TimeZone(identifier: name.hasPrefix(":") ? String(name.dropFirst()) : name) != nil
+        // Foundation takes UTC for what it does not know, as the system does.
+        return isKnown || ["UTC0", "GMT0"].contains(name) ? nil : name
     }
 }

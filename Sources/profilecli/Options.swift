@@ -166,7 +166,7 @@ struct FilterOptions: ParsableArguments {
     var query: [(name: String, value: String)] {
         kind.map { ("kind", $0) }
             + parameters(
-                ("name", name), ("since", since.map(LocalMoment.text)), ("before", before.map(LocalMoment.text)))
+                ("name", name), ("since", since.map(LocalMoment.time)), ("before", before.map(LocalMoment.time)))
     }
 }
 

@@ -5,7 +5,7 @@ enum TrackTime {
     /// When something happened; nil for the future, which becomes the time of the recording.
     static func occurredAt(_ object: AttributeValue, now: Timestamp) throws(TrackFault) -> OccurredAt? {
         guard let value = object.present(WireNames.time) else { throw .required("time") }
-        guard let text = value.asText, let time = OccurredAt(iso8601: text) else { throw .notValid("time") }
+        guard let text = value.asText, let time = OccurredAt(braze: text) else { throw .notValid("time") }
         return time.timestamp > now ? nil : time
     }
 

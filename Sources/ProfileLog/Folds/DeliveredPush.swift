@@ -85,7 +85,7 @@ package struct DeliveredPush: Hashable, Sendable {
             return sentAt + seconds * 1_000_000
         }
         switch self["expiry"] {
-        case .string(let text): return OccurredAt(iso8601: text)?.timestamp.rawValue
+        case .string(let text): return OccurredAt(braze: text)?.timestamp.rawValue
         case .date(let date): return date.timestamp.rawValue
         default: return nil
         }

@@ -99,7 +99,7 @@ extension AttributeValue {
     fileprivate var moment: Timestamp? {
         switch self {
         case .date(let date): date.timestamp
-        case .string(let text): OccurredAt(iso8601: text)?.timestamp
+        case .string(let text): OccurredAt(braze: text)?.timestamp
         default: nil
         }
     }

@@ -97,7 +97,14 @@ struct MessageFields {
         switch value(key) {
         case nil: return nil
         case .date(let date)?: return date.timestamp
-        case .string(let text)?: if let date = OccurredAt(iso8601: text) { return date.timestamp }
+        case .string(let text)?:
+            do throws(TimeFault) {
+                return try OccurredAt(reading: text).timestamp
+            } catch {
+                if let remedy = error.remedy {
+                    throw DocumentFault(place: path(key.text), reason: error.reason, remedy: remedy)
+                }
+            }
         case .int(let seconds)?: if let date = OccurredAt(seconds: seconds) { return date.timestamp }
         default: break
         }

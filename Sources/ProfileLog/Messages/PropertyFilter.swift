@@ -80,7 +80,14 @@ package struct PropertyFilter: Hashable, Sendable {
         case (.number, .int(let number)): return .int(number)
         case (.number, .double(let number)): return .double(number)
         case (.date, .date(let date)): return .date(date)
-        case (.date, .string(let text)): if let date = OccurredAt(iso8601: text) { return .date(date) }
+        case (.date, .string(let text)):
+            do throws(TimeFault) {
+                return .date(try OccurredAt(reading: text))
+            } catch {
+                if let remedy = error.remedy {
+                    throw DocumentFault(place: "property_value", reason: error.reason, remedy: remedy)
+                }
+            }
         case (.date, .int(let seconds)): if let date = OccurredAt(seconds: seconds) { return .date(date) }
         case (.string, .string(let text)):
             if comparator != .equals, comparator != .notEqual { try checkPattern(text) }

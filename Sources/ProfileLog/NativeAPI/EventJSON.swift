@@ -304,32 +304,23 @@ extension EventJSON {
 // MARK: - Reading
 
 extension EventJSON {
-    /// Reads the members that `writeContent` wrote for an event of `kind`; nil for kinds that only the log makes.
-    static func readContent(
-        _ kind: EventKind, _ fields: ImportFields
-    ) throws(ImportLine.Refusal) -> ProfileEvent? {
+    /// Reads the members that `writeContent` wrote for an event of `kind`; nothing for kinds that only the log makes.
+    static func readContent(_ kind: EventKind, _ fields: ImportFields) throws -> [ProfileEvent] {
         switch kind {
-        case .customEventLogged: return .customEventLogged(try customEvent(fields))
-        case .customEventSaved: return .customEventSaved(try customEvent(fields))
-        case .customAttributesChanged: return .customAttributesChanged(try changes(fields))
-        case .customAttributesSaved: return .customAttributesSaved(try changes(fields))
-        case .userAttributeSaved: return .userAttributeSaved(try userAttribute(fields))
+        case .customEventLogged: return [.customEventLogged(try customEvent(fields))]
+        case .customEventSaved: return [.customEventSaved(try customEvent(fields))]
+        case .customAttributesChanged: return try changes(fields).map { .customAttributesChanged($0) }
+        case .customAttributesSaved: return try changes(fields).map { .customAttributesSaved($0) }
+        case .userAttributeSaved: return [.userAttributeSaved(try userAttribute(fields))]
         case .userAttributesChanged:
             guard let members = try fields.object("user_attributes") else {
-                return .userAttributesChanged([try userAttribute(fields)])
+                return [.userAttributesChanged([try userAttribute(fields)])]
             }
-            var changes: [UserAttributeChange] = []
-            for member in members {
-                guard let attribute = StandardAttribute(name: member.key.text) else {
-                    throw .init("\"user_attributes\" has one that is no standard user attribute")
-                }
-                changes.append(UserAttributeChange(attribute, try value(member.value, "user_attributes")))
-            }
-            return .userAttributesChanged(changes)
-        case .purchaseLogged:
-            var purchase = try fields.purchase(productKey: "product")
-            purchase.properties = try properties(fields)
-            return .purchaseLogged(purchase)
+            return [
+                .userAttributesChanged(
+                    try members.map { try ContentReader.userAttribute($0.key.text, $0.value, asItIs: true) })
+            ]
+        case .purchaseLogged: return [.purchaseLogged(try fields.purchase(productKey: "product"))]
         case .userCreated, .userIdentified, .userChanged, .userErased, .userLoggedOut, .usersMerged, .aliasAdded,
             .aliasRenamed, .externalIDRenamed, .externalIDRemoved, .customEventQueued, .customAttributesQueued,
             .userAttributesQueued, .purchaseQueued, .appLaunched, .appLeft, .sessionStarted, .sessionEnded,
@@ -340,53 +331,26 @@ extension EventJSON {
             .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
             .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed, .messageScheduled,
             .messageUnscheduled, .unknown:
-            return nil
+            return []
         }
     }
 
-    private static func customEvent(_ fields: ImportFields) throws(ImportLine.Refusal) -> CustomEvent {
-        CustomEvent(name: Name(try fields.requiredText("name")), properties: try properties(fields))
+    private static func customEvent(_ fields: ImportFields) throws -> CustomEvent {
+        CustomEvent(
+            name: Name(try fields.requiredText("name")),
+            properties: try fields.object("properties").map { try ContentReader.properties($0) })
     }
 
-    private static func properties(_ fields: ImportFields) throws(ImportLine.Refusal) -> [AttributeValue.Member]? {
-        guard let members = try fields.object("properties") else { return nil }
-        do throws(JSONFormError) {
-            return try JSONValues.members(members)
-        } catch {
-            throw .init("\"properties\" \(error.reason)")
+    private static func userAttribute(_ fields: ImportFields) throws -> UserAttributeChange {
+        guard let value = fields["value"] else { throw ImportLine.Refusal("it has no \"value\"") }
+        return try ContentReader.userAttribute(try fields.attribute("attribute").name, value, asItIs: true)
+    }
+
+    private static func changes(_ fields: ImportFields) throws -> [[AttributeChange]] {
+        guard let members = try fields.object("attributes") else {
+            throw ImportLine.Refusal("it has no \"attributes\"")
         }
-    }
-
-    private static func userAttribute(_ fields: ImportFields) throws(ImportLine.Refusal) -> UserAttributeChange {
-        guard let value = fields["value"] else { throw .init("it has no \"value\"") }
-        return UserAttributeChange(try fields.attribute("attribute"), try self.value(value, "value"))
-    }
-
-    private static func value(
-        _ json: AttributeValue, _ field: String
-    ) throws(ImportLine.Refusal) -> AttributeValue {
-        do throws(JSONFormError) {
-            return try JSONValues.value(json)
-        } catch {
-            throw .init("\"\(field)\" \(error.reason)")
-        }
-    }
-
-    private static func changes(_ fields: ImportFields) throws(ImportLine.Refusal) -> [AttributeChange] {
-        guard let members = try fields.object("attributes") else { throw .init("it has no \"attributes\"") }
-        var changes: [AttributeChange] = []
-        for member in members { changes.append(AttributeChange(member.key, try operation(member.value))) }
-        return changes
-    }
-
-    private static func operation(_ json: AttributeValue) throws(ImportLine.Refusal) -> AttributeOperation {
-        do throws(JSONFormError) {
-            let operations = try JSONOperations.operations(json)
-            if operations.count == 1 { return operations[0] }
-        } catch {
-            throw .init("one of its \"attributes\" \(error.reason)")
-        }
-        throw .init("one of its \"attributes\" asks for two operations, which take an event each")
+        return try ContentReader.changes(members)
     }
 }
 

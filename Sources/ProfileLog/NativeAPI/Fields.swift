@@ -103,11 +103,7 @@ struct Fields {
     }
 
     func time(_ name: Name) throws -> OccurredAt? {
-        guard let text = try text(name) else { return nil }
-        guard let time = OccurredAt(iso8601: text) else {
-            throw APIProblem.invalid(name.text, "must be a time as in RFC 3339, like 2026-01-31T23:59:59Z")
-        }
-        return time
+        try text(name).map { try APIProblem.time($0, name.text) }
     }
 
     func user(_ name: Name = "user") throws -> UserID? { try text(name).map { try Identifiers.user($0) } }

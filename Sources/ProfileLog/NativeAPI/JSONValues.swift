@@ -11,10 +11,14 @@ package enum JSONValues {
         case .array(let values): return .array(try Self.values(values))
         case .object(let members):
             if members.count == 1, members[0].key == time {
-                guard case .string(let text) = members[0].value, let date = OccurredAt(iso8601: text) else {
-                    throw JSONFormError("has a `$time` that is no time as in RFC 3339")
+                guard case .string(let text) = members[0].value else {
+                    throw JSONFormError("has a `$time` that is no text")
                 }
-                return .date(date)
+                do throws(TimeFault) {
+                    return .date(try OccurredAt(reading: text))
+                } catch {
+                    throw JSONFormError("has a `$time` that \(error.reason)", remedy: error.remedy)
+                }
             }
             return .object(try self.members(members))
         default: return json
@@ -54,8 +58,10 @@ package enum JSONValues {
 package struct JSONFormError: Error, Hashable, Sendable {
     /// The clause, as in "has an `inc` that is no integer". Shows no value.
     package let reason: String
+    /// What to write instead, in a sentence; nil if that is not known.
+    package let remedy: String?
 
-    init(_ reason: String) { self.reason = reason }
+    init(_ reason: String, remedy: String? = nil) { (self.reason, self.remedy) = (reason, remedy) }
 }
 
 extension APIProblem {
@@ -64,7 +70,7 @@ extension APIProblem {
         do {
             return try read()
         } catch let error as JSONFormError {
-            throw invalid(place(), error.reason)
+            throw invalid(place(), error.reason, remedy: error.remedy ?? correctIt)
         }
     }
 }

@@ -164,7 +164,7 @@ struct AlteredHistoryReader {
         guard case .object(let members) = value else { throw APIProblem.invalid("correct", "has no JSON object") }
         do throws(ImportLine.Refusal) {
             history.corrections[position] = try content(ImportFields(members), original)
-            history.times[position] = try ImportFields(members).time("occurred_at")
+            history.times[position] = try ImportTimes(now: log.options.now()).read(value["occurred_at"], "occurred_at")
         } catch {
             throw APIProblem.invalid("correct", "has an event that cannot be: \(error.reason)")
         }
@@ -189,8 +189,12 @@ struct AlteredHistoryReader {
         }
         // The queued form of a kind has the content of the other one.
         let logged = EventKind.allCases.first { $0.queued == kind }
-        guard let event = try EventJSON.readContent(logged ?? kind, fields) else {
+        let events = try ImportLine.reading { try EventJSON.readContent(logged ?? kind, fields) }
+        guard let event = events.first else {
             throw .init("events of the kind \(kind.name) have no content that a profile shows")
+        }
+        guard events.count == 1 else {
+            throw .init("one of its \"attributes\" asks for two operations, which take an event each")
         }
         return logged == nil ? event : .queued(event)
     }

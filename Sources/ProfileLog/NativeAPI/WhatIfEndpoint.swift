@@ -46,8 +46,15 @@ struct WhatIfEndpoint {
     /// A position, or a time of recording: the first event from then on as a start, the last one up to then as an end.
     private func position(_ text: String, _ place: String, isStart: Bool) throws -> Position {
         if let number = UInt64(text) { return Position(rawValue: number) }
-        guard let time = OccurredAt(iso8601: text)?.timestamp else {
-            throw APIProblem.invalid(place, "must be a position or a time as in RFC 3339, like 2026-01-31T23:59:59Z")
+        let time: Timestamp
+        do throws(TimeFault) {
+            time = try OccurredAt(reading: text).timestamp
+        } catch {
+            guard let remedy = error.remedy else {
+                throw APIProblem.invalid(
+                    place, "must be a position or a time as in RFC 3339, like 2026-01-31T23:59:59Z")
+            }
+            throw APIProblem.invalid(place, error.reason, remedy: remedy)
         }
         if !isStart { return try log.lastPosition(recordedBy: time) }
         return try log.lastPosition(recordedBy: Timestamp(rawValue: time.rawValue - 1)).next

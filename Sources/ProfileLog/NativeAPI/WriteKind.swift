@@ -72,69 +72,37 @@ extension Fields {
     }
 
     func properties() throws -> [AttributeValue.Member]? {
-        try object("properties").map { properties in
-            try properties.map { property in
-                .init(
-                    property.key,
-                    try APIProblem.at("properties.\(property.key.text)") { try JSONValues.value(property.value) })
-            }
-        }
+        try object("properties").map { try ContentReader.properties($0) }
     }
 
-    /// The changes that `attributes` asks for, as lists that become events one after the other: each attribute is in a
-    /// list once.
+    /// The changes that `attributes` asks for, as lists that become events one after the other.
     func attributeChanges() throws -> [[AttributeChange]] {
         guard let attributes = try object("attributes") else {
             throw APIProblem.invalid("attributes", "is missing")
         }
-        var merging = try flag("_merge_objects")
-        for member in attributes where member.key == JSONOperations.mergeObjects {
-            guard case .bool(let flag) = member.value else {
-                throw APIProblem.invalid(member.key.text, "must be true or false")
-            }
-            merging = merging || flag
-        }
-        var steps: [[AttributeChange]] = []
-        for member in attributes where member.key != JSONOperations.mergeObjects {
-            let operations = try APIProblem.at("attributes.\(member.key.text)") {
-                try JSONOperations.operations(member.value, merging: merging)
-            }
-            for (step, operation) in operations.enumerated() {
-                if step == steps.count { steps.append([]) }
-                steps[step].append(AttributeChange(member.key, operation))
-            }
-        }
-        guard !steps.isEmpty else { throw APIProblem.invalid("attributes", "must not be empty") }
-        return steps
+        return try ContentReader.changes(attributes, merging: try flag("_merge_objects"))
     }
 
     /// - Parameter isImported: whether a real device had saved it: then it is stored as it is.
     func userAttributeChange(isImported: Bool = false) throws -> UserAttributeChange {
         let name = try requiredText("attribute")
-        guard let attribute = StandardAttribute(name: name) else { throw APIProblem.unknownAttribute(name) }
         guard let value = value("value") else {
+            if StandardAttribute(name: name) == nil { throw APIProblem.unknownAttribute(name) }
             throw APIProblem.invalid("value", "is missing", remedy: "Send null to unset the attribute.")
         }
-        let read = try APIProblem.at("value") { try JSONValues.value(value) }
-        return try isImported
-            ? UserAttributeChange(attribute, read) : UserAttributeChange(attribute, requested: read)
+        return try ContentReader.userAttribute(name, value, asItIs: isImported)
     }
 
     func purchase() throws -> Purchase {
         let product = Name(try requiredText("product"))
         let currency = try requiredText("currency")
-        guard CurrencyCodes.all.contains(currency) else {
-            throw APIProblem.invalid("currency", "must be a currency of ISO 4217, in three capital letters")
-        }
         guard let price = try number("price") else { throw APIProblem.invalid("price", "is missing") }
         guard let quantity = UInt32(exactly: try integer("quantity") ?? 1) else {
             throw APIProblem.invalid("quantity", "must be from 1 to 100")
         }
-        guard Purchase.holdsRevenue(price, times: quantity) else {
-            throw APIProblem.invalid("price", "is too large to be added up")
-        }
-        return Purchase(
-            product: product, currency: currency, price: price, quantity: quantity, properties: try properties())
+        return try ContentReader.checked(
+            Purchase(
+                product: product, currency: currency, price: price, quantity: quantity, properties: try properties()))
     }
 }
 
@@ -162,7 +130,7 @@ extension UserAttributeChange {
         default:
             let kept: AttributeValue
             do {
-                kept = try ReservedField.value(value, of: attribute)
+                kept = try ReservedField.value(value, of: attribute) { OccurredAt(iso8601: $0) }
             } catch {
                 switch error {
                 case .field(let reason), .object(let reason, _): throw .invalid(attribute, reason)

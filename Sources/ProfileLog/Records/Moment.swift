@@ -19,7 +19,7 @@ extension Moment {
     /// | a position | `1200` |
     /// | a version | `version:7` |
     /// | a time with a zone, in the forms of ``OccurredAt/init(iso8601:)`` | `2026-01-31T14:03:00+01:00` |
-    /// | a local day or time | `2026-01-31`, `2026-01-31 14:03` |
+    /// | a local day or time, in these forms too | `2026-01-31`, `2026-01-31 14:03` |
     /// | a local day in words, with or without a time | `today`, `yesterday 14:00`, `monday 9:30` |
     /// | a local time of today | `14:00` |
     /// | a span before now: seconds, minutes, hours, days | `-90s`, `-5m`, `-2h`, `-3d` |
@@ -29,7 +29,10 @@ extension Moment {
     /// - Parameters:
     ///   - now: what `today` and spans count from.
     ///   - utcOffset: the seconds that local time is ahead of UTC at a moment. By default, local time is UTC.
-    package init?(_ text: String, now: Timestamp, utcOffset: (Timestamp) -> Int = { _ in 0 }) {
+    ///   - told: gets what there is to know of a local time; it is not called for a text with a zone.
+    package init?(
+        _ text: String, now: Timestamp, utcOffset: (Timestamp) -> Int = { _ in 0 }, told: (LocalTime) -> Void = { _ in }
+    ) {
         if text == "now" {
             self = .now
         } else if text.hasPrefix("version:") {
@@ -37,17 +40,27 @@ extension Moment {
             self = .version(Version(rawValue: version))
         } else if let position = UInt64(text) {
             self = .position(Position(rawValue: position))
-        } else if text.hasPrefix("-") {
-            guard let span = DurationText.parse(String(text.dropFirst())) else { return nil }
-            let (micros, overflowed) = span.components.seconds.multipliedReportingOverflow(by: 1_000_000)
-            let (time, underflowed) = now.rawValue.subtractingReportingOverflow(micros)
-            guard !overflowed, !underflowed else { return nil }
-            self = .time(Timestamp(rawValue: time))
-        } else if let time = Self.localTime(text, now, utcOffset) ?? OccurredAt(iso8601: text)?.timestamp {
+        } else if let time = Self.time(text, now: now, utcOffset: utcOffset, told: told) {
             self = .time(time)
         } else {
             return nil
         }
+    }
+
+    /// As ``init(_:now:utcOffset:told:)``, where only a time can be meant: a day may have eight digits.
+    package static func time(
+        _ text: String, now: Timestamp, utcOffset: (Timestamp) -> Int = { _ in 0 }, told: (LocalTime) -> Void = { _ in }
+    ) -> Timestamp? {
+        if text.hasPrefix("-") {
+            guard let span = DurationText.parse(String(text.dropFirst())) else { return nil }
+            let (micros, overflowed) = span.components.seconds.multipliedReportingOverflow(by: 1_000_000)
+            let (time, underflowed) = now.rawValue.subtractingReportingOverflow(micros)
+            return overflowed || underflowed ? nil : Timestamp(rawValue: time)
+        }
+        guard let wall = wallTime(text, now, utcOffset) else { return OccurredAt(iso8601: text)?.timestamp }
+        let local = LocalTime(wall, utcOffset)
+        told(local)
+        return local.time
     }
 
     /// The moment as text that `init(_:now:utcOffset:)` reads anywhere and at any time.
@@ -58,16 +71,6 @@ extension Moment {
         case .version(let version): "version:\(version.rawValue)"
         case .time(let time): time.rfc3339()
         }
-    }
-
-    /// A local day or time; nil for a text with a zone.
-    private static func localTime(
-        _ text: String, _ now: Timestamp, _ utcOffset: (Timestamp) -> Int
-    ) -> Timestamp? {
-        guard let wall = wallTime(text, now, utcOffset) else { return nil }
-        func utc(offset seconds: Int) -> Timestamp { Timestamp(rawValue: wall.rawValue - Int64(seconds) * 1_000_000) }
-        // The first offset may be that of the other side of a change of the clocks.
-        return utc(offset: utcOffset(utc(offset: utcOffset(wall))))
     }
 
     /// The local day or time as if local time were UTC.
@@ -83,8 +86,8 @@ extension Moment {
         }
         if words.count == 1, let time = time(first, onDay: today) { return time }
         // Only a text without a zone can be given one.
-        let withZone = text.contains(":") || text.contains("T") || text.contains("t") ? text + "Z" : text + "T00:00Z"
-        return OccurredAt(iso8601: withZone)?.timestamp
+        let hasTime = text.contains(":") || text.contains("T") || text.contains("t")
+        return OccurredAt(iso8601: text + (hasTime ? "Z" : text.contains("-") ? "T00:00Z" : "T0000Z"))?.timestamp
     }
 
     private static func daysAgo(_ word: String, today: CivilDate) -> Int? {
@@ -104,6 +107,31 @@ extension Moment {
         guard digits == 1 || digits == 2, clock.contains(":") else { return nil }
         let date = Timestamp(rawValue: Int64(day) * 86_400_000_000).rfc3339().prefix(11)
         return OccurredAt(iso8601: "\(date)\(digits == 1 ? "0" : "")\(clock)Z")?.timestamp
+    }
+}
+
+/// What a time of a local clock is in UTC.
+package struct LocalTime: Hashable, Sendable {
+    /// The moment that is meant: of two the later one; where the clocks skip the time, as far after the gap as it is
+    /// after the gap's start.
+    package let time: Timestamp
+    /// The earlier moment at which the clocks show this time too.
+    package let earlier: Timestamp?
+    /// Whether the clocks never show this time.
+    package let isSkipped: Bool
+
+    /// - Parameter wall: the time as if local time were UTC.
+    init(_ wall: Timestamp, _ utcOffset: (Timestamp) -> Int) {
+        func utc(_ offset: Int) -> Timestamp { Timestamp(rawValue: wall.rawValue - Int64(offset) * 1_000_000) }
+        let day: Int64 = 86_400_000_000
+        // A change of the clocks is the only one within two days.
+        let (before, after) = (
+            utcOffset(Timestamp(rawValue: wall.rawValue - day)), utcOffset(Timestamp(rawValue: wall.rawValue + day))
+        )
+        let moments = Set([before, after]).filter { utcOffset(utc($0)) == $0 }.map(utc).sorted()
+        time = moments.last ?? utc(before)
+        earlier = moments.count == 2 ? moments[0] : nil
+        isSkipped = moments.isEmpty
     }
 }
 

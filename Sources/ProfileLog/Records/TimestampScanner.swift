@@ -1,60 +1,72 @@
 extension OccurredAt {
-    /// Reads a date, with or without a time and a zone; nil for anything else.
+    /// Reads a time of RFC 3339 or ISO 8601 that has a date; nil for anything else.
     ///
     /// | form | for example |
     /// |---|---|
-    /// | ISO 8601, extended | `2026-01-31T23:59:59.123456Z` |
-    /// | ISO 8601, basic | `20260131T235959Z` |
-    /// | fraction | `.5`, `,123456789`, `:123` |
-    /// | zone | `Z`, `+05:30`, `+0530`, `+05`, `+5:30`, ` -0500` |
-    /// | zone by name | `UTC`, `PST` |
-    /// | day | `2026-01-31` |
-    /// | American day | `01/31/2026`, `1/31/2026`, `1-31-2026` |
-    /// | words | `Sat 01 31 23:59:59.-0500 2026` |
+    /// | extended | `2026-01-31T23:59:59.123456Z`, `2026-01-31 23:59` |
+    /// | basic | `20260131T235959Z` |
+    /// | fraction | `.5`, `,123456789` |
+    /// | zone | `Z`, `+05:30`, `+0530`, `+05`, ` -0500`, ` UTC` |
+    /// | day | `2026-01-31`, `20260131` |
     ///
     /// A time follows `T`, `t` or a space (basic: `T` or `t`); its seconds are optional. A fraction has any number of
-    /// digits, cut to microseconds; after a colon it has 3. A zone is at most 23:59, with an optional space before it;
-    /// without one the time is UTC. Names of zones are `UT`, `UTC`, `GMT`, the American ones of RFC 822 (`EST`, `EDT`
-    /// to `PST`, `PDT`), `CET` and `CEST`. A day alone is its midnight in UTC; an American day begins with the month.
+    /// digits, cut to microseconds. A zone is at most 23:59, with an optional space before it; without one the time is
+    /// UTC, as it is with `UT`, `UTC` and `GMT`. A day alone is its midnight in UTC.
+    ///
+    /// Letters are read in either case. Years are those of four digits, 0000 to 9999; the caller decides whether a year
+    /// is plausible. 24:00 is midnight of the next day, and a second 60 the first of the next minute, unless that is of
+    /// the year 10000. Week dates, ordinal dates and white space around the text are refused, and so is every day that
+    /// does not begin with the year: `01/02/2026` is another day in America than in Europe.
+    public init?(iso8601 text: String) { self.init(text, .iso) }
+
+    /// Reads the forms of Braze's endpoints (spec/rest-api 1.7): those of ``init(iso8601:)``, and
+    ///
+    /// | form | for example |
+    /// |---|---|
+    /// | American day | `01/31/2026`, `1/31/2026`, `1-31-2026` |
+    /// | milliseconds after a colon | `2026-01-31T23:59:59:123Z` |
+    /// | zone by name | `PST`, `CEST` |
+    /// | zone of three digits | `+5:30` |
+    /// | words | `Sat 01 31 23:59:59.-0500 2026` |
+    ///
+    /// Names of zones are the American ones of RFC 822 (`EST`, `EDT` to `PST`, `PDT`), `CET` and `CEST`; others are
+    /// refused, since several have more than one meaning. A day of eight digits is none: in this format it is a number.
     ///
     /// `words` is Braze's `ddd MM dd HH:mm:ss.TZD YYYY`, whose meaning no document defines. Here `ddd` is the English
     /// weekday in three letters and must be that of the date; `MM` is the month, in two digits or three English
     /// letters; the time may have a fraction; `.TZD` is a zone as above after a point or a space, and may be missing.
-    /// Other abbreviations of zones are refused: several have more than one meaning.
-    ///
-    /// Letters are read in either case. Years are those of four digits, 0000 to 9999; the caller decides whether a year
-    /// is plausible. 24:00 is midnight of the next day, and a second 60 the first of the next minute, unless that is of
-    /// the year 10000. Week dates, ordinal dates, days without hyphens (they look like plain numbers) and white space
-    /// around the text are refused.
-    public init?(iso8601 text: String) {
-        guard let value = text.utf8.span.withUnsafeBufferPointer({ OccurredAt(iso8601: $0) }) else { return nil }
-        self = value
-    }
+    package init?(braze text: String) { self.init(text, .braze) }
 
-    /// Reads the UTF-8 text in `bytes` as `init(iso8601:)` reads a string.
-    package init?(iso8601 bytes: UnsafeBufferPointer<UInt8>) {
-        var scanner = TimestampScanner(bytes)
-        guard let value = scanner.moment() else { return nil }
+    private init?(_ text: String, _ forms: TimestampScanner.Forms) {
+        guard
+            let value = text.utf8.span.withUnsafeBufferPointer({ bytes in
+                var scanner = TimestampScanner(bytes, forms)
+                return scanner.moment()
+            })
+        else { return nil }
         self = value
     }
 }
 
-/// Reads the forms that `OccurredAt(iso8601:)` lists.
+/// Reads the forms that `OccurredAt(iso8601:)` and `OccurredAt(braze:)` list.
 ///
 /// Each part gives nil if the text at `next` is something else. No form is tried twice: the number of leading digits
 /// decides the form.
 struct TimestampScanner {
+    enum Forms { case iso, braze }
+
     private let bytes: UnsafeBufferPointer<UInt8>
+    private let forms: Forms
     private var next = 0
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ forms: Forms) { (self.bytes, self.forms) = (bytes, forms) }
 
     /// The moment that the whole text is.
     mutating func moment() -> OccurredAt? {
         guard bytes.count >= 8, let first = peek() else { return nil }
-        guard Self.isDigit(first) else { return momentInWords() }
-        let isYearFirst = Self.isDigit(bytes[1]) && Self.isDigit(bytes[2])
-        return isYearFirst ? isoMoment() : americanDay()
+        let isYearFirst = Self.isDigit(first) && Self.isDigit(bytes[1]) && Self.isDigit(bytes[2])
+        if isYearFirst || forms == .iso { return isoMoment() }
+        return Self.isDigit(first) ? americanDay() : momentInWords()
     }
 
     private mutating func isoMoment() -> OccurredAt? {
@@ -63,8 +75,8 @@ struct TimestampScanner {
         guard isBasic || skip("-"), let month = number(digits: 2), isBasic || skip("-"), let day = number(digits: 2),
             let date = CivilDate(year: year, month: month, day: day)
         else { return nil }
-        // Without hyphens a day alone looks like a plain number.
-        if isAtEnd, !isBasic { return Self.moment(date, microsOfDay: 0, offset: 0) }
+        // In Braze's format any text may turn out to be a time, and this one looks like a plain number.
+        if isAtEnd, !isBasic || forms == .iso { return Self.moment(date, microsOfDay: 0, offset: 0) }
         guard skip("T") || skip("t") || !isBasic && skip(" "), let micros = timeOfDay(isBasic: isBasic),
             let offset = trailingZone(), isAtEnd
         else { return nil }
@@ -120,7 +132,7 @@ extension TimestampScanner {
     private mutating func fraction() -> Int? {
         guard let mark = peek() else { return 0 }
         switch mark {
-        case UInt8(ascii: ":"):
+        case UInt8(ascii: ":") where forms == .braze:
             next += 1
             guard let millis = number(digits: 3) else { return nil }
             return millis * 1000
@@ -169,6 +181,7 @@ extension TimestampScanner {
         let first = next
         guard let hours = oneOrTwoDigits(), hours < 24 else { return nil }
         let hasOneDigit = next == first + 1
+        if hasOneDigit, forms == .iso { return nil }
         var minutes = 0
         let wantsMinutes = skip(":")
         if let digit = peek(), wantsMinutes || !hasOneDigit && Self.isDigit(digit) {
@@ -181,10 +194,11 @@ extension TimestampScanner {
         return isWest ? -offset : offset
     }
 
-    /// `Z`, or one of the names that `OccurredAt(iso8601:)` lists.
+    /// `Z`, or one of the names that the forms list.
     private mutating func namedZone() -> Int? {
         if skip("Z") || skip("z") { return 0 }
-        guard let place = word(of: "utcgmtestedtcstcdtmstmdtpstpdtcetces") else {
+        let known: StaticString = forms == .iso ? "utcgmt" : "utcgmtestedtcstcdtmstmdtpstpdtcetces"
+        guard let place = word(of: known) else {
             return (skip("U") || skip("u")) && (skip("T") || skip("t")) ? 0 : nil
         }
         let isWhole = place < 11 || skip("T") || skip("t")  // `CEST` has a letter more

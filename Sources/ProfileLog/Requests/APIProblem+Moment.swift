@@ -1,4 +1,13 @@
 extension APIProblem {
+    /// The time that `text`, the value of `place`, is.
+    package static func time(_ text: String, _ place: String) throws(APIProblem) -> OccurredAt {
+        do throws(TimeFault) {
+            return try OccurredAt(reading: text)
+        } catch {
+            throw invalid(place, error.reason, remedy: error.remedy ?? correctIt)
+        }
+    }
+
     private static let days = [
         "now", "today", "yesterday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
     ]
@@ -12,6 +21,11 @@ extension APIProblem {
         }
         if text.hasPrefix("version:") {
             return .invalid(place, "must have a whole number after `version:`", remedy: "Write it as in `version:7`.")
+        }
+        do throws(TimeFault) {
+            _ = try OccurredAt(reading: text)
+        } catch {
+            if let remedy = error.remedy { return .invalid(place, error.reason, remedy: remedy) }
         }
         let word = String(text.prefix { $0 != " " })
         let isDay = days.contains(word.lowercased())

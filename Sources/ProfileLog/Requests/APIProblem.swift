@@ -182,7 +182,8 @@ extension APIProblem {
         switch error {
         case .beyondLog(let last):
             self = .invalid(
-                place, "is beyond the log's last position, \(last.rawValue)", remedy: "Ask for an earlier one.")
+                place, "is beyond the log's last position, \(last.rawValue)",
+                remedy: "Ask for an earlier one. A number is a position; a day is written as in 2026-01-31.")
         case .beyondNow(let now):
             self = .invalid(
                 place, "is later than now, \(now.rfc3339())", remedy: "Ask for an earlier time, or for `now`.")

@@ -125,16 +125,13 @@ package struct Query {
     }
 
     package mutating func time(_ name: String) throws -> Timestamp? {
-        guard let text = try text(name) else { return nil }
-        guard let time = OccurredAt(iso8601: text) else {
-            throw APIProblem.invalid(name, "must be a time as in RFC 3339, like 2026-01-31T23:59:59Z")
-        }
-        return time.timestamp
+        try text(name).map { try APIProblem.time($0, name).timestamp }
     }
 
-    /// A time in one of the forms of a moment.
+    /// A time in one of the forms of a moment. Where no position can be meant, eight digits are a day.
     private mutating func pastTime(_ name: String, now: Timestamp) throws -> Timestamp? {
         guard let text = try text(name) else { return nil }
+        if text.utf8.count == 8, let day = OccurredAt(iso8601: text) { return day.timestamp }
         guard let moment = Moment(text, now: now) else { throw APIProblem.noMoment(name, text) }
         guard case .time(let time) = moment else {
             throw APIProblem.invalid(

@@ -8,10 +8,11 @@ package enum ReservedField {
         return attribute
     }
 
-    /// `value` as the profile keeps it; `.null` clears.
-    package static func value(_ value: AttributeValue, of attribute: StandardAttribute) throws(TrackFault)
-        -> AttributeValue
-    {
+    /// `value` as the profile keeps it; `.null` clears. `time` reads the text of a time: in Braze's forms, unless told
+    /// otherwise.
+    package static func value(
+        _ value: AttributeValue, of attribute: StandardAttribute, time: (String) -> OccurredAt? = Self.date
+    ) throws(TrackFault) -> AttributeValue {
         if value == .null { return value }
         switch attribute {
         case .firstName, .lastName, .homeCity, .imageURL: return .string(try text(value))
@@ -40,7 +41,7 @@ package enum ReservedField {
                     "is none of opted_in, subscribed, unsubscribed"))
         case .dateOfBirth: return .string(try day(value))
         case .dateOfFirstSession, .dateOfLastSession, .markedEmailAsSpamAt:
-            guard let date = ReservedField.date(try text(value)) else { throw .field("is no time") }
+            guard let date = time(try text(value)) else { throw .field("is no time") }
             return .date(date)
         case .emailOpenTrackingDisabled, .emailClickTrackingDisabled:
             guard value.asFlag != nil else { throw .field("is neither true nor false") }
@@ -57,9 +58,9 @@ package enum ReservedField {
     /// The first moment of the year 3001: what comes later is no date.
     private static let end = Timestamp(rawValue: 32_535_216_000_000_000)
 
-    /// A moment up to the year 3000; nil if the text is none.
+    /// A moment up to the year 3000, in one of Braze's forms; nil if the text is none.
     package static func date(_ text: String) -> OccurredAt? {
-        guard let date = OccurredAt(iso8601: text), date.timestamp < end else { return nil }
+        guard let date = OccurredAt(braze: text), date.timestamp < end else { return nil }
         return date
     }
 

@@ -98,7 +98,7 @@ extension Audience {
     }
 
     private static func time(_ value: AttributeValue?, at place: String) throws(SendFault) -> Timestamp {
-        guard let time = value?.asText.flatMap({ OccurredAt(iso8601: $0) }) else {
+        guard let time = value?.asText.flatMap({ OccurredAt(braze: $0) }) else {
             throw .notValid(place, "It must be a time in ISO 8601.")
         }
         return time.timestamp

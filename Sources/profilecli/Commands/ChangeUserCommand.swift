@@ -24,7 +24,7 @@ struct ChangeUserCommand: AsyncParsableCommand {
     func run() async throws {
         try await place.send(DeviceArgument.path([device ?? DefaultDevice.name, "change-user"])) { json in
             json.member("user", user.user)
-            json.member("time", clock.at)
+            json.member("time", clock.time)
         } describe: {
             describe($0)
         }

@@ -279,7 +279,7 @@ extension DeviceAction {
     func send() async throws {
         try await place.send(device.path(Self.action)) { json in
             try write(to: &json)
-            json.member("time", clock.at)
+            json.member("time", clock.time)
         } describe: {
             describe($0)
         }
@@ -334,6 +334,9 @@ struct ClockOption: ParsableArguments {
         name: [.long, .customLong("time")], parsing: .unconditional,
         help: .init("When, by the device's clock, as in 2026-01-31T23:59:59Z.", valueName: "time"))
     var at: String?
+
+    /// As a request has it.
+    var time: String? { at.map(LocalMoment.time) }
 }
 
 struct SettingsOptions: ParsableArguments {

@@ -12,7 +12,8 @@ struct ImportCommand: AsyncParsableCommand {
           {"kind":"user_attribute","user":"jane","attribute":"gender","value":"F"}
           {"kind":"purchase","user":"jane","product_id":"p1","currency":"EUR",
            "price":9.5,"quantity":1}   (on one line)
-        Each may have its "time", as in "2026-01-31T23:59:59Z".
+        Each may have its "time", as in "2026-01-31T23:59:59Z", or as a number of seconds, milliseconds or \
+        microseconds since 1970. Values and operations are those of `log`: {"inc":1}, {"add":["a"]}, {"$time":"2026-01-31"}, null.
 
         Or as `profilecli export` writes it, of the kinds customEventLogged, customAttributesChanged, \
         userAttributesChanged, purchaseLogged, customEventSaved, customAttributesSaved and userAttributeSaved; \
@@ -74,11 +75,19 @@ struct ImportCommand: AsyncParsableCommand {
 
     @Flag(help: "Each line has its own \"recorded_at\", ascending. For an empty store.") var recorded = false
 
+    @Option(
+        help: .init(
+            "The unit of times that are numbers: s, ms or us (default: the one that gives the years 2000 to 2199).",
+            valueName: "unit"))
+    var timeUnit: EpochUnit?
+
+    @Flag(help: "Take times before 1970 and more than a year ahead too.") var anyTime = false
+
     @OptionGroup var userDefaults: UserDefaultsImportOptions
 
     mutating func validate() throws {
         guard userDefaults.file == nil else {
-            let others = [id, skipInvalid, map, delimiter].contains { $0 != nil }
+            let others = [id, skipInvalid, map, delimiter].contains { $0 != nil } || timeUnit != nil || anyTime
             if file == nil, name == nil, !others, !recorded, !suggest { return }
             throw ValidationError("--user-defaults imports its FILE only, without another file and other options.")
         }
@@ -133,6 +142,7 @@ struct ImportCommand: AsyncParsableCommand {
             options.idField = id
         }
         if recorded { options.latestRecording = .now() }
+        options.times = ImportTimes(unit: timeUnit, takesAny: anyTime, now: .now())
         let skipped = try skipInvalid.map { try SkippedLines($0, besides: input) }
         Interrupt.watch()
         let name = self.name ?? (file == "-" ? "stdin" : Self.name(of: file))
@@ -157,3 +167,5 @@ struct ImportCommand: AsyncParsableCommand {
         return name.hasSuffix(".gz") && name.utf8.count > 3 ? String(name.dropLast(3)) : name
     }
 }
+
+extension EpochUnit: ExpressibleByArgument {}

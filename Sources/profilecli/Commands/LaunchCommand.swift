@@ -37,7 +37,7 @@ struct LaunchCommand: AsyncParsableCommand {
         let answer = try await connection.post(device.path("launch")) { json in
             json.member("kind", kind)
             json.member("die_after", dieAfter)
-            json.member("time", clock.at)
+            json.member("time", clock.time)
             if let only {
                 json.member("only", only.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
             }

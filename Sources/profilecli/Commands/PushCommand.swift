@@ -85,7 +85,7 @@ struct Push<Action: PushAction>: AsyncParsableCommand {
         let answer = try await place.connect().post(device.path("push")) { json in
             json.member("action", Action.action)
             try action.write(to: &json)
-            json.member("time", clock.at)
+            json.member("time", clock.time)
         }
         if place.isJSON { return try Output.answer(answer.line, to: answer) }
         var pages = Pages.events(isJSON: false, withUser: true)

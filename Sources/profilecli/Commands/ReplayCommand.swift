@@ -67,8 +67,14 @@ struct ReplayCommand: AsyncParsableCommand {
 
     mutating func validate() throws {
         guard 1...256 ~= threads else { throw ValidationError("--threads must be from 1 to 256.") }
-        if let until, UInt64(until) == nil, OccurredAt(iso8601: until) == nil {
-            throw ValidationError("--until must be a position, as in 1000, or a time, as in 2026-01-31T12:00:00Z.")
+        if let until, UInt64(until) == nil {
+            do throws(TimeFault) {
+                _ = try OccurredAt(reading: LocalMoment.time(until))
+            } catch {
+                throw ValidationError(
+                    error.remedy.map { "--until \(error.reason). \($0)" }
+                        ?? "--until must be a position, as in 1000, or a time, as in 2026-01-31T12:00:00Z.")
+            }
         }
         if into == nil, mendClock { throw ValidationError("--mend-clock changes a copy. Name its folder with --into.") }
         if into != nil, verify { throw ValidationError("--into always verifies the copy. Omit --verify.") }
@@ -145,7 +151,7 @@ struct ReplayCommand: AsyncParsableCommand {
     private func lastPosition(of log: EventLog) throws -> Position? {
         guard let until else { return nil }
         guard let position = UInt64(until).map(Position.init) else {
-            return try OccurredAt(iso8601: until).map { try log.lastPosition(recordedBy: $0.timestamp) }
+            return try Moment.time(LocalMoment.time(until), now: .now()).map { try log.lastPosition(recordedBy: $0) }
         }
         do {
             return try log.position(at: .position(position))

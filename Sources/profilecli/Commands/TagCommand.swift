@@ -64,7 +64,7 @@ struct TagCommand: AsyncParsableCommand {
             json.member("language", language)
             if !quirk.isEmpty { json.member("quirks", quirk) }
             json.member("device", device)
-            json.member("time", clock.at)
+            json.member("time", clock.time)
             if dryRun { json.member("dry_run", true) }
         }
         for remark in properties.remarks { Output.message(remark.oneLine) }

@@ -320,7 +320,8 @@ extension ArgumentHelp {
 struct WriteOptions: ParsableArguments {
     @Option(
         name: [.long, .customLong("time")], parsing: .unconditional,
-        help: .init("When it happened, as in 2026-01-31T23:59:59Z (default: now).", valueName: "time"))
+        help: .init(
+            "When it happened, as in 2026-01-31T23:59:59Z or 'yesterday 14:00' (default: now).", valueName: "time"))
     var at: String?
 
     @Option(help: .init("An idempotency key: the same write, run again, changes nothing.", valueName: "text"))
@@ -335,7 +336,7 @@ struct WriteOptions: ParsableArguments {
     func write(_ user: UserArgument, _ what: some WhatArguments, device: String?, to json: inout JSONWriter) throws {
         json.member("user", user.user)
         json.member("device", device)
-        json.member("time", at)
+        json.member("time", at.map(LocalMoment.time))
         json.member("key", key)
         if let expect { json.member("expect", Int64(expect).map { .int($0) } ?? .string(expect)) }
         try what.write(to: &json)

@@ -26,11 +26,14 @@ enum Phrase {
         "\(waiting(answer.count("waiting"))) on \(answer["device"].cell.oneLine)"
     }
 
-    /// A time of an answer, to the second: `2026-01-31 23:59:59Z`.
+    /// A time of an answer: `2026-01-31 23:59:59Z`, with a fraction of a second if it has one. Typed as WHEN it is the
+    /// same moment.
     static func time(_ value: AttributeValue) -> String {
         guard let text = value.text, text.utf8.count >= 20 else { return value.cell }
-        let zone = text.dropFirst(19).drop { $0 == "." || $0.isNumber }
-        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8))\(zone)"
+        let fraction = text.dropFirst(19).prefix { $0 == "." || $0.isNumber }
+        let isWhole = fraction.allSatisfy { $0 == "." || $0 == "0" }
+        let zone = text.dropFirst(19 + fraction.count)
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8))\(isWhole ? "" : fraction)\(zone)"
     }
 
     /// A value for people: a time as one, all else as in a cell.

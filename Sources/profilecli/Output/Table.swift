@@ -226,26 +226,25 @@ struct Pages {
     }
 }
 
-/// The times of a column, shorter in a narrow terminal: without their common zone, then seconds, then the year.
+/// The times of a column, shorter in a narrow terminal: without their fractions, then seconds, then the year.
 private struct ShortTimes {
-    private let dropsZone: Bool
+    private let dropsFraction: Bool
     private let dropsSeconds: Bool
     private let dropsYear: Bool
 
     /// - Parameter width: columns of the terminal; nil where nothing needs to be short.
     init(_ times: [AttributeValue], width: Int?) {
         let width = width ?? .max
-        let texts = times.map(Phrase.time)
-        dropsZone = width < 100 && texts.allSatisfy { $0.hasSuffix("Z") }
+        dropsFraction = width < 100
         dropsSeconds = width < 90
-        dropsYear = width < 75 && Set(texts.map { $0.prefix(4) }).count <= 1
+        dropsYear = width < 75 && Set(times.map { Phrase.time($0).prefix(4) }).count <= 1
     }
 
-    /// `2026-01-31 23:59:59Z` to `01-31 23:59`.
+    /// `2026-01-31 23:59:59.250Z` to `01-31 23:59Z`.
     func text(_ time: AttributeValue) -> String {
         let text = Phrase.time(time)
-        guard text.utf8.count >= 20 else { return text }
-        let zone = dropsZone ? "" : text.dropFirst(19)
+        guard text.utf8.count >= 20, dropsFraction else { return text }
+        let zone = text.dropFirst(19).drop { $0 == "." || $0.isNumber }
         let moment = text.prefix(dropsSeconds ? 16 : 19)
         return String(dropsYear ? moment.dropFirst(5) : moment) + zone
     }

@@ -94,8 +94,11 @@ extension StepField.Kind {
         case .span(let least): return .int(try Self.seconds(node, least))
         case .time:
             let text = try node.text()
-            guard OccurredAt(iso8601: text) != nil else {
-                throw node.refusal("must be a time", remedy: "Write it as in 2026-01-31T23:59:59Z.")
+            do throws(TimeFault) {
+                _ = try OccurredAt(reading: text)
+            } catch {
+                let reason = error.remedy == nil ? "must be a time" : error.reason
+                throw node.refusal(reason, remedy: error.remedy ?? "Write it as in 2026-01-31T23:59:59Z.")
             }
             return .string(text)
         case .target:

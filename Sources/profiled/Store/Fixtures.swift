@@ -24,7 +24,11 @@ struct Fixtures: Sendable {
 
     /// Stores all chunks before the first bad line. Skips what the store already holds under the file's name.
     func load(into log: EventLog) throws {
-        var chunker = ImportChunker(name: "fixtures:\(name)", bytesPerChunk: Self.bytesPerChunk) { log.prepare() }
+        var options = ImportOptions()
+        options.times = ImportTimes(now: log.options.now())
+        var chunker = ImportChunker(name: "fixtures:\(name)", bytesPerChunk: Self.bytesPerChunk, options) {
+            log.prepare()
+        }
         do {
             try bytes.withUnsafeBytes { bytes in
                 for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {

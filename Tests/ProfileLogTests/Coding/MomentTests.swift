@@ -38,6 +38,30 @@ struct MomentTests {
         #expect(Moment(text, now: now, utcOffset: cologne) == time(expected))
     }
 
+    @Test(
+        "A local time that the clocks show twice is the second, and one that they skip is after the change",
+        arguments: [
+            ("2026-10-25 02:15", "2026-10-25T01:15:00Z", "2026-10-25T00:15:00Z", false),
+            ("2026-03-29 02:15", "2026-03-29T01:15:00Z", nil, true),
+            ("2026-03-29 01:59", "2026-03-29T00:59:00Z", nil, false),
+            ("2026-10-25", "2026-10-24T22:00:00Z", nil, false),
+            ("20261025T021500", "2026-10-25T01:15:00Z", "2026-10-25T00:15:00Z", false),
+        ] as [(String, String, String?, Bool)])
+    func clockChanges(text: String, expected: String, earlier: String?, isSkipped: Bool) throws {
+        func berlin(_ time: Timestamp) -> Int {
+            1_774_746_000_000_000..<1_792_890_000_000_000 ~= time.rawValue ? 7200 : 3600
+        }
+        var told: [LocalTime] = []
+        #expect(Moment(text, now: now, utcOffset: berlin) { told.append($0) } == time(expected))
+        #expect(told.map(\.isSkipped) == [isSkipped])
+        #expect(told.map(\.earlier) == [earlier.flatMap { OccurredAt(iso8601: $0)?.timestamp }])
+        told = []
+        #expect(
+            Moment("\(text.prefix(10))T00:00Z", now: now, utcOffset: berlin) { told.append($0) } != nil
+                || text.count == 15)
+        #expect(told.isEmpty)
+    }
+
     @Test("Without a zone of its own, local time is UTC")
     func utc() {
         #expect(Moment("2026-01-31", now: now) == time("2026-01-31"))

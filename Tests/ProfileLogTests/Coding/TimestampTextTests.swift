@@ -20,29 +20,14 @@ struct TimestampParsingTests {
             ("2026-01-31T23:59:59-00:00", lastSecond, 0), ("2026-02-01T00:59:59+01:00", lastSecond, 60),
             ("2026-02-01T05:29:59+0530", lastSecond, 330), ("2026-01-31T18:59:59-05", lastSecond, -300),
             ("2026-01-31 18:59:59 -0500", lastSecond, -300), ("2026-01-31T00:00:59-23:59", lastSecond, -1439),
-            ("2026-02-01T00:59:59+1:00", lastSecond, 60), ("2026-01-31T18:59:59-5:00", lastSecond, -300),
-            ("2026-02-01 05:29:59 +5:30", lastSecond, 330), ("Sat 01 31 18:59:59.-5:00 2026", lastSecond, -300),
             ("2026-01-31T23:59:59.1Z", lastSecond + 100_000, 0), ("2026-01-31T23:59:59.123Z", lastSecond + 123_000, 0),
             ("2026-01-31T23:59:59,123456Z", lastSecond + 123_456, 0),
             ("2026-01-31T23:59:59.123456789+00:00", lastSecond + 123_456, 0),
             ("2026-01-31T23:59:59.999999999", lastSecond + 999_999, 0),
             ("2026-01-31T23:59:59.1234567890Z", lastSecond + 123_456, 0),
             ("2026-01-31T23:59:59.\(String(repeating: "9", count: 100))+00:00", lastSecond + 999_999, 0),
-            ("2026-01-31T23:59:59:123Z", lastSecond + 123_000, 0),
-            ("2026-01-31T23:59:59:123+0000", lastSecond + 123_000, 0), ("2026-01-31T00:00Z", midnight, 0),
-            ("2026-01-31T00:00", midnight, 0), ("2026-01-31", midnight, 0), ("01/31/2026", midnight, 0),
-            ("1/31/2026", midnight, 0), ("1-31-2026", midnight, 0), ("01-31-2026", midnight, 0),
-            ("Sat 01 31 23:59:59.Z 2026", lastSecond, 0), ("Sat 01 31 23:59:59.UTC 2026", lastSecond, 0),
-            ("sat jan 31 23:59:59 GMT 2026", lastSecond, 0), ("Sat 01 31 18:59:59.-0500 2026", lastSecond, -300),
-            ("Sat Jan 31 18:59:59 -05:00 2026", lastSecond, -300), ("Sat Jan 31 23:59:59 2026", lastSecond, 0),
-            ("Sat 01 31 23:59:59.UT 2026", lastSecond, 0), ("Sat 01 31 18:59:59.EST 2026", lastSecond, -300),
-            ("Sat 01 31 19:59:59.EDT 2026", lastSecond, -240), ("Sat 01 31 17:59:59 CST 2026", lastSecond, -360),
-            ("Sat 01 31 18:59:59.cdt 2026", lastSecond, -300), ("Sat 01 31 16:59:59.MST 2026", lastSecond, -420),
-            ("Sat 01 31 17:59:59.MDT 2026", lastSecond, -360), ("Sat 01 31 15:59:59.PST 2026", lastSecond, -480),
-            ("Sat 01 31 16:59:59.PDT 2026", lastSecond, -420), ("Sun 02 01 00:59:59.CET 2026", lastSecond, 60),
-            ("Sun 02 01 01:59:59.CEST 2026", lastSecond, 120), ("2026-01-31 15:59:59 PST", lastSecond, -480),
-            ("2026-02-01 01:59:59 CEST", lastSecond, 120), ("2026-01-31T23:59:59 ut", lastSecond, 0),
-            ("Sat 01 31 23:59:59.123.+00:00 2026", lastSecond + 123_000, 0), ("1970-01-01T00:00:00Z", 0, 0),
+            ("2026-01-31T00:00Z", midnight, 0), ("2026-01-31T00:00", midnight, 0), ("2026-01-31", midnight, 0),
+            ("20260131", midnight, 0), ("2026-01-31T23:59:59 ut", lastSecond, 0), ("1970-01-01T00:00:00Z", 0, 0),
             ("1969-12-31T23:59:59.999999Z", -1, 0), ("2000-02-29", 951_782_400_000_000, 0),
             ("0000-01-01T00:00:00Z", -62_167_219_200_000_000, 0),
             ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999, 0),
@@ -54,14 +39,64 @@ struct TimestampParsingTests {
             ("2026-01-31T23:59:60Z", lastSecond + 1_000_000, 0), ("20260131T235960.5Z", lastSecond + 1_500_000, 0),
         ] as [(String, Int64, Int32)])
     func accepts(text: String, micros: Int64, offset: Int32) {
-        #expect(OccurredAt(iso8601: text) == OccurredAt(Timestamp(rawValue: micros), utcOffsetMinutes: offset))
+        let moment = OccurredAt(Timestamp(rawValue: micros), utcOffsetMinutes: offset)
+        #expect(OccurredAt(iso8601: text) == moment)
+        #expect(OccurredAt(braze: text) == (text == "20260131" ? nil : moment))
+    }
+
+    private static let brazeForms: [(String, Int64, Int32)] = [
+        ("2026-02-01T00:59:59+1:00", lastSecond, 60), ("2026-01-31T18:59:59-5:00", lastSecond, -300),
+        ("2026-02-01 05:29:59 +5:30", lastSecond, 330), ("Sat 01 31 18:59:59.-5:00 2026", lastSecond, -300),
+        ("2026-01-31T23:59:59:123Z", lastSecond + 123_000, 0),
+        ("2026-01-31T23:59:59:123+0000", lastSecond + 123_000, 0), ("01/31/2026", midnight, 0),
+        ("1/31/2026", midnight, 0), ("1-31-2026", midnight, 0), ("01-31-2026", midnight, 0),
+        ("Sat 01 31 23:59:59.Z 2026", lastSecond, 0), ("Sat 01 31 23:59:59.UTC 2026", lastSecond, 0),
+        ("sat jan 31 23:59:59 GMT 2026", lastSecond, 0), ("Sat 01 31 18:59:59.-0500 2026", lastSecond, -300),
+        ("Sat Jan 31 18:59:59 -05:00 2026", lastSecond, -300), ("Sat Jan 31 23:59:59 2026", lastSecond, 0),
+        ("Sat 01 31 23:59:59.UT 2026", lastSecond, 0), ("Sat 01 31 18:59:59.EST 2026", lastSecond, -300),
+        ("Sat 01 31 19:59:59.EDT 2026", lastSecond, -240), ("Sat 01 31 17:59:59 CST 2026", lastSecond, -360),
+        ("Sat 01 31 18:59:59.cdt 2026", lastSecond, -300), ("Sat 01 31 16:59:59.MST 2026", lastSecond, -420),
+        ("Sat 01 31 17:59:59.MDT 2026", lastSecond, -360), ("Sat 01 31 15:59:59.PST 2026", lastSecond, -480),
+        ("Sat 01 31 16:59:59.PDT 2026", lastSecond, -420), ("Sun 02 01 00:59:59.CET 2026", lastSecond, 60),
+        ("Sun 02 01 01:59:59.CEST 2026", lastSecond, 120), ("2026-01-31 15:59:59 PST", lastSecond, -480),
+        ("2026-02-01 01:59:59 CEST", lastSecond, 120),
+        ("Sat 01 31 23:59:59.123.+00:00 2026", lastSecond + 123_000, 0),
+    ]
+
+    @Test("Braze's forms are read in its format alone", arguments: brazeForms)
+    func braze(text: String, micros: Int64, offset: Int32) {
+        #expect(OccurredAt(braze: text) == OccurredAt(Timestamp(rawValue: micros), utcOffsetMinutes: offset))
+        #expect(OccurredAt(iso8601: text) == nil)
+    }
+
+    @Test(
+        "What is refused names the form that is meant",
+        arguments: [
+            ("01/02/2026", "is ambiguous", "2026-01-02 for 2 January, or 2026-02-01 for 1 February"),
+            ("1-2-2026", "is ambiguous", "2026-01-02 for 2 January, or 2026-02-01 for 1 February"),
+            ("01.02.2026", "is ambiguous", "2026-01-02 for 2 January, or 2026-02-01 for 1 February"),
+            ("1/2/2026 10:00", "is ambiguous", "2026-01-02 for 2 January, or 2026-02-01 for 1 February"),
+            ("01/31/2026", "begin with the year", "2026-01-31"), ("31.01.2026", "begin with the year", "2026-01-31"),
+            ("2/2/2026", "begin with the year", "2026-02-02"), ("2026/01/31", "as in RFC 3339", "2026-01-31"),
+            ("2026-1-2", "as in RFC 3339", "2026-01-02"), ("1/2/26", "four digits", nil),
+            ("1769903999", "is a number", "2026-01-31T23:59:59.000Z for seconds since 1970"),
+            ("1769903999123", "is a number", "2026-01-31T23:59:59.123Z for milliseconds since 1970"),
+            ("30/30/2026", "must be a time", nil), ("soon", "must be a time", nil),
+        ] as [(String, String, String?)])
+    func fault(text: String, reason: String, remedy: String?) {
+        #expect {
+            try OccurredAt(reading: text)
+        } throws: { error in
+            guard let fault = error as? TimeFault else { return false }
+            return fault.reason.contains(reason) && fault.remedy == remedy.map { "Write \($0)." }
+        }
     }
 
     @Test(
         "All else is no time",
         arguments: [
             "9999-12-31T24:00:00Z", "9999-12-31T23:59:60+01:00",
-            "", "2026", "2026-01", "20260131", "20260131T", "20260131T23", "20260131T23:59:59Z", "2026-01-31T235959Z",
+            "", "2026", "2026-01", "20260132", "20260131T", "20260131T23", "20260131T23:59:59Z", "2026-01-31T235959Z",
             "20260131235959", "20260131 235959", "202601311T235959Z", "2026-W05-6", "2026W056T000000Z",
             "2026031T000000Z", "2026-031", "2026-1-31", "26-01-31",
             "2026-00-10", "2026-13-01", "2026-01-00", "2026-01-32", "2026-02-30", "2026-02-29", "1900-02-29",
@@ -85,6 +120,7 @@ struct TimestampParsingTests {
         ])
     func rejects(text: String) {
         #expect(OccurredAt(iso8601: text) == nil)
+        #expect(OccurredAt(braze: text) == nil)
     }
 
     @Test("Damaged times are read or refused, never a crash", arguments: UInt64(0)..<8)
@@ -98,7 +134,8 @@ struct TimestampParsingTests {
             var bytes = Array(forms[random.next(below: forms.count)].utf8)
             bytes[random.next(below: bytes.count)] = UInt8(truncatingIfNeeded: random.next())
             bytes.removeLast(random.next(below: bytes.count))
-            guard let moment = bytes.withUnsafeBufferPointer({ OccurredAt(iso8601: $0) }) else { continue }
+            let damaged = String(decoding: bytes, as: UTF8.self)
+            guard let moment = OccurredAt(iso8601: damaged) ?? OccurredAt(braze: damaged) else { continue }
             let text = moment.timestamp.rfc3339(utcOffsetMinutes: moment.utcOffsetMinutes)
             #expect(text.utf8.count > 30 || OccurredAt(iso8601: text) == moment)
         }

@@ -10,7 +10,11 @@ struct NumberEndpoints {
     ) async throws -> APIAnswer {
         var query = Query(request)
         let measure = try measure(self, &query)
-        let range = try SeriesRange(&query, now: api.log.options.now())
+        let range = try SeriesRange(
+            &query, now: api.log.options.now(),
+            readTime: { text, place in
+                try OccurredAt(braze: text) ?? APIProblem.time(text, place)
+            })
         var app: String?
         var users: Condition?
         if case .size = measure {

@@ -123,7 +123,7 @@ struct ScheduleEndpoints {
     func broadcasts(_ request: APIRequest) throws -> APIAnswer {
         try request.refuseIfMatch()
         var query = Query(request)
-        guard let end = OccurredAt(iso8601: try query.text("end_time") ?? "")?.timestamp else {
+        guard let end = OccurredAt(braze: try query.text("end_time") ?? "")?.timestamp else {
             throw APIProblem.invalid(
                 "end_time", "must be a time in ISO 8601", remedy: "Send a time, as in 2030-01-31T08:30:00Z.")
         }

@@ -19,7 +19,7 @@ struct ScheduleTime {
         let slip = SendRequest.misspelt(
             in: schedule, among: ["time", "in_local_time", "at_optimal_time"], at: "schedule"
         ).first
-        guard let time = schedule.present("time")?.asText.flatMap({ OccurredAt(iso8601: $0) })?.timestamp else {
+        guard let time = schedule.present("time")?.asText.flatMap({ OccurredAt(braze: $0) })?.timestamp else {
             let remedy = "Send the time in ISO 8601, as in 2030-01-31T08:30:00Z."
             throw SendRequest.refusal(
                 "Bad Request", at: "schedule.time", slip.map { "\($0.message): \($0.remedy)" } ?? remedy)

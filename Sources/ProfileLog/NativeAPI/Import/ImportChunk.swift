@@ -225,12 +225,16 @@ package struct ImportChunker: ~Copyable {
         guard let fact = line.fact else { return }
         try checkRecording(line.recordedAt)
         if let id = line.id {
-            try identify([fact.imported(at: line.recordedAt)], id, line: number)
+            try identify(fact.imported(at: line.recordedAt), id, line: number)
         } else if let time = line.recordedAt {
-            try add([fact.imported(at: time)])
+            try add(fact.imported(at: time))
         } else {
             if builder == nil { builder = prepare() }
-            try builder?.add(fact.event, fact.context, to: fact.user)
+            if fact.events.count == 1 {
+                try builder?.add(fact.events[0], fact.context, to: fact.user)
+            } else {
+                try builder?.add(fact.events, fact.context, to: fact.user)
+            }
         }
         lines.append(number)
         if options.keepsLines { texts.append(text()) }
@@ -242,7 +246,7 @@ package struct ImportChunker: ~Copyable {
         for members in objects {
             let line = try ImportLine(members, extras)
             try checkRecording(line.recordedAt)
-            if let fact = line.fact { events.append(fact.imported(at: line.recordedAt)) }
+            if let fact = line.fact { events += fact.imported(at: line.recordedAt) }
         }
         if events.isEmpty { return }
         if let id { try identify(events, id, line: number) } else { try add(events) }
@@ -388,5 +392,7 @@ package struct RefusedChunk: Error {
 }
 
 extension ImportLine.Fact {
-    fileprivate func imported(at time: Timestamp?) -> AppendBuilder.Imported { (event, context, user, time) }
+    fileprivate func imported(at time: Timestamp?) -> [AppendBuilder.Imported] {
+        events.map { ($0, context, user, time) }
+    }
 }

@@ -48,6 +48,7 @@ struct ImportEndpoint {
         let numbers = try numbers(fields, from: Int(first), lines.count) ?? Array(Int(first)..<Int(first) + lines.count)
         var options = ImportOptions()
         options.idField = try fields.text("id_field")
+        options.times = ImportTimes(now: store.log.options.now())
         let ids = try fields.array("ids")?.map { value -> String in
             guard case .string(let text) = value, !text.isEmpty else {
                 throw APIProblem.invalid("ids", "must be texts")

@@ -22,13 +22,18 @@ package struct ImportLine {
         /// The field that identifies the line.
         let idField: String?
         let takesRecordedAt: Bool
+        /// How times are read.
+        let times: ImportTimes
         /// Every field of the short forms, ascending.
         let shortFields: [String]
 
-        package static let none = Extras(idField: nil, takesRecordedAt: false)
+        /// The event alone, with times that a device's clock may show now.
+        package static var none: Extras {
+            Extras(idField: nil, takesRecordedAt: false, times: ImportTimes(now: .now()))
+        }
 
-        init(idField: String?, takesRecordedAt: Bool) {
-            (self.idField, self.takesRecordedAt) = (idField, takesRecordedAt)
+        init(idField: String?, takesRecordedAt: Bool, times: ImportTimes) {
+            (self.idField, self.takesRecordedAt, self.times) = (idField, takesRecordedAt, times)
             let more = [idField, takesRecordedAt ? "recorded_at" : nil].compactMap { $0 }
             let names = Set((ImportLine.shortFields + more).map { Name($0) })
             shortFields = more.isEmpty ? ImportLine.shortFields : names.sorted().map(\.text)
@@ -38,7 +43,8 @@ package struct ImportLine {
     package struct Fact {
         package var user: UserID
         package var context: EventContext
-        package var event: ProfileEvent
+        /// In order. More than one if an attribute asks for operations that follow each other.
+        package var events: [ProfileEvent]
     }
 
     /// Why a line cannot be imported: a clause that names fields and never shows values.
@@ -85,18 +91,19 @@ package struct ImportLine {
         switch kind {
         case "custom_event", "custom_attribute", "user_attribute", "purchase":
             try fields.refuseOthers(than: extras.shortFields)
-            let (user, context) = try Self.shortContext(fields)
-            fact = Fact(user: user, context: context, event: try Self.shortEvent(kind, fields))
+            let (user, context) = try Self.shortContext(fields, extras.times)
+            let events = try Self.reading { try Self.shortEvents(kind, fields) }
+            fact = Fact(user: user, context: context, events: events)
         default:
             if ExportedLine.isErased(kind, fields) {
                 isErased = true
             } else {
-                fact = try ExportedLine.read(kind, fields)
+                fact = try ExportedLine.read(kind, fields, extras.times)
             }
         }
         guard fact != nil else { return }
         if let field = extras.idField { id = try fields.id(field) }
-        if extras.takesRecordedAt { recordedAt = try fields.time("recorded_at")?.timestamp }
+        if extras.takesRecordedAt { recordedAt = try extras.times.read(fields["recorded_at"], "recorded_at")?.timestamp }
     }
 
     /// Every field of the short forms: a misspelled one would be lost without a word.
@@ -105,34 +112,45 @@ package struct ImportLine {
         "user", "value",
     ]
 
-    private static func shortContext(_ fields: ImportFields) throws(Refusal) -> (UserID, EventContext) {
+    private static func shortContext(
+        _ fields: ImportFields, _ times: ImportTimes
+    ) throws(Refusal) -> (UserID, EventContext) {
         var context = EventContext(source: .import)
-        context.occurredAt = try fields.time("time")
+        context.occurredAt = try times.read(fields["time"], "time")
+        try times.check(context.occurredAt, "time")
         return (try fields.user("user"), context)
     }
 
-    private static func shortEvent(_ kind: String, _ fields: ImportFields) throws(Refusal) -> ProfileEvent {
+    /// As the native API reads the same content.
+    private static func shortEvents(_ kind: String, _ fields: ImportFields) throws -> [ProfileEvent] {
         switch kind {
         case "custom_event":
-            return .customEventLogged(
-                CustomEvent(name: Name(try fields.requiredText("name")), properties: try fields.object("properties")))
+            let properties = try fields.object("properties").map { try ContentReader.properties($0) }
+            return [
+                .customEventLogged(CustomEvent(name: Name(try fields.requiredText("name")), properties: properties))
+            ]
         case "custom_attribute":
             guard let members = try fields.object("attributes") else { throw Refusal("it has no \"attributes\"") }
-            var changes: [AttributeChange] = []
-            changes.reserveCapacity(members.count)
-            for member in members {
-                if case .null = member.value {
-                    changes.append(AttributeChange(member.key, .unset))
-                } else {
-                    changes.append(AttributeChange(member.key, .set(member.value)))
-                }
-            }
-            return .customAttributesChanged(changes)
+            return try ContentReader.changes(members).map { .customAttributesChanged($0) }
         case "user_attribute":
             guard let value = fields["value"] else { throw Refusal("it has no \"value\"") }
-            return .userAttributesChanged([UserAttributeChange(try fields.attribute("attribute"), value)])
+            let attribute = try fields.attribute("attribute")
+            return [.userAttributesChanged([try ContentReader.userAttribute(attribute.name, value)])]
         default:
-            return .purchaseLogged(try fields.purchase(productKey: "product_id"))
+            return [.purchaseLogged(try ContentReader.checked(fields.purchase(productKey: "product_id")))]
+        }
+    }
+
+    /// What `read` gives, with a problem of its content as a refusal of the line.
+    static func reading<Value>(_ read: () throws -> Value) throws(Refusal) -> Value {
+        do {
+            return try read()
+        } catch let refusal as Refusal {
+            throw refusal
+        } catch {
+            let problem = APIProblem(error)
+            let remedy = problem.remedy == APIProblem.correctIt ? "" : ". \(problem.remedy.dropLast())"
+            throw Refusal(problem.error.prefix(1).lowercased() + problem.error.dropFirst().dropLast() + remedy)
         }
     }
 }
@@ -186,14 +204,6 @@ struct ImportFields {
         }
     }
 
-    func time(_ name: String) throws(ImportLine.Refusal) -> OccurredAt? {
-        guard let text = try text(name) else { return nil }
-        guard let time = OccurredAt(iso8601: text) else {
-            throw .init("\"\(name)\" is no time as in 2026-01-31T23:59:59Z")
-        }
-        return time
-    }
-
     func object(_ name: String) throws(ImportLine.Refusal) -> [AttributeValue.Member]? {
         switch self[name] {
         case nil, .null: return nil
@@ -224,7 +234,10 @@ struct ImportFields {
         }
         return Purchase(
             product: Name(try requiredText(productKey)), currency: try requiredText("currency"), price: price,
-            quantity: quantity, properties: try object("properties"))
+            quantity: quantity,
+            properties: try object("properties").map { members throws(ImportLine.Refusal) in
+                try ImportLine.reading { try ContentReader.properties(members) }
+            })
     }
 }
 
@@ -242,7 +255,9 @@ package enum ExportedLine {
     }
 
     /// The fact of a line that was not erased; nil if it has none of its own.
-    static func read(_ kind: String, _ fields: ImportFields) throws(ImportLine.Refusal) -> ImportLine.Fact? {
+    static func read(
+        _ kind: String, _ fields: ImportFields, _ times: ImportTimes
+    ) throws(ImportLine.Refusal) -> ImportLine.Fact? {
         guard let kind = EventKind(name: kind) else {
             throw .init("its \"kind\" is none that can be imported", remedy: .correctOrUpdate)
         }
@@ -257,17 +272,22 @@ package enum ExportedLine {
             throw .init(
                 "events of the kind \(kind.name) are made by the log alone and are not imported", remedy: .takeOut)
         }
-        let (user, context) = (try fields.user("user"), try context(kind, fields))
-        return try EventJSON.readContent(kind, fields).map { ImportLine.Fact(user: user, context: context, event: $0) }
+        let (user, context) = (try fields.user("user"), try context(kind, fields, times))
+        // What a device had saved is stored with its time as it is: a launch decides.
+        if kind.isLogged { try times.check(context.occurredAt, "occurred_at") }
+        let events = try ImportLine.reading { try EventJSON.readContent(kind, fields) }
+        return events.isEmpty ? nil : ImportLine.Fact(user: user, context: context, events: events)
     }
 
-    private static func context(_ kind: EventKind, _ fields: ImportFields) throws(ImportLine.Refusal) -> EventContext {
+    private static func context(
+        _ kind: EventKind, _ fields: ImportFields, _ times: ImportTimes
+    ) throws(ImportLine.Refusal) -> EventContext {
         var context = EventContext(source: .import)
         // An attribute that the system gave a user updates them no more than it did where it was exported.
         if kind == .userAttributesChanged, try fields.text("source") == EventSource.system.name {
             context.source = .system
         }
-        context.occurredAt = try fields.time("occurred_at")
+        context.occurredAt = try times.read(fields["occurred_at"], "occurred_at")
         context.process = try fields.text("process").map { Name($0) }
         context.device = try fields.text("device")
         context.item = try fields.text("item")

@@ -18,11 +18,15 @@ package struct ImportOptions: Sendable {
     /// Whether chunks keep the text of their lines, for a service.
     package var keepsLines = false
 
+    /// How the times of lines are read, and which are taken.
+    package var times = ImportTimes(now: .now())
+
     package init() {}
 
     /// What is read of a line besides its event.
     var extras: ImportLine.Extras {
-        ImportLine.Extras(idField: rows == nil && readsIDs ? idField : nil, takesRecordedAt: latestRecording != nil)
+        ImportLine.Extras(
+            idField: rows == nil && readsIDs ? idField : nil, takesRecordedAt: latestRecording != nil, times: times)
     }
 
     /// The idempotency key of what the line with this ID says.

@@ -45,7 +45,7 @@ extension ValueTest {
     /// times; by `=` and `!=` anything, and a text with texts too. Nil if `value` has no order.
     package static func compares(_ relation: Relation, _ value: AttributeValue) -> ValueTest? {
         if let number = Number(value) { return .number(relation, number) }
-        let time = (value.asText.flatMap(ReservedField.date) ?? value.asDate).map {
+        let time = (value.asText.flatMap { OccurredAt(iso8601: $0) } ?? value.asDate).map {
             ValueTest.time(relation, $0.timestamp)
         }
         switch relation {

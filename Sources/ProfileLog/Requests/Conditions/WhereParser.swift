@@ -394,12 +394,15 @@ private struct WherePath {
                 throw Self.refusal("compares a number with something else", "Write a number.")
             }
         case .time:
-            guard let text = value.asText, let date = OccurredAt(iso8601: text) else {
-                throw Self.refusal(
-                    "compares a time with something else",
-                    "Write one in quotes, as in \"2026-01-31\" or \"2026-01-31T12:00:00Z\", or a span, as in `7d ago`.")
+            let wanted =
+                "Write one in quotes, as in \"2026-01-31\" or \"2026-01-31T12:00:00Z\", or a span, as in `7d ago`."
+            guard let text = value.asText else { throw Self.refusal("compares a time with something else", wanted) }
+            do throws(TimeFault) {
+                value = .date(try OccurredAt(reading: text))
+            } catch {
+                throw error.remedy.map { Self.refusal("has a time that \(error.reason)", $0) }
+                    ?? Self.refusal("compares a time with something else", wanted)
             }
-            value = .date(date)
         case .text:
             guard value.asText != nil, relation == .equal || relation == .notEqual else {
                 throw Self.refusal("compares an ID with no text, or by its order", "Use = or != and a text in quotes.")
@@ -419,6 +422,15 @@ private struct WherePath {
             }
         }
         guard let test = ValueTest.compares(relation, value) else {
+            if let text = value.asText {
+                do throws(TimeFault) {
+                    _ = try OccurredAt(reading: text)
+                } catch {
+                    if let remedy = error.remedy {
+                        throw Self.refusal("has a time that \(error.reason)", remedy)
+                    }
+                }
+            }
             throw Self.refusal("orders by what has no order", "Compare with a number or a time, or use = or !=.")
         }
         return test

@@ -25,7 +25,10 @@ package struct SeriesRange: Hashable, Sendable {
     }
 
     /// Reads `length`, `unit` and `ending_at`. Without `standardLength`, `length` must be there.
-    package init(_ query: inout Query, standardLength: Int? = nil, now: Timestamp) throws {
+    package init(
+        _ query: inout Query, standardLength: Int? = nil, now: Timestamp,
+        readTime: (String, String) throws -> OccurredAt = APIProblem.time
+    ) throws {
         guard let text = try query.text("length") ?? standardLength.map({ "\($0)" }) else {
             throw APIProblem.invalid("length", "is missing", remedy: "Send how many points the series has.")
         }
@@ -38,12 +41,7 @@ package struct SeriesRange: Hashable, Sendable {
             unit = known
         }
         var end = now
-        if let text = try query.text("ending_at") {
-            guard let time = OccurredAt(iso8601: text) else {
-                throw APIProblem.invalid("ending_at", "must be a time in ISO 8601, like 2026-01-31T23:59:59Z")
-            }
-            end = time.timestamp
-        }
+        if let text = try query.text("ending_at") { end = try readTime(text, "ending_at").timestamp }
         self.init(unit, length: length, endingAt: end)
     }
 

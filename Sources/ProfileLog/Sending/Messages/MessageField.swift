@@ -36,7 +36,7 @@ struct MessageField {
                 throw .notValid(place, "It must be a number from \(range.lowerBound) to \(range.upperBound).")
             }
         case .time:
-            guard value.asText.flatMap({ OccurredAt(iso8601: $0) }) != nil else {
+            guard value.asText.flatMap({ OccurredAt(braze: $0) }) != nil else {
                 throw .notValid(place, "It must be a time in ISO 8601.")
             }
         case .choice(let words):

@@ -284,7 +284,7 @@ extension TemplateRenderer {
         switch value {
         case .date(let date): time = date
         case .string("now"), .string("today"): time = OccurredAt(context.now)
-        case .string(let text): time = OccurredAt(iso8601: text)
+        case .string(let text): time = OccurredAt(braze: text)
         default:
             let micros = value.asInteger?.multipliedReportingOverflow(by: 1_000_000)
             time = micros.flatMap { $0.overflow ? nil : OccurredAt(Timestamp(rawValue: $0.partialValue)) }
@@ -454,7 +454,7 @@ extension AttributeValue {
     private var asTime: Timestamp? {
         switch self {
         case .date(let time): time.timestamp
-        case .string(let text): OccurredAt(iso8601: text)?.timestamp
+        case .string(let text): OccurredAt(braze: text)?.timestamp
         default: nil
         }
     }

@@ -1,0 +1,94 @@
+internal import ProfileLogRequests
+
+/// Reads what is saved or logged: the one meaning of names and values in requests, batches, scenarios, imports and
+/// fixtures. Braze's endpoints have forms of their own.
+enum ContentReader {
+    static func properties(_ members: [AttributeValue.Member]) throws(APIProblem) -> [AttributeValue.Member] {
+        if members.allSatisfy(\.value.isScalar) { return members }
+        var read: [AttributeValue.Member] = []
+        read.reserveCapacity(members.count)
+        for member in members {
+            do throws(JSONFormError) {
+                read.append(.init(member.key, try JSONValues.value(member.value)))
+            } catch {
+                throw APIProblem(error, at: "properties.\(member.key.text)")
+            }
+        }
+        return read
+    }
+
+    /// The changes that `attributes` asks for, as lists that become events one after the other: each attribute is in a
+    /// list once.
+    static func changes(
+        _ attributes: [AttributeValue.Member], merging: Bool = false
+    ) throws(APIProblem) -> [[AttributeChange]] {
+        var merging = merging
+        for member in attributes where member.key == JSONOperations.mergeObjects {
+            guard case .bool(let flag) = member.value else {
+                throw .invalid(member.key.text, "must be true or false")
+            }
+            merging = merging || flag
+        }
+        var steps: [[AttributeChange]] = [[]]
+        steps[0].reserveCapacity(attributes.count)
+        for member in attributes where member.key != JSONOperations.mergeObjects {
+            switch member.value {
+            case .bool, .int, .double, .string: steps[0].append(AttributeChange(member.key, .set(member.value)))
+            case .null: steps[0].append(AttributeChange(member.key, .unset))
+            case .array, .object, .date:
+                do throws(JSONFormError) {
+                    let operations = try JSONOperations.operations(member.value, merging: merging)
+                    for (step, operation) in operations.enumerated() {
+                        if step == steps.count { steps.append([]) }
+                        steps[step].append(AttributeChange(member.key, operation))
+                    }
+                } catch {
+                    throw APIProblem(error, at: "attributes.\(member.key.text)")
+                }
+            }
+        }
+        if steps[0].isEmpty { throw .invalid("attributes", "must not be empty") }
+        return steps
+    }
+
+    /// - Parameter asItIs: whether it was stored before, on a device or in a log: then no rule is applied to it again.
+    static func userAttribute(
+        _ name: String, _ value: AttributeValue, asItIs: Bool = false
+    ) throws(APIProblem) -> UserAttributeChange {
+        guard let attribute = StandardAttribute(name: name) else { throw .unknownAttribute(name) }
+        let read: AttributeValue
+        do throws(JSONFormError) {
+            read = try JSONValues.value(value)
+        } catch {
+            throw APIProblem(error, at: "value")
+        }
+        return asItIs ? UserAttributeChange(attribute, read) : try UserAttributeChange(attribute, requested: read)
+    }
+
+    /// Refuses what is no currency, or too much money to be added up.
+    static func checked(_ purchase: Purchase) throws(APIProblem) -> Purchase {
+        guard CurrencyCodes.all.contains(purchase.currency) else {
+            throw .invalid("currency", "must be a currency of ISO 4217, in three capital letters")
+        }
+        guard Purchase.holdsRevenue(purchase.price, times: purchase.quantity) else {
+            throw .invalid("price", "is too large to be added up")
+        }
+        return purchase
+    }
+}
+
+extension AttributeValue {
+    /// Whether it is what it looks like: no array and no object.
+    fileprivate var isScalar: Bool {
+        switch self {
+        case .null, .bool, .int, .double, .string, .date: true
+        case .array, .object: false
+        }
+    }
+}
+
+extension APIProblem {
+    fileprivate init(_ error: JSONFormError, at place: String) {
+        self = .invalid(place, error.reason, remedy: error.remedy ?? Self.correctIt)
+    }
+}

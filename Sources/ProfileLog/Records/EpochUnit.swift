@@ -1,0 +1,46 @@
+/// The unit of a time that is a number: so many since 1970-01-01T00:00:00Z.
+package enum EpochUnit: String, CaseIterable, Sendable {
+    case seconds = "s"
+    case milliseconds = "ms"
+    case microseconds = "us"
+
+    package var words: String { "\(self)" }
+
+    private var perSecond: Double {
+        switch self {
+        case .seconds: 1
+        case .milliseconds: 1e3
+        case .microseconds: 1e6
+        }
+    }
+
+    /// The first moment of the year 2000, and the last of 2199, in seconds: between them the numbers of one unit are no
+    /// numbers of another.
+    private static let plausibleSeconds = 946_684_800.0...7_258_118_400.0
+
+    /// The moment that `number` is in this unit, with an error below a microsecond; nil for what is no number, or a year
+    /// beyond 9999.
+    package func moment(_ number: AttributeValue) -> Timestamp? {
+        switch number {
+        case .int(let whole):
+            let factor = Int64(1e6 / perSecond)
+            let (micros, overflow) = whole.multipliedReportingOverflow(by: factor)
+            let moment = Timestamp(rawValue: micros)
+            return overflow || !OccurredAt(moment).isExpressible ? nil : moment
+        case .double(let number):
+            let micros = (number / perSecond * 1e6).rounded()
+            guard let micros = Int64(exactly: micros) else { return nil }
+            let moment = Timestamp(rawValue: micros)
+            return OccurredAt(moment).isExpressible ? moment : nil
+        default: return nil
+        }
+    }
+
+    /// The moment, if it is one that is likely to be meant.
+    package func plausible(_ number: AttributeValue) -> Timestamp? {
+        guard let moment = moment(number), Self.plausibleSeconds.contains(Double(moment.rawValue) / 1e6) else {
+            return nil
+        }
+        return moment
+    }
+}
