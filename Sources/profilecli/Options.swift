@@ -132,6 +132,7 @@ struct PlaceOptions: PlaceArguments {
     ) async throws -> JSONObject {
         let answer = try await connect(create: create).post(path, write)
         for remark in remarks { Output.message(remark.oneLine) }
+        if let note = answer["user_note"].text { Output.message("Note: \(note.oneLine)") }
         try Output.answer(isJSON ? answer.line : describe(answer), to: answer)
         return answer
     }

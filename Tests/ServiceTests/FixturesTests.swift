@@ -114,8 +114,9 @@ struct FixturesTests {
             let log = try EventLog(path: store, create: true)
             var builder = log.prepare()
             for line in lines {
-                let fact = try Array(line.utf8).withUnsafeBytes { try #require(try ImportLine($0).fact) }
-                try builder.add(fact.event, fact.context, to: fact.user)
+                let read = try Array(line.utf8).withUnsafeBytes { try ImportLine($0, ImportTimes(now: .now())) }
+                let fact = try #require(read.fact)
+                try builder.add(fact.events, fact.context, to: fact.user)
             }
             _ = try log.commit(builder.finish(idempotencyKey: "fixtures:facts.jsonl:1"))
         }

@@ -37,7 +37,9 @@ struct OlderAndNewerTests {
     @Test("An exported event of a newer program's kind is not said to be made by the log: the newer one exports it")
     func newerKind() throws {
         let refusal = try #require(throws: ImportLine.Refusal.self) {
-            try Array(#"{"kind":"unknown","user":"u"}"#.utf8).withUnsafeBytes { bytes in _ = try ImportLine(bytes) }
+            try Array(#"{"kind":"unknown","user":"u"}"#.utf8).withUnsafeBytes { bytes in
+                _ = try ImportLine(bytes, ImportTimes(now: .now()))
+            }
         }
         #expect(refusal.remedy == .exportAgain && refusal.reason.contains("did not know its kind"))
     }

@@ -54,14 +54,14 @@ struct VoidEndpointTests {
     @Test(
         "What cannot be void is refused, with the next step",
         arguments: [
-            (#"{"position":1,"reason":"r"}"#, 400, "is of the kind userCreated", "erase USER"),
-            (#"{"position":99,"reason":"r"}"#, 400, "the log ends at position 3", "profilecli history"),
+            (#"{"position":1,"reason":"r"}"#, 409, "is of the kind userCreated", "erase USER"),
+            (#"{"position":99,"reason":"r"}"#, 404, "the log ends at position 3", "profilecli history"),
             (#"{"position":0,"reason":"r"}"#, 400, "must be a position", ""),
             (#"{"reason":"r"}"#, 400, "is missing", ""),
             (#"{"position":2}"#, 400, "`reason` is missing", ""),
             (#"{"position":2,"reason":""}"#, 400, "1 to 1024 bytes", ""),
             (#"{"position":2,"reason":"r"}"#, 409, "is void already, since position 3", "profilecli unvoid 2"),
-            (#"{"position":3,"reason":"r"}"#, 400, "is of the kind eventVoided", "profilecli unvoid"),
+            (#"{"position":3,"reason":"r"}"#, 409, "it voids position 2", "`profilecli unvoid 2`"),
         ])
     func refused(body: String, status: Int, error: String, remedy: String) async throws {
         try await withAPI { api in

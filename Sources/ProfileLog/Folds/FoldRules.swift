@@ -75,6 +75,9 @@ public final class BoundRules: Sendable {
     /// The rule of an attribute; nil if it has none.
     func rule(of key: FieldKey) -> AttributeRule? { attributes[key] }
 
+    /// The policy of an attribute.
+    package func policy(of key: FieldKey) -> AttributePolicy { attributes[key]?.policy ?? .lastArrival }
+
     /// Whether custom events with this name are skipped.
     package func blocks(event name: UInt32) -> Bool { blockedEvents.contains(name) }
 }

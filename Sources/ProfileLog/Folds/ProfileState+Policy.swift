@@ -35,6 +35,21 @@ extension ProfileState {
         return state.fields.value(key)
     }
 
+    /// Does `operation` with an attribute by its rule, if it has one.
+    package mutating func apply(
+        _ operation: AttributeOperation, to key: FieldKey, position: UInt64, at: Int64, under rules: BoundRules
+    ) {
+        let rule = rules.rule(of: key) ?? AttributeRule()
+        apply(operation, to: key, by: rule, position: position, at: at)
+    }
+
+    /// Why an update that happens at `time` loses to what is there; nil if the times do not decide it.
+    package func reasonToLose(_ key: FieldKey, at time: Timestamp, under policy: AttributePolicy) -> String? {
+        guard policy == .lastOccurred else { return nil }
+        if let field = fields.field(key) { return time.rawValue < field.at ? "has a value that happened later" : nil }
+        return removals[key].map { time.rawValue < $0 } == true ? "has a removal that happened later" : nil
+    }
+
     private mutating func set(_ key: FieldKey, _ value: AttributeValue, position: UInt64, at: Int64) {
         var writer = WireWriter()
         ValueCodec.write(value, to: &writer)

@@ -36,6 +36,8 @@ package enum VoidRefusal: Hashable, Sendable {
     case erased
     /// Only what was saved or logged can be void: this event is of another kind.
     case kind(EventKind?)
+    /// The event says itself that the one at this position is void, or that it counts.
+    case voiding(EventKind, Position)
     /// It is void, by the event at this position.
     case isVoid(by: Position)
     /// It counts.
@@ -49,6 +51,9 @@ extension VoidRefusal {
         case .beyondEnd(let last): "does not exist: the log ends at position \(last)"
         case .erased: "was erased, and has no content that could count"
         case .kind(let kind): "is of the kind \((kind ?? .unknown).name), and only what was saved or logged can be void"
+        case .voiding(.eventVoided, let target): "is no event that can be void: it voids position \(target.rawValue)"
+        case .voiding(_, let target):
+            "is no event that can be void: it lets position \(target.rawValue) count again"
         case .isVoid(let void): "is void already, since position \(void.rawValue)"
         case .counts: "is not void"
         }
@@ -58,6 +63,8 @@ extension VoidRefusal {
     package var remedy: String {
         switch self {
         case .beyondEnd, .counts, .erased: "See `profilecli history USER` for positions of events."
+        case .voiding(.eventVoided, let target): "`profilecli unvoid \(target.rawValue)` lets that one count again."
+        case .voiding(_, let target): "`profilecli void \(target.rawValue)` makes that one void."
         case .isVoid: "`profilecli unvoid POSITION` lets it count again."
         case .kind(let kind):
             switch kind?.role {
@@ -66,7 +73,6 @@ extension VoidRefusal {
             case .identity(.erased): "An erasure cannot be undone."
             case .identity(.created): "A user stays; erase one with `profilecli erase USER`."
             case .identity: "Give the ID again, or to another user."
-            case .remark where kind == .eventVoided: "`profilecli unvoid POSITION` takes the position of what is void."
             case .content, .device, .message, .remark, nil: "It changes no attribute, event or purchase of a profile."
             }
         }
@@ -75,7 +81,11 @@ extension VoidRefusal {
     /// Why the event of `target` can never be void; nil if it can.
     package init?(of target: RecordHeader) {
         guard case .content = target.kind?.role else {
-            self = .kind(target.kind)
+            if target.isVoiding, let kind = target.kind, let other = RecordBody(target.body)?.target {
+                self = .voiding(kind, other)
+            } else {
+                self = .kind(target.kind)
+            }
             return
         }
         guard RecordBody(target.body)?.erased == true else { return nil }

@@ -121,17 +121,22 @@ struct BatchEndpoint {
             if let problem = element.element.problem {
                 json.members(of: problem)
             } else {
+                let start = offset
                 offset = try self.offset(after: element.element.events, from: offset, receipt)
                 let place = receipt.places[offset - 1]
                 json.member("position", receipt.first.rawValue + UInt64(offset) - 1)
                 json.member("version", receipt.version(after: place).rawValue)
-                json.member("user", try log.find(place.user))
+                let user = try log.find(place.user)
+                json.member("user", user)
+                let isNew = receipt.places[start..<offset].contains { $0.version.rawValue == 1 }
+                json.member("user_note", isNew ? receipt.doubt(of: user) : nil)
                 let stored = try log.event(at: Position(rawValue: receipt.first.rawValue + UInt64(offset) - 1))?.event
                 if case .queued = stored { json.member("queued", true) }
                 if case .objectsLeftOut = stored {
                     json.member("lost", true)
                     json.member("reason", LeftOut.reasonLost)
                 }
+                try NoEffect(of: start..<offset, receipt, in: log).write(to: &json)
             }
         }
     }
@@ -220,6 +225,7 @@ extension BatchEndpoint {
                 "index": .integer, "position?": .integer, "version?": .integer, "user?": .orNull(.user),
                 "queued?": .boolean, "lost?": .boolean,
                 "error?": .text, "remedy?": .text, "code?": .text, "place?": .text, "reason?": .text,
+                "no_effect?": NoEffect.members, "all_without_effect?": .boolean, "user_note?": .text,
             ]
         ],
     ]

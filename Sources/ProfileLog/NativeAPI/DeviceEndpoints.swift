@@ -253,6 +253,7 @@ struct DeviceEndpoints {
             json.member("events", receipt.places.count)
             json.member("changed", !receipt.places.isEmpty)
             json.member("created", receipt.createdUser)
+            json.member("user_note", receipt.doubt(of: user))
             try events.writeSent(sent, to: &json)
             json.member("waiting", state.waiting.count)
             json.member("queued", state.queued.count)
@@ -495,6 +496,6 @@ extension DeviceEndpoints {
         "position": .position, "cursor?": .text,
         "version": .integer, "device": .text, "user": .orNull(.user),
         "previous": .orNull(.user), "merged": .boolean, "events": .integer, "changed": .boolean, "created": .boolean,
-        "sent": [EventJSON.outcome], "waiting": .integer, "queued": .integer,
+        "user_note?": .text, "sent": [EventJSON.outcome], "waiting": .integer, "queued": .integer,
     ]
 }

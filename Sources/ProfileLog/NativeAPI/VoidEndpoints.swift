@@ -39,7 +39,8 @@ struct VoidEndpoints {
         switch refusal {
         case .isVoid(let void): (problem.status, problem.code, problem.facts) = (409, "void", [("void", void.rawValue)])
         case .counts: (problem.status, problem.code) = (409, "not_void")
-        case .beyondEnd, .erased, .kind: break
+        case .beyondEnd: (problem.status, problem.code) = (404, "no_such_event")
+        case .erased, .kind, .voiding: (problem.status, problem.code) = (409, "cannot_be_void")
         }
         return problem
     }

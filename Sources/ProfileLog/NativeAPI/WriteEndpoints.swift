@@ -43,44 +43,8 @@ struct WriteEndpoints {
                 json.member("lost", true)
                 json.member("reason", LeftOut.reasonLost)
             }
-            if fate == nil { try writeNoEffect(of: write, receipt, to: &json) }
+            if fate == nil { try NoEffect(of: receipt.places.indices, receipt, in: log).write(to: &json) }
         }
-    }
-
-    /// Writes `no_effect`, if an operation of `write` changed nothing of what its user had before it.
-    private func writeNoEffect(of write: Write, _ receipt: AppendReceipt, to json: inout JSONWriter) throws {
-        let changes = write.events.flatMap { event in
-            if case .customAttributesChanged(let changes) = event { changes } else { [AttributeChange]() }
-        }
-        guard let first = receipt.places.first, !changes.isEmpty else { return }
-        let policies = try log.rules(asOf: Position(rawValue: receipt.first.rawValue - 1)).rules.policies
-        guard changes.contains(where: { $0.operation.isRelative || policies[$0.name] != nil }) else { return }
-        let before = try log.profileView(
-            log.profile(of: first.user, asOf: Version(rawValue: first.version.rawValue - 1)))
-        var values: [Name: AttributeValue] = [:]
-        var times: [Name: Timestamp] = [:]
-        for field in before.customAttributes { (values[field.name], times[field.name]) = (field.value, field.setAt) }
-        var reasons: [(name: Name, reason: String)] = []
-        for change in changes {
-            let old = values[change.name]
-            let policy = policies[change.name] ?? .lastArrival
-            if policy == .lastOccurred, let at = write.context.occurredAt?.timestamp, let last = times[change.name],
-                at < last
-            {
-                reasons.append((change.name, "has a value that happened later"))
-                continue
-            }
-            if let reason = change.operation.reasonWithoutEffect(on: old, under: policy) {
-                reasons.append((change.name, reason))
-            }
-            values[change.name] = change.operation.applied(to: old, under: policy)
-        }
-        if reasons.isEmpty { return }
-        json.objects("no_effect", reasons) { json, entry in
-            json.member("attribute", entry.name.text)
-            json.member("reason", entry.reason)
-        }
-        json.member("all_without_effect", reasons.count == changes.count)
     }
 
     /// Stores `write`; by an address, for the user who has it.
@@ -155,6 +119,7 @@ struct WriteEndpoints {
             json.member("note", saved.flatMap { Self.note($0.context, requested: requested) })
             try more(&json)
             json.member("created", receipt.createdUser)
+            json.member("user_note", receipt.doubt(of: user))
         }
     }
 
@@ -296,6 +261,9 @@ extension AppendBuilder {
 extension AppendReceipt {
     /// Whether a user was made on the way.
     var createdUser: Bool { places.contains { $0.version.rawValue == 1 } }
+
+    /// What is to be said of the ID of a user who was made now.
+    func doubt(of user: UserInfo?) -> String? { createdUser && !isRepetition ? user?.id.doubt : nil }
 }
 
 extension JSONWriter {
@@ -362,7 +330,7 @@ extension WriteEndpoints {
             "position": .integer, "cursor?": .text,
             "version": .integer, "user": .orNull(.user), "events": .integer,
             "repeated": .boolean, "waiting": .integer, "on_device": .orNull(.user), "arrived": .boolean,
-            "storage?": .text, "note?": .text, "created": .boolean,
+            "storage?": .text, "note?": .text, "created": .boolean, "user_note?": .text,
         ])
 
     static let logged: AnswerShape = .named(
@@ -371,6 +339,7 @@ extension WriteEndpoints {
             "position": .integer, "cursor?": .text,
             "version": .integer, "user": .orNull(.user), "events": .integer,
             "repeated": .boolean, "note?": .text, "queued?": .boolean, "lost?": .boolean, "reason?": .text,
-            "no_effect?": [["attribute": .text, "reason": .text]], "all_without_effect?": .boolean, "created": .boolean,
+            "no_effect?": NoEffect.members, "all_without_effect?": .boolean, "created": .boolean,
+            "user_note?": .text,
         ])
 }

@@ -14,6 +14,18 @@ extension AttributeValue {
         }
     }
 
+    /// Below zero, zero or above it, as this number is less than, equal to or greater than `other`; nil if one is no
+    /// number. Integers and doubles are compared exactly.
+    package func numberOrder(to other: AttributeValue) -> Int? {
+        switch (self, other) {
+        case (.int(let left), .int(let right)): left < right ? -1 : left > right ? 1 : 0
+        case (.int(let left), .double(let right)): left.order(to: right)
+        case (.double(let left), .int(let right)): -right.order(to: left)
+        case (.double(let left), .double(let right)): left < right ? -1 : left > right ? 1 : 0
+        default: nil
+        }
+    }
+
     /// The number, if it is a whole one: `2` and `2.0`.
     package var asInteger: Int64? {
         switch self {

@@ -13,6 +13,8 @@ struct ImportRun {
     private var bar = ProgressBar()
     private var tally = ImportTally()
     private var remarks = ImportChunk.Remarks()
+    /// What is to be said of IDs that are likely to be mistakes.
+    private var notes: [(user: UserID, text: String)] = []
     private var elapsed = Duration.zero
 
     init(
@@ -48,6 +50,7 @@ struct ImportRun {
             case .chunks(let chunks): try await store(chunks)
             case .end(let failure):
                 bar.clear()
+                for note in notes { Output.message("Note: \(note.text)") }
                 if let failure { throw explained(failure) }
                 return
             }
@@ -62,6 +65,11 @@ struct ImportRun {
             remarks.erased += chunk.remarks.erased
             remarks.invalid += chunk.remarks.invalid
             remarks.unmatched += chunk.remarks.unmatched
+            for (user, line) in chunk.remarks.doubtful.sorted(by: { $0.value < $1.value }) {
+                guard notes.count < Self.mostNotes, !notes.contains(where: { $0.user == user }), let doubt = user.doubt
+                else { continue }
+                notes.append((user, "Line \(line): \(doubt)"))
+            }
         }
         let before = tally
         do {
@@ -76,6 +84,8 @@ struct ImportRun {
             throw explained(stop)
         }
     }
+
+    private static let mostNotes = 20
 
     /// Counts events; the total is estimated from the remaining bytes.
     private func progress(_ done: UInt64, _ doneBytes: UInt64) -> LogProgress {
@@ -224,6 +234,7 @@ struct ImportRun {
             if options.idField != nil { json.member("different", tally.different) }
             if skipped != nil { json.member("invalid", remarks.invalid) }
             if source.map != nil { json.member("unmatched", remarks.unmatched) }
+            if !notes.isEmpty { json.array("notes", notes) { $0.value($1.text) } }
             json.member("seconds", elapsed.inSeconds)
         }
     }

@@ -226,9 +226,11 @@ struct Pages {
     }
 }
 
-/// The times of a column, shorter in a narrow terminal: without their fractions, then seconds, then the year.
+/// The times of a column, shorter in a narrow terminal: without their fractions and common zone, then seconds, then the
+/// year. What is cut has no zone, so that it does not look like a time that can be typed.
 private struct ShortTimes {
     private let dropsFraction: Bool
+    private let dropsZone: Bool
     private let dropsSeconds: Bool
     private let dropsYear: Bool
 
@@ -236,15 +238,16 @@ private struct ShortTimes {
     init(_ times: [AttributeValue], width: Int?) {
         let width = width ?? .max
         dropsFraction = width < 100
+        dropsZone = width < 100 && times.allSatisfy { Phrase.time($0).hasSuffix("Z") }
         dropsSeconds = width < 90
         dropsYear = width < 75 && Set(times.map { Phrase.time($0).prefix(4) }).count <= 1
     }
 
-    /// `2026-01-31 23:59:59.250Z` to `01-31 23:59Z`.
+    /// `2026-01-31 23:59:59.250Z` to `01-31 23:59`.
     func text(_ time: AttributeValue) -> String {
         let text = Phrase.time(time)
         guard text.utf8.count >= 20, dropsFraction else { return text }
-        let zone = text.dropFirst(19).drop { $0 == "." || $0.isNumber }
+        let zone = dropsZone ? "" : text.dropFirst(19).drop { $0 == "." || $0.isNumber }
         let moment = text.prefix(dropsSeconds ? 16 : 19)
         return String(dropsYear ? moment.dropFirst(5) : moment) + zone
     }

@@ -48,7 +48,7 @@ package enum ValueTest: Hashable, Sendable {
         }
     }
 
-    /// Two integers are compared exactly, an integer and a double as doubles.
+    /// Compared exactly, an integer with a double too.
     package struct Number: Hashable, Sendable {
         let int: Int64?
         let double: Double
@@ -95,9 +95,11 @@ package enum ValueTest: Hashable, Sendable {
         case (.isThere(let type?), _): return AttributeType(value) == type
         case (.flag(let wanted), .bool(let flag)): return flag == wanted
         case (.number(let relation, let wanted), .int(let int)):
-            guard let exact = wanted.int else { return relation.holds(Double(int), wanted.double) }
+            guard let exact = wanted.int else { return relation.holds(int.order(to: wanted.double), 0) }
             return relation.holds(int, exact)
-        case (.number(let relation, let wanted), .double(let double)): return relation.holds(double, wanted.double)
+        case (.number(let relation, let wanted), .double(let double)):
+            guard let exact = wanted.int else { return relation.holds(double, wanted.double) }
+            return relation.holds(0, exact.order(to: double))
         case (.time(let relation, let wanted), .date(let date)): return relation.holds(date.timestamp, wanted)
         case (.sinceNow(let relation, let offset), .date(let date)):
             return relation.holds(date.timestamp.rawValue, now.rawValue + offset)

@@ -28,6 +28,8 @@ package struct ImportChunk: Sendable {
         package var invalid = 0
         /// Rows of which no entry of the map says what they are.
         package var unmatched = 0
+        /// IDs of users that are likely to be mistakes, each with its first line.
+        package var doubtful: [UserID: Int] = [:]
 
         package init() {}
 
@@ -223,6 +225,7 @@ package struct ImportChunker: ~Copyable {
     private mutating func add(_ line: ImportLine, line number: Int, _ text: () -> String) throws {
         if line.isErased { remarks.erased += 1 }
         guard let fact = line.fact else { return }
+        noteDoubt(fact.user, line: number)
         try checkRecording(line.recordedAt)
         if let id = line.id {
             try identify(fact.imported(at: line.recordedAt), id, line: number)
@@ -246,7 +249,9 @@ package struct ImportChunker: ~Copyable {
         for members in objects {
             let line = try ImportLine(members, extras)
             try checkRecording(line.recordedAt)
-            if let fact = line.fact { events += fact.imported(at: line.recordedAt) }
+            guard let fact = line.fact else { continue }
+            noteDoubt(fact.user, line: number)
+            events += fact.imported(at: line.recordedAt)
         }
         if events.isEmpty { return }
         if let id { try identify(events, id, line: number) } else { try add(events) }
@@ -254,6 +259,10 @@ package struct ImportChunker: ~Copyable {
             lines.append(number)
             if options.keepsLines { texts.append(AttributeValue.object(members).json) }
         }
+    }
+
+    private mutating func noteDoubt(_ user: UserID, line number: Int) {
+        if user.doubt != nil, remarks.doubtful[user] == nil { remarks.doubtful[user] = number }
     }
 
     private mutating func add(_ events: [AppendBuilder.Imported]) throws(AppendError) {

@@ -438,13 +438,13 @@ extension AttributeValue {
     }
 
     fileprivate func isLiquidEqual(to other: AttributeValue) -> Bool {
-        if let left = asNumber, let right = other.asNumber { return left == right }
+        if let order = numberOrder(to: other) { return order == 0 }
         return self == other
     }
 
     /// Below zero, zero or above it; nil for values without an order.
     fileprivate func liquidOrder(to other: AttributeValue) -> Int? {
-        if let left = asNumber, let right = other.asNumber { return left < right ? -1 : left > right ? 1 : 0 }
+        if let order = numberOrder(to: other) { return order }
         if let left = asTime, let right = other.asTime { return left < right ? -1 : left > right ? 1 : 0 }
         if let left = asText, let right = other.asText { return left.order(to: right) }
         return nil

@@ -1,0 +1,186 @@
+import Foundation
+import ProfileLog
+import Testing
+
+@Suite("A value means the same on every road into a store")
+struct AllRoadsTests {
+    /// What is logged of the user `u`, one after the other: the API's kind with its members.
+    private static let good: [(kind: String, body: String)] = [
+        ("attributes", #"{"attributes":{"a":1}}"#),
+        ("attributes", #"{"attributes":{"a":{"inc":2}}}"#),
+        ("attributes", #"{"attributes":{"b":1.0,"big":9007199254740993,"c":true,"none":null}}"#),
+        ("attributes", #"{"attributes":{"born":{"$time":"2000-01-01T00:00:00Z"}}}"#),
+        ("attributes", #"{"attributes":{"born":{"$time":"20000101"}}}"#),
+        ("attributes", #"{"attributes":{"t":{"add":["x",{"$time":"2026-01-31T23:59:58+01:00"}]}}}"#),
+        ("attributes", #"{"attributes":{"t":{"remove":["x"],"add":["y"]}}}"#),
+        ("attributes", #"{"attributes":{"o":{"$set":{"inc":1}}}}"#),
+        ("attributes", #"{"attributes":{"o":{"$merge":{"k":{"deep":[1,2.5]}}}}}"#),
+        ("attributes", #"{"attributes":{"plain":{"x":[{"y":"01/02/2026"}]}}}"#),
+        ("attributes", #"{"attributes":{"list":{"$add":[{"id":1},{"id":2}]}}}"#),
+        ("attributes", #"{"attributes":{"day":"20260101"}}"#),
+        ("event", #"{"name":"e","properties":{"at":{"$time":"2026-01-31"},"n":2,"o":{"inc":1},"r":2.0}}"#),
+    ]
+
+    private static let bad: [(kind: String, body: String)] = [
+        ("attributes", #"{"attributes":{"a":{"inc":"x"}}}"#), ("attributes", #"{"attributes":{"a":{"add":1}}}"#),
+        ("attributes", #"{"attributes":{"a":{"$time":"01/02/2026"}}}"#),
+        ("attributes", #"{"attributes":{"a":{"$time":"1/31/2026"}}}"#),
+        ("attributes", #"{"attributes":{"a":{"$time":5}}}"#),
+        ("event", #"{"name":"e","properties":{"at":{"$time":"Sat 01 31 23:59:59.Z 2026"}}}"#),
+    ]
+
+    private static func members(_ body: String) throws -> [AttributeValue.Member] {
+        guard case .object(let members) = try JSON.parse(Array(body.utf8)) else { return [] }
+        return members
+    }
+
+    private static func text(_ value: AttributeValue) -> String {
+        var json = JSONWriter()
+        json.value(value)
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    /// A line that is `body`, with more members at its beginning.
+    private static func line(_ more: String, _ body: String) -> String { "{\(more),\(body.dropFirst())" }
+
+    private static func short(_ row: (kind: String, body: String)) -> String {
+        line(#""kind":"custom_\#(row.kind == "event" ? "event" : "attribute")","user":"u""#, row.body)
+    }
+
+    private static func long(_ row: (kind: String, body: String)) -> String {
+        line(#""kind":"custom\#(row.kind == "event" ? "EventLogged" : "AttributesChanged")","user":"u""#, row.body)
+    }
+
+    /// Each way into a store. It gives whether everything was taken.
+    private static let roads: [(name: String, send: @Sendable (CLI, [(kind: String, body: String)]) throws -> Bool)] = [
+        (
+            "command line",
+            { cli, rows in
+                try rows.allSatisfy { row in
+                    let all = try members(row.body)
+                    let values = all.first { $0.key == "attributes" || $0.key == "properties" }?.value
+                    let pairs = try members(text(values ?? .null)).map { "\($0.key.text)=\(text($0.value))" }
+                    let arguments =
+                        row.kind == "event"
+                        ? ["log", "event", "u", "e"] + pairs.flatMap { ["-p", $0] } : ["log", "attribute", "u"] + pairs
+                    return try cli.run(arguments).status == 0
+                }
+            }
+        ),
+        (
+            "API",
+            { cli, rows in
+                let service = try RemoteTests.Service(cli)
+                defer { _ = service.end() }
+                return try rows.allSatisfy { row in
+                    try post("\(service.url)/v1/log/\(row.kind)", line(#""user":"u""#, row.body), cli) == "200"
+                }
+            }
+        ),
+        (
+            "batch",
+            { cli, rows in
+                let service = try RemoteTests.Service(cli)
+                defer { _ = service.end() }
+                let items = rows.map { line(#""kind":"log_\#($0.kind)","user":"u""#, $0.body) }
+                let body = #"{"items":[\#(items.joined(separator: ","))],"atomic":true}"#
+                return try post("\(service.url)/v1/batch", body, cli) == "200"
+            }
+        ),
+        ("import", { cli, rows in try imports(rows.map(short), cli) }),
+        ("import of an export", { cli, rows in try imports(rows.map(long), cli) }),
+        ("fixtures", { cli, rows in try fixtures(rows.map(short), cli) }),
+        ("fixtures of an export", { cli, rows in try fixtures(rows.map(long), cli) }),
+        (
+            "scenario",
+            { cli, rows in
+                let service = try RemoteTests.Service(cli)
+                defer { _ = service.end() }
+                let steps = rows.map { "  - log-\($0.kind): \(line(#""user":"u""#, $0.body))\n" }
+                let file = try cli.write("name: all\nsteps:\n\(steps.joined())", as: "all.yaml")
+                return try cli.run("scenario", "run", file, "--url", service.url).status == 0
+            }
+        ),
+    ]
+
+    private static func imports(_ lines: [String], _ cli: CLI) throws -> Bool {
+        try cli.run("import", try cli.write(lines.joined(separator: "\n"), as: "lines.jsonl")).status == 0
+    }
+
+    private static func fixtures(_ lines: [String], _ cli: CLI) throws -> Bool {
+        let file = try cli.write(lines.joined(separator: "\n"), as: "lines.jsonl")
+        guard let service = try? RemoteTests.Service(cli, "--fixtures", file) else { return false }
+        return service.end() == 0
+    }
+
+    /// The status of the answer.
+    private static func post(_ url: String, _ body: String, _ cli: CLI) throws -> String {
+        let file = try cli.write(body, as: "body.json")
+        let script =
+            "curl -s -o answer.json -w '%{http_code}' -H 'Content-Type: application/json' --data @\"$1\" \"$2\""
+        return try cli.shell(script, [file, url]).output
+    }
+
+    /// What is stored: the content of each event, in order.
+    private static func content(_ cli: CLI) throws -> [String] {
+        let kept: Set<Name> = ["kind", "attributes", "name", "properties"]
+        return try cli.succeed("export").lines.compactMap { line in
+            let members = try members(line).filter { kept.contains($0.key) }
+            return members.contains { $0.key == "kind" && $0.value == .string("userCreated") }
+                ? nil : text(.object(members))
+        }
+    }
+
+    @Test("The same values are stored", arguments: roads.map(\.name))
+    func same(road: String) throws {
+        let cli = try CLI()
+        let send = try #require(Self.roads.first { $0.name == road }).send
+        #expect(try send(cli, Self.good))
+        let expected = [
+            #"{"attributes":{"a":1},"kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"a":{"inc":2}},"kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"b":1.0,"big":9007199254740993,"c":true,"none":null},"kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"born":{"$time":"2000-01-01T00:00:00.000Z"}},"kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"born":{"$time":"2000-01-01T00:00:00.000Z"}},"kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"t":{"add":["x",{"$time":"2026-01-31T23:59:58.000+01:00"}]}},"#
+                + #""kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"t":{"add":["y"]}},"kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"t":{"remove":["x"]}},"kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"o":{"$set":{"inc":1}}},"kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"o":{"$merge":{"k":{"deep":[1,2.5]}}}},"kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"plain":{"x":[{"y":"01/02/2026"}]}},"kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"list":{"$add":[{"id":1},{"id":2}]}},"kind":"customAttributesChanged"}"#,
+            #"{"attributes":{"day":"20260101"},"kind":"customAttributesChanged"}"#,
+            #"{"kind":"customEventLogged","name":"e","properties":{"at":{"$time":"2026-01-31T00:00:00.000Z"},"n":2,"#
+                + #""o":{"inc":1},"r":2.0}}"#,
+        ]
+        #expect(try Self.content(cli) == expected)
+    }
+
+    @Test("The same values are refused", arguments: roads.map(\.name))
+    func refused(road: String) throws {
+        let send = try #require(Self.roads.first { $0.name == road }).send
+        for row in Self.bad {
+            let cli = try CLI()
+            #expect(try !send(cli, [row]), "\(row)")
+        }
+    }
+
+    @Test("The values of a property list are those of the same JSON")
+    func propertyList() throws {
+        let cli = try CLI()
+        let xml = """
+            <?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict><key>pending_custom_attributes</key><array>
+            <dict><key>a</key><integer>1</integer><key>b</key><real>1</real><key>born</key>
+            <date>2000-01-01T00:00:00Z</date><key>o</key><dict><key>inc</key><integer>1</integer></dict></dict>
+            </array></dict></plist>
+            """
+        try cli.succeed("import", "--user-defaults", try cli.write(xml, as: "group.a.plist"))
+        let json = #"{"a":1,"b":1.0,"born":{"$time":"2000-01-01T00:00:00.000Z"},"o":{"$set":{"inc":1}}}"#
+        let (members, other) = (try Self.members(json), try CLI())
+        try other.run(["save", "attribute", "u"] + members.map { "\($0.key.text)=\(Self.text($0.value))" })
+        let expected = #"{"attributes":\#(json),"kind":"customAttributesSaved"}"#
+        #expect(try Self.content(cli) == [expected])
+        #expect(try Self.content(other) == [expected])
+    }
+}

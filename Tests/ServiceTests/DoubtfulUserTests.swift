@@ -1,0 +1,49 @@
+import ProfileLog
+import Testing
+
+@testable import ProfileLogFacts
+
+@Suite("IDs that are likely to be mistakes")
+struct DoubtfulUserTests {
+    @Test(
+        "A note says why",
+        arguments: [
+            ("null", "no value"), ("NULL", "no value"), ("undefined", "no value"), ("NaN", "no value"),
+            ("None", "no value"), ("nil", "no value"), ("(null)", "no value"), ("<null>", "no value"),
+            ("[object Object]", "no value"), ("Optional(\"u1\")", "no value"), ("-1", "no value"),
+            ("anonymous", "no value"), ("jane ", "white space"), (" jane1", "white space"), ("jane\n", "white space"),
+            ("jane\u{A0}", "white space"), ("\u{3000}jane", "white space"), ("  ", "is white space"),
+            ("\"jane\"", "quotation"), ("'7'", "quotation"), ("0", "zeros"), ("0000", "zeros"),
+            ("00000000-0000-0000-0000-000000000000", "zeros"), ("ffffffff-ffff-ffff-ffff-ffffffffffff", "UUID"),
+        ])
+    func doubtful(id: String, words: String) {
+        for user in [UserID.externalID(id), .alias(label: "crm", name: id)] {
+            #expect(user.doubt?.contains(words) == true, "\(user.doubt ?? "none")")
+        }
+    }
+
+    @Test(
+        "Others get none",
+        arguments: [
+            "jane", "u-1", "nullable", "noneofyourbusiness", "ann o'neill", "0001", "100", "nancy", "orange7", "花子",
+            "f47ac10b-58cc-4372-a567-0e02b2c3d479", "jane doe", "fade", "o1", "a@example.com", "-10", "x",
+        ])
+    func usual(id: String) { #expect(UserID.externalID(id).doubt == nil) }
+
+    @Test("It is told once, when the user is made: of each write, in a batch and by a device")
+    func told() async throws {
+        try await withAPI { api in
+            let first = await api.post("/v1/log/event", #"{"user":"null","name":"a"}"#).json
+            #expect(first.at("user_note").text.contains("no value"))
+            #expect(await api.post("/v1/log/event", #"{"user":"null","name":"a"}"#).json["user_note"] == nil)
+            #expect(await api.post("/v1/log/event", #"{"user":"jane","name":"a"}"#).json["user_note"] == nil)
+            let items =
+                #"{"items":[{"kind":"log/event","user":"NaN","name":"a"},{"kind":"log/event","user":"NaN","name":"b"}]}"#
+            let batch = await api.post("/v1/batch", items).json
+            #expect(batch.at("results.0.user_note").text.contains("no value"))
+            #expect(batch.at("results.1")["user_note"] == nil)
+            let device = await api.post("/v1/devices/phone/change-user", #"{"user":"undefined"}"#).json
+            #expect(device.at("user_note").text.contains("no value"))
+        }
+    }
+}
