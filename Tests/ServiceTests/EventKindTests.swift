@@ -161,8 +161,8 @@ struct EventKindTests {
         json.endObject()
         _ = try JSON.parse(json.bytes)
         guard kind.isLogged || kind.isSaved else { return }
-        let line = try json.bytes.withUnsafeBytes { try ImportLine($0) }
-        #expect(line.fact?.event == event)
+        let line = try json.bytes.withUnsafeBytes { try ImportLine($0, ImportTimes(now: .now())) }
+        #expect(line.fact?.events == [event])
     }
 
     /// With a `default` a new kind would pass in silence.

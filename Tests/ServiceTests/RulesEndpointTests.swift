@@ -21,6 +21,36 @@ struct RulesEndpointTests {
         ).json
     }
 
+    @Test("A write that does not win says so: to a removal, of a standard attribute, without a time, in a batch")
+    func doesNotWin() async throws {
+        try await withAPI { api in
+            _ = await log(#"{"plan":"free","src":"ad"}"#, api)
+            let rules = #"{"attribute_policies":{"plan":"last_occurred","first_name":"last_occurred","src":"first"}}"#
+            #expect(await api.post("/v1/rules", rules).status == 200)
+            #expect(await log(#"{"plan":null}"#, at: "2026-01-04", api)["no_effect"] == nil)
+            let late = await log(#"{"plan":"gold"}"#, at: "2026-01-03", api)
+            #expect(late.at("no_effect.0.reason") == "has a removal that happened later")
+            #expect(late.at("all_without_effect") == true)
+            #expect(await log(#"{"plan":"gold"}"#, at: "2026-01-05", api)["no_effect"] == nil)
+            #expect(await log(#"{"src":"web"}"#, api).at("no_effect.0.reason") == "keeps its first value by its policy")
+            func name(_ text: String, _ time: String) async -> AttributeValue {
+                let body = #"{"user":"ana","attribute":"first_name","value":"\#(text)","time":"\#(time)"}"#
+                return await api.post("/v1/log/user-attribute", body).json
+            }
+            #expect(await name("Ana", "2026-01-05")["no_effect"] == nil)
+            #expect(await name("Anna", "2026-01-04").at("no_effect.0.attribute") == "first_name")
+            // A time to come: then what is logged now loses.
+            let soon = OccurredAt(Timestamp(rawValue: Timestamp.now().rawValue + 86_400_000_000)).timestamp.rfc3339()
+            _ = await api.post("/v1/log/attributes", #"{"user":"ana","time":"\#(soon)","attributes":{"plan":"x"}}"#)
+            let now = await api.post("/v1/log/attributes", #"{"user":"ana","attributes":{"plan":"real"}}"#).json
+            #expect(now.at("no_effect.0.reason") == "has a value that happened later", "\(now)")
+            let item = #"{"kind":"log/attributes","user":"ana","attributes":{"plan":"real","x":1}}"#
+            let batch = await api.post("/v1/batch", #"{"items":[\#(item)]}"#).json
+            #expect(batch.at("results.0.no_effect.0.attribute") == "plan", "\(batch)")
+            #expect(batch.at("results.0.all_without_effect") == false)
+        }
+    }
+
     @Test("Rules are set, hold for later events, and are known as of then")
     func story() async throws {
         try await withAPI { api in
