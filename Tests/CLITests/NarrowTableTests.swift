@@ -33,7 +33,7 @@ struct NarrowTableTests {
         }
         let ana = try cli.run(["history", "ana"], environment: ["COLUMNS": "\(columns)"]).output
         #expect(ana.contains("user attribute saved  ") && ana.contains("Completed"))
-        #expect(ana.contains(/[0-9]:[0-9]{2}Z/) == (columns >= 100))
+        #expect(ana.contains(/:[0-9]{2}(\.[0-9]+)?Z/) == (columns >= 100))
         #expect(ana.contains(/20[0-9]{2}-/) == (columns >= 75))
     }
 }

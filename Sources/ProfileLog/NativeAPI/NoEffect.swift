@@ -11,20 +11,22 @@ struct NoEffect {
         var updates: [(name: Name, key: FieldKey, operation: AttributeOperation, at: Timestamp, position: UInt64)] = []
         for place in places {
             let position = receipt.first.rawValue + UInt64(place)
-            guard let event = try log.event(at: Position(rawValue: position)) else { continue }
+            guard let event = try log.event(at: Position(rawValue: position)), event.event.kind.isLogged else {
+                continue
+            }
             let at = event.context.occurredAt?.timestamp ?? event.recordedAt
-            switch event.event {
-            case .customAttributesChanged(let changes):
+            switch event.event.content {
+            case .customAttributes(let changes):
                 for change in changes {
                     guard let number = log.names.number(change.name) else { continue }
                     updates.append((change.name, FieldKey(custom: number), change.operation, at, position))
                 }
-            case .userAttributesChanged(let changes):
+            case .userAttributes(let changes):
                 for change in changes {
                     let key = FieldKey(standard: UInt32(change.attribute.rawValue))
                     updates.append((Name(change.attribute.name), key, .set(change.value), at, position))
                 }
-            default: break
+            case .customEvent, .purchase, nil: break
             }
         }
         self.updates = updates.count
