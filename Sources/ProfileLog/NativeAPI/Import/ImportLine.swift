@@ -84,6 +84,11 @@ package struct ImportLine {
         try self.init(members, extras)
     }
 
+    /// Reads the event of one line, its times by `times`.
+    package init(_ line: UnsafeRawBufferPointer, _ times: ImportTimes) throws(Refusal) {
+        try self.init(line, Extras(idField: nil, takesRecordedAt: false, times: times))
+    }
+
     /// Reads a line that is an object of `members`, which ascend.
     init(_ members: [AttributeValue.Member], _ extras: Extras) throws(Refusal) {
         let fields = ImportFields(members)
@@ -103,7 +108,9 @@ package struct ImportLine {
         }
         guard fact != nil else { return }
         if let field = extras.idField { id = try fields.id(field) }
-        if extras.takesRecordedAt { recordedAt = try extras.times.read(fields["recorded_at"], "recorded_at")?.timestamp }
+        if extras.takesRecordedAt {
+            recordedAt = try extras.times.read(fields["recorded_at"], "recorded_at")?.timestamp
+        }
     }
 
     /// Every field of the short forms: a misspelled one would be lost without a word.
