@@ -11,12 +11,15 @@ enum LocalMoment {
         return moment(typed)?.text ?? typed
     }
 
-    /// As ``text(_:)``, where only a time can be meant.
+    /// As ``text(_:)``, where only a time can be meant. What has a zone keeps it, as it is stored with a time.
     static func time(_ typed: String) -> String {
         if typed.hasPrefix("-") { return typed }
         let zone = TimeZone.current
-        return Moment.time(typed, now: .now(), utcOffset: { offset(zone, $0) }, told: { tell(typed, $0, zone) })?
-            .rfc3339() ?? typed
+        var local: LocalTime?
+        _ = Moment.time(typed, now: .now(), utcOffset: { offset(zone, $0) }, told: { local = $0 })
+        guard let local else { return typed }
+        tell(typed, local, zone)
+        return local.time.rfc3339()
     }
 
     /// Whether `typed` has a form of WHEN.

@@ -59,6 +59,6 @@ struct ExportedTextTests {
         let refused = try cli.run("import", "-", input: line + "\n")
         #expect(refused.status == 1)
         #expect(refused.errors.contains("Line 1 of standard input cannot be imported"), "\(refused.errors)")
-        #expect(refused.errors.contains("the price is too large to be added up"), "\(refused.errors)")
+        #expect(refused.errors.contains("`price` is too large to be added up"), "\(refused.errors)")
     }
 }

@@ -154,7 +154,7 @@ struct ImportTests {
     @Test(
         "What cannot be imported is refused with the line and the reason, and never a value",
         arguments: [
-            (#"{"kind":"custom_event","user":"u","time":"yesterday","name":"secret"}"#, "\"time\" is no time"),
+            (#"{"kind":"custom_event","user":"u","time":"yesterday","name":"secret"}"#, "\"time\" must be a time"),
             (#"{"kind":"custom_event","user":"u","name":""}"#, "the event's name must not be empty"),
             (#"{"kind":"custom_event","user":"","name":"secret"}"#, "the user's ID must not be empty"),
             (#"{"kind":"custom_event","name":"secret"}"#, "it has no \"user\""),
@@ -162,7 +162,7 @@ struct ImportTests {
             (#"{"kind":"custom_event","user":"u","name":"secret","properties":{"a":NaN}}"#, "no valid JSON"),
             (#"{"kind":"custom_event","user":"u","name":"x","properties":{"a":9223372036854775808}}"#, "64 bits"),
             (#"{"kind":"user_attribute","user":"u","attribute":"shoe_size","value":"secret"}"#, "no standard"),
-            (#"{"kind":"user_attribute","user":"u","attribute":"gender","value":"secret"}"#, "must be one of M"),
+            (#"{"kind":"user_attribute","user":"u","attribute":"gender","value":"secret"}"#, "is none of M"),
             (#"{"kind":"purchase","user":"u","product_id":"p","currency":"EUR","price":1,"quantity":0}"#, "1 to 100"),
             (#"{"kind":"appLaunched","user":"u"}"#, "replay --into"),
             (#"{"kind":"dance","user":"u"}"#, "none that can be imported"),

@@ -58,4 +58,24 @@ struct ImportEndpointTests {
             #expect(json.at("different") == 1)
         }
     }
+
+    @Test("Times are read in the unit that is named, and any of them if that was asked for")
+    func times() async throws {
+        func body(_ time: String, _ more: String) -> String {
+            #"{"name":"n","lines":[{"kind":"custom_event","user":"u","name":"e","time":\#(time)}]\#(more)}"#
+        }
+        try await withAPI { api in
+            let refused: [(time: String, more: String, place: String)] = [
+                ("86400", "", "line 1"), (#""2206-01-01""#, "", "line 1"),
+                (#""2026-01-01""#, #","time_unit":"h""#, "time_unit"),
+            ]
+            for (time, more, place) in refused {
+                let (status, json) = await api.post("/v1/import", body(time, more))
+                #expect(status == 400 && json.at("place").text == place, "\(json)")
+            }
+            #expect(await api.post("/v1/import", body("86400", #","time_unit":"s""#)).status == 200)
+            let late = body(#""2206-01-01""#, #","any_time":true,"first_line":2"#)
+            #expect(await api.post("/v1/import", late).status == 200)
+        }
+    }
 }

@@ -59,8 +59,11 @@ struct ImportTimesTests {
         }
     }
 
-    @Test("What a device had saved keeps its time")
-    func saved() throws {
+    @Test("What was in a log, and what a device had saved, keep their times")
+    func kept() throws {
+        let logged = #"{"kind":"customEventLogged","position":4,"user":"u","name":"e","occurred_at":"2206-01-01"}"#
+        let event = try Array(logged.utf8).withUnsafeBytes { try ImportLine($0, ImportTimes(now: Self.now)).fact }
+        #expect(event?.context.occurredAt == OccurredAt(iso8601: "2206-01-01"))
         let time = #""occurred_at":"2206-01-01T00:00:00Z""#
         let line = #"{"kind":"customEventSaved","user":"u","name":"e","device":"d",\#(time)}"#
         let fact = try Array(line.utf8).withUnsafeBytes { try ImportLine($0, ImportTimes(now: Self.now)).fact }

@@ -202,7 +202,10 @@ struct PastEndpointTests {
 
     static let wrongQueries: [(path: String, query: [String: String], status: Int, place: String, remedy: String)] = [
         ("/v1/profile", ["user": "ana", "as_of": "noon"], 400, "as_of", anyMoment),
-        ("/v1/profile", ["user": "ana", "as_of": "99"], 400, "as_of", "Ask for an earlier one."),
+        (
+            "/v1/profile", ["user": "ana", "as_of": "99"], 400, "as_of",
+            "Ask for an earlier one. A number is a position; a day is written as in 2026-01-31."
+        ),
         ("/v1/profile", ["user": "ana", "as_of": "2999-01-01"], 400, "as_of", earlierTime),
         ("/v1/diff", ["user": "ana", "a": "1", "b": "2999-01-01"], 400, "b", earlierTime),
         ("/v1/users", ["as_of": "2999-01-01"], 400, "as_of", earlierTime),
@@ -231,13 +234,19 @@ struct PastEndpointTests {
         ),
         ("/v1/diff", ["user": "ana"], 400, "a", "Correct it and try again."),
         ("/v1/diff", ["user": "nobody", "a": "1"], 404, "user", "See `profilecli users` for those that exist."),
-        ("/v1/diff", ["user": "ana", "a": "1", "b": "99"], 400, "b", "Ask for an earlier one."),
+        (
+            "/v1/diff", ["user": "ana", "a": "1", "b": "99"], 400, "b",
+            "Ask for an earlier one. A number is a position; a day is written as in 2026-01-31."
+        ),
         ("/v1/diff", ["user": "bo", "a": "1", "b": "2"], 404, "b", "Their first event is at position 10."),
         ("/v1/diff", ["a": "version:3"], 400, "a", "Ask for a position or a time."),
         ("/v1/diff", ["a": "5", "b": "3"], 400, "a", "Correct it and try again."),
         ("/v1/users", ["as_of": "sonday"], 400, "as_of", "Did you mean monday?"),
         ("/v1/users", ["as_of": "version:1"], 400, "as_of", "Ask for a position or a time."),
-        ("/v1/pending", ["as_of": "99"], 400, "as_of", "Ask for an earlier one."),
+        (
+            "/v1/pending", ["as_of": "99"], 400, "as_of",
+            "Ask for an earlier one. A number is a position; a day is written as in 2026-01-31."
+        ),
     ]
 
     @Test("What cannot be asked is refused with a sentence and the next step", arguments: wrongQueries)

@@ -81,7 +81,7 @@ struct ImportCommand: AsyncParsableCommand {
             valueName: "unit"))
     var timeUnit: EpochUnit?
 
-    @Flag(help: "Take times before 1970 and more than a year ahead too.") var anyTime = false
+    @Flag(help: "Take times before 1970 and more than a year ahead too, as from an export.") var anyTime = false
 
     @OptionGroup var userDefaults: UserDefaultsImportOptions
 
@@ -150,7 +150,8 @@ struct ImportCommand: AsyncParsableCommand {
         if place.isService {
             options.keepsLines = true
             target = ImportService(
-                connection: try place.connect(), name: name, idField: options.idField, sendsIDs: map != nil)
+                connection: try place.connect(), name: name, idField: options.idField, sendsIDs: map != nil,
+                times: options.times)
         } else {
             target = try ImportStore(place.path, mustBeEmpty: recorded)
         }

@@ -99,6 +99,8 @@ struct ImportService: ImportTarget {
     let idField: String?
     /// Whether the lines lack the field of the ID, as those that a map made do.
     let sendsIDs: Bool
+    /// How the service reads the times of lines.
+    let times: ImportTimes
 
     func prepare() -> AppendBuilder { AppendBuilder() }
 
@@ -128,6 +130,8 @@ struct ImportService: ImportTarget {
             json.member("first_line", chunk.firstLine)
             json.array("numbers", chunk.lines) { $0.value($1) }
             json.array("lines", chunk.texts) { $0.value(written: JSONWriter(appendingTo: Array($1.utf8))) }
+            json.member("time_unit", times.unit?.rawValue)
+            if times.takesAny { json.member("any_time", true) }
             if let idField {
                 json.member("id_field", .string(idField))
                 if sendsIDs {

@@ -6,7 +6,7 @@ struct ImportEndpoint {
 
     static let inputs: [EndpointInput] = [
         .required("name"), .required("lines", .array), .init("first_line", .integer), .init("numbers", .array),
-        .init("id_field"), .init("ids", .array),
+        .init("id_field"), .init("ids", .array), .init("time_unit"), .init("any_time", .boolean),
     ]
 
     static let shape: AnswerShape = [
@@ -48,7 +48,9 @@ struct ImportEndpoint {
         let numbers = try numbers(fields, from: Int(first), lines.count) ?? Array(Int(first)..<Int(first) + lines.count)
         var options = ImportOptions()
         options.idField = try fields.text("id_field")
-        options.times = ImportTimes(now: store.log.options.now())
+        options.times = ImportTimes(
+            unit: try fields.choice("time_unit", "must be s, ms or us", EpochUnit.init(rawValue:)),
+            takesAny: try fields.flag("any_time"), now: store.log.options.now())
         let ids = try fields.array("ids")?.map { value -> String in
             guard case .string(let text) = value, !text.isEmpty else {
                 throw APIProblem.invalid("ids", "must be texts")

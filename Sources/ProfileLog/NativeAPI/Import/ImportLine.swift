@@ -280,8 +280,9 @@ package enum ExportedLine {
                 "events of the kind \(kind.name) are made by the log alone and are not imported", remedy: .takeOut)
         }
         let (user, context) = (try fields.user("user"), try context(kind, fields, times))
-        // What a device had saved is stored with its time as it is: a launch decides.
-        if kind.isLogged { try times.check(context.occurredAt, "occurred_at") }
+        // What a device had saved is stored with its time as it is: a launch decides. What has a position was in a log,
+        // which took its time: every export can be imported again.
+        if kind.isLogged, fields["position"] == nil { try times.check(context.occurredAt, "occurred_at") }
         let events = try ImportLine.reading { try EventJSON.readContent(kind, fields) }
         return events.isEmpty ? nil : ImportLine.Fact(user: user, context: context, events: events)
     }

@@ -3,9 +3,9 @@ internal import ProfileLogRequests
 /// How an import reads the times of its lines, and which it takes.
 package struct ImportTimes: Sendable {
     /// The unit of times that are numbers; nil for the one in which the moment is of the years 2000 to 2199.
-    private let unit: EpochUnit?
+    package let unit: EpochUnit?
     /// Whether times are taken that no device's clock may show.
-    private let takesAny: Bool
+    package let takesAny: Bool
     /// The time by the log's clock.
     private let now: Timestamp
 
@@ -41,12 +41,12 @@ package struct ImportTimes: Sendable {
         return unit.moment(number)
     }
 
-    /// Refuses what ``WriteEndpoints/time(_:)`` refuses: a line of a year that is to come would win over all later
+    /// Of a line that somebody wrote, refuses what ``WriteEndpoints/time(_:)`` refuses: a line of a year that is to come would win over all later
     /// changes of an attribute with the policy `last_occurred`.
     func check(_ time: OccurredAt?, _ name: String) throws(ImportLine.Refusal) {
         guard let time, !takesAny,
             let reason = SDKRules.reasonAgainstClock(time.timestamp.rawValue, now: now.rawValue)
         else { return }
-        throw .init("\"\(name)\" \(reason); `profilecli import --any-time` takes it")
+        throw .init("\"\(name)\" \(reason); --any-time takes it")
     }
 }
