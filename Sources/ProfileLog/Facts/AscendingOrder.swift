@@ -5,7 +5,8 @@ extension RandomAccessCollection {
     @inline(__always)
     package func lowerBound(_ isBefore: (Element) -> Bool) -> Index {
         var (low, count) = (startIndex, count)
-        while count > 0 {
+        // The processor loads ahead of a walk, and waits for each step of a binary search.
+        while count > 16 {
             let middle = index(low, offsetBy: count / 2)
             if isBefore(self[middle]) {
                 low = index(after: middle)
@@ -13,6 +14,10 @@ extension RandomAccessCollection {
             } else {
                 count /= 2
             }
+        }
+        while count > 0, isBefore(self[low]) {
+            low = index(after: low)
+            count -= 1
         }
         return low
     }

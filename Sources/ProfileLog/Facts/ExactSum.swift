@@ -11,10 +11,20 @@
 package struct ExactSum: Hashable, Sendable {
     /// What money needs fits into 128 bits. The rest of the range of a double takes an array.
     fileprivate enum Storage: Hashable, Sendable {
-        /// Units of 10^-18, from -10^36 to below 10^36.
-        case units(Int128)
+        /// Units of 10^-18, from -10^36 to below 10^36, in two words.
+        case words(high: Int64, low: UInt64)
         /// All others.
         case wide(WideDecimal)
+
+        static func units(_ units: Int128) -> Storage {
+            .words(high: Int64(truncatingIfNeeded: units >> 64), low: UInt64(truncatingIfNeeded: units))
+        }
+
+        /// An `Int128` in its place would double the room of a sum in an array: it is aligned to 16 bytes.
+        var units: Int128? {
+            guard case .words(let high, let low) = self else { return nil }
+            return Int128(high) << 64 | Int128(low)
+        }
     }
 
     fileprivate var storage = Storage.units(0)
@@ -46,7 +56,7 @@ package struct ExactSum: Hashable, Sendable {
 
     /// Adds another sum.
     package mutating func add(_ other: ExactSum) {
-        if case .units(let left) = storage, case .units(let right) = other.storage {
+        if let left = storage.units, let right = other.storage.units {
             set(left + right)  // both are far below the largest number of 128 bits
             return
         }
@@ -55,7 +65,7 @@ package struct ExactSum: Hashable, Sendable {
 
     /// Adds `digits`, below 10^37, times ten to `exponent`.
     private mutating func add(_ digits: Int128, exponent: Int) {
-        if case .units(let units) = storage, let more = Self.units(digits, exponent: exponent) {
+        if let units = storage.units, let more = Self.units(digits, exponent: exponent) {
             set(units + more)
         } else {
             change { $0.add(digits, exponent: exponent) }
@@ -84,9 +94,9 @@ package struct ExactSum: Hashable, Sendable {
 
     fileprivate var wide: WideDecimal {
         switch storage {
-        case .units(let units):
+        case .words:
             var wide = WideDecimal()
-            wide.add(units, exponent: -Self.unitPlaces)
+            wide.add(storage.units ?? 0, exponent: -Self.unitPlaces)
             return wide
         case .wide(let wide): return wide
         }
@@ -104,7 +114,7 @@ package struct ExactSum: Hashable, Sendable {
 
 extension ExactSum: Comparable {
     package static func < (left: ExactSum, right: ExactSum) -> Bool {
-        if case .units(let left) = left.storage, case .units(let right) = right.storage { return left < right }
+        if let left = left.storage.units, let right = right.storage.units { return left < right }
         return left.wide < right.wide
     }
 }
@@ -114,7 +124,7 @@ extension ExactSum: Comparable {
 extension ExactSum: CustomStringConvertible {
     /// The nearest double. For sums of up to 15 digits its text is the sum's.
     package var double: Double {
-        if case .units(let units) = storage, let (digits, places) = Self.shortened(units), abs(digits) < 1 << 53 {
+        if let units = storage.units, let (digits, places) = Self.shortened(units), abs(digits) < 1 << 53 {
             // Both are exact doubles, so the one division rounds once and correctly.
             return Double(digits) / Double(Self.powersOfTen[places])
         }
@@ -133,7 +143,7 @@ extension ExactSum: CustomStringConvertible {
 
     /// The whole number, if it is one of 64 bits.
     package var integer: Int64? {
-        guard case .units(let units) = storage else {
+        guard let units = storage.units else {
             let text = wide.text
             return text.hasSuffix(".0") ? Int64(text.dropLast(2)) : nil
         }
@@ -167,7 +177,7 @@ extension ExactSum {
 
     /// One form for each sum.
     package var form: Form {
-        if case .units(let units) = storage, let (digits, places) = Self.shortened(units) {
+        if let units = storage.units, let (digits, places) = Self.shortened(units) {
             return .short(digits: digits, places: UInt8(places))
         }
         return .text(wide.text)
@@ -198,8 +208,9 @@ private struct Decimal {
     /// Nil for what is no finite number.
     @inline(__always)
     init?(_ number: Double) {
-        // A double has one decimal of up to 15 digits at most: one that reads as the number is its shortest text.
-        var (places, power) = (0, 1.0)
+        // A double has one decimal of up to 15 digits at most: one that reads as the number is its shortest text. Money
+        // has two places, so the first try is the last one.
+        var (places, power) = (2, 100.0)
         while places <= 6 {
             let scaled = number * power
             guard scaled.magnitude < 1e15 else { break }

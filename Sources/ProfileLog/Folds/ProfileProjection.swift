@@ -241,6 +241,7 @@ public enum ProfileProjection: Projection {
     private static func applyPurchase(
         _ body: UnsafeRawBufferPointer, _ position: UInt64, fallback: Int64, _ state: inout ProfileState
     ) {
+        state.purchases.prefetch()
         guard let body = RecordBody(body), !body.erased else { return }
         let at = body.occurredAt ?? fallback
         state.see(at)
