@@ -76,8 +76,10 @@ enum TypedDocument {
                 "\(shown) is larger than \(Number.grouped(mostBytes)) bytes.", remedy: "Name another one.",
                 status: .usage)
         }
-        read.withLock { $0[path] = Array(data) }
-        return (Array(data), shown)
+        var bytes = Array(data)
+        if bytes.starts(with: ImportChunker.byteOrderMark) { bytes.removeFirst(ImportChunker.byteOrderMark.count) }
+        read.withLock { $0[path] = bytes }
+        return (bytes, shown)
     }
 
     /// What was read: an argument is looked at several times, and standard input can be read once.

@@ -64,9 +64,10 @@ struct DeviceFilesTests {
         }
     }
 
-    @Test("Attributes and properties come from a file or from standard input, beside pairs")
+    @Test("Attributes and properties come from a file or from standard input, next to pairs")
     func attributes() throws {
-        _ = try cli.write(#"{"level":7,"tags":["a"],"visits":{"inc":1}}"#, as: "a.json")
+        // As editors on Windows write it, with a byte order mark.
+        _ = try cli.write("\u{FEFF}" + #"{"level":7,"tags":["a"],"visits":{"inc":1}}"#, as: "a.json")
         try cli.succeed("log", "attribute", "jane", "@a.json", "plan=free")
         #expect(try cli.run(["log", "event", "jane", "e", "-p", "-"], input: #"{"n":1}"#).status == 0)
         let profile = try cli.succeed("profile", "jane", "--format", "json").output

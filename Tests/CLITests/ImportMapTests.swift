@@ -87,6 +87,83 @@ struct ImportMapTests {
         #expect(try exported()[0].contains("2026-01-02T00:00:00"))
     }
 
+    @Test("Pieces that come back are a purchase at a negative price, and many pieces are several purchases")
+    func pieces() throws {
+        let map = "user: u\npurchase: {product: p, price: price, quantity: n, currency: {value: GBP}}"
+        let table = "u,p,price,n\na,x,2.55,6\na,x,2.55,-6\na,y,0.10,4805\na,z,1,6.0\na,z,1,0\na,z,1,100001\n"
+        let skipped = cli.folder.appending(path: "skipped.jsonl").path
+        let outcome = try imported(table, as: "t.csv", by: map, "--skip-invalid", skipped)
+        #expect(outcome.output.contains(#""imported":52"#) && outcome.output.contains(#""invalid":2"#), "\(outcome)")
+        let profile = try cli.succeed("profile", "a", "--format", "json").output
+        #expect(profile.contains(#""total_revenue":486.5"#) || profile.contains(#""GBP":486.5"#), "\(profile)")
+        #expect(try exported()[1].contains(#""price":-2.55"#))
+        #expect(try String(contentsOfFile: skipped, encoding: .utf8).contains("beyond 100000"))
+    }
+
+    @Test("Signs of currencies and grouped digits are read where they are clear")
+    func amounts() throws {
+        let map = "user: u\npurchase: {product: p, price: price, currency: {value: USD}}"
+        let table =
+            "u,p,price\na,x,$5.00\na,x,\"1,234.50\"\na,x,€ 1\na,x,\"1,234\"\na,x,\"1.234,50\"\na,x,1'000.5\n"
+        let skipped = cli.folder.appending(path: "skipped.jsonl").path
+        let outcome = try imported(table, as: "t.csv", by: map, "--skip-invalid", skipped)
+        #expect(outcome.output.contains(#""imported":4"#), "\(outcome)")
+        let prices = try exported().map { $0.firstMatch(of: #/"price":([^,]+)/#).map { String($0.1) } }
+        #expect(prices == ["5.0", "1234.5", "1.0", "1000.5"], "\(prices)")
+        let told = try String(contentsOfFile: skipped, encoding: .utf8)
+        #expect(told.contains("`decimal` of the map can say"), "\(told)")
+        let clear = map.replacing("price: price", with: #"price: {column: price, decimal: "."}"#)
+        let grouped = try imported("u,p,price\nb,x,\"1,234\"\n", as: "u.csv", by: clear)
+        #expect(grouped.output.contains(#""imported":1"#), "\(grouped)")
+        #expect(try exported().last?.contains(#""price":1234"#) == true)
+    }
+
+    @Test(
+        "Times that are clear get their pattern",
+        arguments: [
+            ("2026/01/02 08:26:00", "yyyy/mm/dd hh:mm:ss"), ("2-Jan-26", "dd-mmm-yy"),
+            (#""January 2, 2026""#, "mmm dd, yyyy"), ("2 Jan 2026 08:26", "dd mmm yyyy hh:mm"),
+            ("2026-01-02 08:26:00 +0100", nil), ("2026-01-02", nil),
+        ])
+    func clearTimes(time: String, pattern: String?) throws {
+        let table = "user_id,time,event\nu,\(time),a\n"
+        let map = try suggested(table, as: "t.csv")
+        if let pattern { #expect(map.contains(#"format: "\#(pattern)""#), "\(map)") } else {
+            #expect(map.contains("time: time\n"), "\(map)")
+        }
+        #expect(try imported(table, as: "t.csv", by: map).output.contains(#""imported":1"#))
+        #expect(try exported()[0].contains(#""occurred_at":"2026-01-02"#))
+    }
+
+    @Test("Tables as programs write them: numbered rows without a name, a delimiter at the end of each row")
+    func written() throws {
+        let table = ",user_id,event,x\n0,a,b,\n1,a,c,5,\n"
+        let outcome = try imported(table, as: "t.csv", by: "user: user_id\nevent: event\nproperties: \"*\"\n")
+        #expect(outcome.output.contains(#""imported":2"#), "\(outcome)")
+        let events = try exported()
+        #expect(!events[0].contains("properties") && events[1].contains(#""properties":{"x":5}"#), "\(events)")
+    }
+
+    @Test("What is no text in UTF-8, and an array of JSON, is refused with what converts it")
+    func otherFiles() throws {
+        let map = try cli.write("user: u\nevent: e\n", as: "map.yaml")
+        func run(_ bytes: [UInt8]) throws -> CLI.Outcome {
+            let file = cli.folder.appending(path: "t.csv")
+            try Data(bytes).write(to: file)
+            return try cli.run("import", file.path, "--map", map)
+        }
+        let latin = try run(Array("u,e\na,caf".utf8) + [0xE9, 0x0A])
+        #expect(latin.status == 1 && latin.errors.contains("iconv"), "\(latin.errors)")
+        #expect(try !cli.run("export").output.contains("customEventLogged"))
+        let wide = try run([0xFF, 0xFE] + Array("u".utf8) + [0, 0x0A, 0])
+        #expect(wide.status == 64 && wide.errors.contains("is no text in UTF-8"), "\(wide.errors)")
+        let array = try cli.write("[{\"u\":\"a\",\"e\":\"b\"}]\n", as: "t.json")
+        for arguments in [["--suggest", array], [array, "--map", map], [array]] {
+            let outcome = try cli.run(["import"] + arguments)
+            #expect(outcome.status != 0 && outcome.errors.contains("jq -c '.[]'"), "\(outcome.errors)")
+        }
+    }
+
     @Test("Lines of trackers: events, traits of users, IDs; other types are counted")
     func trackers() throws {
         let lines = """

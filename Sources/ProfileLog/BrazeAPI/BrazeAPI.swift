@@ -70,7 +70,7 @@ package final class BrazeAPI: Dialect {
         },
         .init(
             .post, "/users/identify", "give users without an external ID one",
-            lists("aliases_to_identify", "emails_to_identify", "phone_numbers_to_identify"),
+            lists("aliases_to_identify", "emails_to_identify", "phone_numbers_to_identify") + [.init("merge_behavior")],
             answers: IdentityEndpoints.processed
         ) { try await $0.identity.identifyUsers($1) },
         .init(
@@ -139,7 +139,7 @@ package final class BrazeAPI: Dialect {
         numbers("/kpi/dau/data_series", "users of the app by day", "dau") { _, _ in .dailyUsers },
         numbers("/kpi/mau/data_series", "users of the app in the 30 days before", "mau") { _, _ in .monthlyUsers },
         numbers("/kpi/new_users/data_series", "new users", "new_users") { _, _ in .newUsers },
-        numbers("/kpi/uninstalls/data_series", "always 0: no event says that an app was removed", "uninstalls") {
+        numbers("/kpi/uninstalls/data_series", "always 0: uninstalls are not simulated", "uninstalls") {
             _, _ in .uninstalls
         },
         numbers(

@@ -74,7 +74,13 @@ struct IdentityEndpoints {
 
     /// `merge_behavior`: whether a person is merged into a user who has the external ID already.
     private static func merges(_ request: APIRequest) throws -> Bool {
-        guard let value = try BodyObject.read(request.body).present("merge_behavior") else { return true }
+        let body = try BodyObject.read(request.body)
+        // A merge cannot be undone.
+        if let slip = request.misspelt(in: body).first(where: { $0.meant == "merge_behavior" }) {
+            throw APIProblem.invalid(
+                slip.member ?? "", "is not known", remedy: "Did you mean 'merge_behavior'? Nothing was merged.")
+        }
+        guard let value = body.present("merge_behavior") else { return true }
         guard let merges = value.asText.flatMap({ ["merge": true, "none": false][$0] }) else {
             throw APIProblem.invalid("merge_behavior", "must be merge or none")
         }

@@ -12,17 +12,27 @@ struct Misspelling: Hashable, Sendable {
     /// A clause for `dropped`.
     var reason: String { "is not known: did you mean '\(meant)'?" }
 
-    /// Those in `object`, at `place`. Of the `known` members only what is missing can be meant.
+    /// Those in `object`, at `place`. A value is meant for one of the `known` members that are missing; a list or an
+    /// object, which may be more of the same, also for one that is there.
     static func all(in object: AttributeValue, among known: [String], at place: String = "") -> [Misspelling] {
         guard case .object(let members) = object else { return [] }
         let given = Set(members.map(\.key.text))
         return members.compactMap { member in
             let key = member.key.text
-            guard !known.contains(key), member.value != .null,
-                let meant = NearestNames(to: key, among: known.filter { !given.contains($0) }, within: 5).close.first
-            else { return nil }
+            guard !known.contains(key), member.value != .null else { return nil }
+            let candidates = member.value.isContainer ? known : known.filter { !given.contains($0) }
+            guard let meant = NearestNames(to: key, among: candidates, within: 5).close.first else { return nil }
             let shown = APIProblem.shown(key)
             return Misspelling(member: place.isEmpty ? shown : "\(place).\(shown)", meant: meant)
+        }
+    }
+}
+
+extension AttributeValue {
+    fileprivate var isContainer: Bool {
+        switch self {
+        case .array, .object: true
+        default: false
         }
     }
 }

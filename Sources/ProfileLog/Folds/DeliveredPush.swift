@@ -55,7 +55,10 @@ package struct DeliveredPush: Hashable, Sendable {
         }
     }
 
-    private var hasBadge: Bool { channel == .applePush && (aps["badge"] ?? .null) != .null }
+    private var hasBadge: Bool {
+        guard channel == .applePush, case .int? = aps["badge"] else { return false }
+        return true
+    }
     private var hasSound: Bool { channel == .applePush && (aps["sound"] ?? .null) != .null }
 
     /// Whether it only wakes the app: it has no text, no badge and no sound.

@@ -222,6 +222,7 @@ struct DeviceEndpoints {
                 case .string(let process) = element["process"],
                 case .string(let group) = element["app_group"]
             else { throw APIProblem.invalid(name.text, "must list objects with `process` and `app_group`") }
+            try Validation.check(appGroup: Name(group))
             return .init(process: Name(process), group: Name(group))
         }
     }

@@ -31,12 +31,6 @@ extension NativeAPI {
             kind.isSaved
             ? try WriteEndpoints.saving(kind, fields, expected, nil)
             : try WriteEndpoints.logging(kind, fields, expected, nil) { try $0.time("time") }
-        for event in write.events {
-            try event.check()
-            // Saved items of a real device are judged by the launch.
-            if write.context.source.isSDK, let refusal = event.refusalBySDK {
-                throw AppendError.invalid(place: refusal.place, reason: refusal.reason)
-            }
-        }
+        for event in write.events { try Validation.check(event, write.context) }
     }
 }

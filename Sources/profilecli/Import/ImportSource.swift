@@ -37,6 +37,7 @@ struct ImportSource: Sendable {
                 lines = 0
                 bytes = []
             }
+            try Self.refuseOther(bytes, input.name)
             if bytes.first(where: { $0 != 0x20 && $0 != 0x09 }) == UInt8(ascii: "{") {
                 delimiter = nil
                 rows = ImportRows(objects: map)
@@ -69,6 +70,21 @@ struct ImportSource: Sendable {
                 rows = try ImportRows(table: map, header: names ?? [], separator)
             } catch {
                 throw Failure(error.message, remedy: error.remedy, status: .usage)
+            }
+        }
+
+        /// Refuses a file that begins with `line`, if it is neither a table nor lines of JSON.
+        static func refuseOther(_ line: [UInt8], _ name: String) throws(Failure) {
+            if line.first(where: { $0 != 0x20 && $0 != 0x09 }) == UInt8(ascii: "[") {
+                throw Failure(
+                    "\(name) is one JSON array, and not an object a line.",
+                    remedy: "Let `jq -c '.[]' \(Shell.quoted(name))` write its elements as lines.", status: .usage)
+            }
+            guard line.withUnsafeBytes(CSVRecord.isText) else {
+                throw Failure(
+                    "\(name) is no text in UTF-8.",
+                    remedy: "Convert it, as with `iconv -f latin1 -t utf8`; save a spreadsheet as CSV in UTF-8.",
+                    status: .usage)
             }
         }
 

@@ -28,6 +28,7 @@ struct ImportSuggestion {
         guard !header.isEmpty else {
             throw Failure("\(input.name) is empty.", remedy: "Name a file with a header or lines of JSON.")
         }
+        try ImportSource.Records.refuseOther(header, input.name)
         isTable = header.first != UInt8(ascii: "{")
         if isTable {
             let separator = delimiter ?? header.withUnsafeBytes(CSVRecord.delimiter(ofHeader:))
@@ -81,7 +82,7 @@ struct ImportSuggestion {
     ]
     private static let times = [
         "eventtime", "timestamp", "originaltimestamp", "occurredat", "createdat", "orderdate", "invoicedate",
-        "purchasedate", "orderpurchasetimestamp", "derivedtstamp", "collectortstamp", "dvcecreatedtstamp",
+        "paidat", "purchasedate", "orderpurchasetimestamp", "derivedtstamp", "collectortstamp", "dvcecreatedtstamp",
         "eventtimestamp", "datetime", "time", "date", "ts", "day",
     ]
     private static let names = ["event", "eventname", "eventtype", "action", "activity", "behavior"]
@@ -123,7 +124,9 @@ struct ImportSuggestion {
         }
         var users = Array(found(Self.users).prefix(1))
         // Someone who has no ID yet has an anonymous one.
-        if let anonymous = found(["anonymousid"]).first, users != [anonymous] { users.append(anonymous) }
+        if let anonymous = found(["anonymousid", "userpseudoid", "domainuserid"]).first, users != [anonymous] {
+            users.append(anonymous)
+        }
         lines.append("user: \(users.isEmpty ? "COLUMN   # whose row it is" : Self.list(users))")
         let time = found(Self.times).first
         lines.append(
@@ -140,17 +143,25 @@ struct ImportSuggestion {
         let event = found(Self.names).first
         let price = found(Self.prices).first
         let product = found(Self.products).first
-        let properties = objects.contains("properties") ? "properties" : "\"*\""
+        let properties = ["properties", "event_properties"].first(where: objects.contains) ?? "\"*\""
         if let type = columns.first(where: { $0.name == "type" }), let event, Set(type.texts).contains("identify") {
             let traits = objects.contains("traits") ? "traits" : objects.contains("context") ? "context" : "\"*\""
+            let views = ["page", "screen"].filter(Set(type.texts).contains)
             return [
                 "rows:", "  - when: {type: track}", "    event: \(Self.quoted(event))", "    properties: \(properties)",
                 "  - when: {type: identify}", "    attributes: \(traits)",
-            ]
+            ] + standardAttributes(in: traits).map { "    " + $0 }
+                + views.flatMap {
+                    [
+                        "  # - when: {type: \($0)}", "  #   event: {value: \($0) viewed}",
+                        "  #   properties: \(properties)",
+                    ]
+                }
         }
         guard let event else {
             guard let price else {
                 return ["attributes: \"*\"   # every other column; or event: and properties:"]
+                    + standardAttributes(in: "\"*\"")
             }
             return ["purchase:"] + purchase(price, product).map { "  " + $0 }
         }
@@ -161,6 +172,19 @@ struct ImportSuggestion {
         return ["rows:", "  - when: {\(Self.quoted(event)): \(Self.list(words))}", "    purchase:"]
             + purchase(price, product).map { "      " + $0 }
             + ["  - event: \(Self.quoted(event))", "    properties: \(properties)"]
+    }
+
+    /// The columns of an object, or of a table, that are standard attributes and not the user.
+    private func standardAttributes(in object: String) -> [String] {
+        let found = [("email", "email"), ("firstname", "first_name"), ("lastname", "last_name")].compactMap {
+            (bare, attribute) -> String? in
+            let column = columns.first { column in
+                let isThere = object == "\"*\"" ? !column.name.contains(".") : column.name.hasPrefix(object + ".")
+                return isThere && Self.bare(column.name) == bare && self.found(Self.users).first != column.name
+            }
+            return column.map { "\(attribute): \(Self.quoted($0.name))" }
+        }
+        return found.isEmpty ? [] : ["user_attributes: {\(found.joined(separator: ", "))}"]
     }
 
     private func purchase(_ price: String, _ product: String?) -> [String] {
@@ -191,7 +215,10 @@ struct ImportSuggestion {
             return "{column: \(Self.quoted(column)), format: yyyymmdd}"
         }
         let separators = first.filter { "/.-".contains($0) }
-        guard let sign = separators.first, let parts = Self.dayParts(texts, sign) else { return Self.quoted(column) }
+        guard let sign = separators.first, let parts = Self.dayParts(texts, sign) else {
+            let format = Self.format(of: texts)
+            return format.map { "{column: \(Self.quoted(column)), format: \"\($0)\"}" } ?? Self.quoted(column)
+        }
         let hasTime = first.contains(":")
         let clock = !hasTime ? "" : first.filter { $0 == ":" }.count == 2 ? " hh:mm:ss" : " hh:mm"
         let half = first.lowercased().hasSuffix("am") || first.lowercased().hasSuffix("pm") ? " am" : ""
@@ -203,6 +230,17 @@ struct ImportSuggestion {
         if month { return "{column: \(column), format: \(text(["mm", "dd", year]))}" }
         return "{column: \(column), format: CHOOSE}   # \(text(["dd", "mm", year])) or \(text(["mm", "dd", year])): "
             + "the first rows fit both"
+    }
+
+    /// The pattern of times that is unambiguous and not ISO 8601, if it fits all of them.
+    private static func format(of texts: [String]) -> String? {
+        if texts.allSatisfy({ OccurredAt(iso8601: $0) != nil }) { return nil }
+        let days = ["yyyy/mm/dd", "yyyy.mm.dd", "dd-mmm-yy", "dd-mmm-yyyy", "dd mmm yyyy", "mmm dd, yyyy", "mmm dd yyyy"]
+        let clocks = ["", " hh:mm", " hh:mm:ss", " hh:mm:ss.sss", " hh:mm am", " hh:mm:ss am"]
+        return days.lazy.flatMap { day in clocks.lazy.map { day + $0 } }.first { pattern in
+            guard let form = TimeForm(format: pattern) else { return false }
+            return texts.allSatisfy { form.text(.string($0)) != nil }
+        }
     }
 
     /// The largest first and second number of days as in 31/12/2026; nil if they are other texts.

@@ -245,6 +245,7 @@ struct PushMachineTests {
             (nil, ["badge": .int(1)], "only a badge"), (nil, ["sound": "default"], "only a sound"),
             ("", ["badge": .int(1), "sound": "default"], "only a badge and a sound"), (nil, [:], "nothing"),
             (.object([.init("body", "")]), ["badge": .int(0)], "only a badge"),
+            (nil, ["badge": "2"], "nothing"),
         ] as [(AttributeValue?, [Name: AttributeValue], String)])
     func noBanner(alert: AttributeValue?, aps: [Name: AttributeValue], instead: String) {
         var run = launched()

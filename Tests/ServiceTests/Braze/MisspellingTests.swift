@@ -17,6 +17,10 @@ struct MisspellingTests {
             "/users/track", #"{"events":[{"external_id":"a","name":"e",\#(time)}],"purchase":[]}"#, "purchase",
             "purchases"
         ),
+        (
+            "/users/track", #"{"events":[{"external_id":"a","name":"e",\#(time)}],"event":[{}]}"#, "event", "events"
+        ),
+        ("/users/delete", #"{"external_ids":["b"],"external_id":["a"]}"#, "external_id", "external_ids"),
         ("/users/track/sync", #"{"attributes":[{"external_id":"a"}],"purchasses":[{}]}"#, "purchasses", "purchases"),
         ("/users/track/bulk", #"{"attributes":[{"external_id":"a"}],"Events":[{}]}"#, "Events", "events"),
         (
@@ -56,6 +60,32 @@ struct MisspellingTests {
             let reason = "is not known: did you mean '\(meant)'?"
             let entries = (0..<json.at("dropped").count).map { json.at("dropped.\($0)") }
             #expect(entries.contains { $0.at("field").text == field && $0.at("reason").text == reason }, "\(json)")
+        }
+    }
+
+    @Test("A misspelt 'merge_behavior' merges nobody, as a merge cannot be undone")
+    func mergeBehavior() async throws {
+        try await withAPI { api in
+            await api.track(Wire.user("a"), Wire.aliasOnly("l", "n"))
+            let item = #"{"external_id":"a","user_alias":\#(Self.alias)}"#
+            let (status, json) = await api.post(
+                "/users/identify", #"{"aliases_to_identify":[\#(item)],"merge_behaviour":"none"}"#)
+            #expect(status == 400 && json.at("place") == "merge_behaviour", "\(json)")
+            #expect(json.at("remedy").text.contains("Did you mean 'merge_behavior'?"))
+            let alias = UserID.alias(label: "l", name: "n")
+            let owner = try api.log.find(alias)
+            #expect(owner?.id == alias)
+        }
+    }
+
+    @Test("A misspelt channel is named where no message is left to send")
+    func channel() async throws {
+        try await withAPI { api in
+            await api.track(Wire.user("a"))
+            let (status, json) = await api.post(
+                "/messages/send", #"{"external_user_ids":["a"],"messages":{"e-mail":{"subject":"s"}}}"#)
+            #expect(status == 400 && json.at("message") == "No message to send")
+            #expect(json.at("remedy").text.hasSuffix("Did you mean 'email'?"), "\(json)")
         }
     }
 

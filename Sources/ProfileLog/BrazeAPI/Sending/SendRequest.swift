@@ -102,7 +102,11 @@ extension SendRequest {
                 throw problem
             }
         }
-        if plan.messages.isEmpty { throw Self.noMessage }
+        if plan.messages.isEmpty {
+            var problem = Self.noMessage
+            if let error = errors.first { problem.remedy = error }
+            throw problem
+        }
     }
 
     /// Characters of a slide-up, an in-app message of early versions of the platform. It is not simulated.

@@ -95,6 +95,8 @@ package struct ImportChunk: Sendable {
 package struct ImportChunker: ~Copyable {
     /// Lines in a chunk, at most.
     package static let linesPerChunk = 1_000
+    /// Events in a chunk, after which it ends: a row of a table can be many.
+    private static let eventsPerChunk = 10_000
     /// What some editors begin a file in UTF-8 with; no part of the first line.
     package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -154,7 +156,9 @@ package struct ImportChunker: ~Copyable {
                 remarks.invalid += 1
             }
         }
-        let isFull = lineNumber - firstLine + 1 >= Self.linesPerChunk || doneBytes - firstByte >= bytesPerChunk
+        let isFull =
+            lineNumber - firstLine + 1 >= Self.linesPerChunk || doneBytes - firstByte >= bytesPerChunk
+            || lines.count >= Self.eventsPerChunk
         return isFull ? try finish() : nil
     }
 

@@ -170,7 +170,7 @@ extension ImportMap {
                 throw decimal.refusal(
                     "must be \",\" or \".\"", remedy: "Write the sign before the decimals, in quotes.")
             }
-            source.hasDecimalComma = text == ","
+            source.decimalSign = text == "," ? "," : "."
             source.type = .number
         }
         guard let format = fields["format"] ?? fields["zone"] else { return source }

@@ -25,8 +25,8 @@ package struct ImportMap: Sendable {
         /// The value without one, or without columns.
         var fallback: AttributeValue?
         var type = Kind.any
-        /// The place of the decimal point in numbers; a comma, where points and blanks group digits.
-        var hasDecimalComma = false
+        /// What is before the decimals of numbers: the other sign groups digits. Nil if the map does not say.
+        var decimalSign: Character?
         var form = TimeForm()
     }
 
@@ -109,7 +109,7 @@ package struct ImportRows: Sendable {
     /// Rows of a table with the columns `header`. Throws for a column of the map that it lacks.
     package init(table map: ImportMap, header: [String], _ delimiter: ImportMap.Delimiter) throws(ImportMapError) {
         var seen: Set<String> = []
-        if let twice = header.first(where: { !seen.insert($0).inserted }) { throw ImportMapError(twice: twice) }
+        if let twice = header.first(where: { !$0.isEmpty && !seen.insert($0).inserted }) { throw ImportMapError(twice: twice) }
         var places: [Int] = []
         for column in map.columns {
             guard let place = header.firstIndex(of: column) else {
@@ -139,10 +139,15 @@ package struct ImportRows: Sendable {
         init(_ rows: ImportRows, _ text: UnsafeRawBufferPointer) throws(ImportLine.Refusal) {
             self.rows = rows
             if let table = rows.table {
+                guard CSVRecord.isText(text) else {
+                    throw .init("it is no text in UTF-8: convert the file, as with `iconv -f latin1 -t utf8`")
+                }
                 fields = CSVRecord.fields(text, table.delimiter)
-                guard fields.count <= table.header.count else {
+                // Some writers end each row with a delimiter.
+                guard fields.dropFirst(table.header.count).allSatisfy(\.isEmpty) else {
                     throw .init("it has \(fields.count) fields, and the header has \(table.header.count)")
                 }
+                fields = Array(fields.prefix(table.header.count))
                 // A row that is cut short would lack values without a word.
                 guard fields.count == table.header.count else {
                     throw .init("it has only \(fields.count) of \(table.header.count) fields")
@@ -187,7 +192,10 @@ package struct ImportRows: Sendable {
             for column in source.columns {
                 guard let raw = raw(column) else { continue }
                 guard let value = Self.value(raw, source, isCell: rows.table != nil) else {
-                    throw .init("`\(map.columns[column])` is no \(source.type.words)")
+                    let isUnclear = source.type == .number && source.decimalSign == nil && raw.hasComma
+                    throw .init(
+                        "`\(map.columns[column])` is no \(source.type.words)"
+                            + (isUnclear ? "; `decimal` of the map can say what its commas are" : ""))
                 }
                 return value
             }
@@ -220,8 +228,10 @@ package struct ImportRows: Sendable {
             case (.text, .array), (.text, .object): return nil
             case (.text, _): return .string(raw.json)
             case (.number, .int), (.number, .double), (.integer, .int), (.bool, .bool): return raw
-            case (.number, .string(let text)): return CellText.number(text, hasDecimalComma: source.hasDecimalComma)
-            case (.integer, .string(let text)): return Int64(text.trimmed).map { .int($0) }
+            case (.number, .string(let text)): return CellText.amount(text, decimalSign: source.decimalSign)
+            case (.integer, .string(let text)):
+                return Int64(text.trimmed).map { .int($0) }
+                    ?? Double(text).flatMap { Int64(exactly: $0) }.map { .int($0) }
             case (.integer, .double(let number)): return Int64(exactly: number).map { .int($0) }
             case (.bool, .string(let text)): return CellText.flag(text)
             case (.bool, .int(let number)) where 0...1 ~= number: return .bool(number == 1)
@@ -269,7 +279,8 @@ package struct ImportRows: Sendable {
                     return members.filter { $0.value != .null && !rows.read.contains($0.key.text) }
                 }
                 var members: [AttributeValue.Member] = []
-                for (place, name) in table.header.enumerated() where !rows.read.contains(name) {
+                // A column without a name is the number of the row, as some writers have it.
+                for (place, name) in table.header.enumerated() where !name.isEmpty && !rows.read.contains(name) {
                     guard case .string(let text)? = raw(field: place) else { continue }
                     members.append(.init(Name(name), CellText.value(text)))
                 }
@@ -305,11 +316,10 @@ package struct ImportRows: Sendable {
                 guard let price = try value(entry.price) else {
                     throw .init("it has no price: \(names(entry.price)) is empty")
                 }
-                parts.append(.init("price", price))
-                if let source = entry.quantity, let quantity = try value(source) {
-                    parts.append(.init("quantity", quantity))
+                for (price, quantity) in try purchases(price, entry.quantity.flatMap(value)) {
+                    let quantity = quantity.map { [AttributeValue.Member("quantity", $0)] } ?? []
+                    add("purchase", parts + [.init("price", price)] + quantity)
                 }
-                add("purchase", parts)
             }
             if let attributes = try members(entry.attributes), !attributes.isEmpty {
                 add("custom_attribute", [.init("attributes", .object(attributes))])
@@ -321,6 +331,23 @@ package struct ImportRows: Sendable {
             return row
         }
 
+        /// The purchases that a row is: of 100 pieces at most each, and at a negative price if the pieces are negative,
+        /// as those of a return are.
+        private func purchases(
+            _ price: AttributeValue, _ quantity: AttributeValue?
+        ) throws(ImportLine.Refusal) -> [(price: AttributeValue, quantity: AttributeValue?)] {
+            guard case .int(let count)? = quantity, !(0...100 ~= count) else { return [(price, quantity)] }
+            guard count.magnitude <= Self.mostPieces else {
+                throw .init("its quantity is beyond \(Self.mostPieces) either way")
+            }
+            let price = count < 0 ? price.negated : price
+            let pieces = Int64(count.magnitude)
+            let full = Array(repeating: (price, AttributeValue?.some(.int(100))), count: Int(pieces / 100))
+            return pieces % 100 == 0 ? full : full + [(price, .int(pieces % 100))]
+        }
+
+        private static let mostPieces = 100_000
+
         private func fits(_ entry: ImportMap.Entry) -> Bool {
             entry.when.allSatisfy { column, texts in
                 switch raw(column) {
@@ -330,6 +357,18 @@ package struct ImportRows: Sendable {
                 default: false
                 }
             }
+        }
+    }
+}
+
+extension AttributeValue {
+    fileprivate var hasComma: Bool { if case .string(let text) = self { text.utf8.contains(0x2C) } else { false } }
+
+    fileprivate var negated: AttributeValue {
+        switch self {
+        case .int(let number) where number != .min: .int(-number)
+        case .double(let number): .double(-number)
+        default: self
         }
     }
 }
@@ -361,7 +400,7 @@ enum CellText {
         guard let first = text.utf8.first else { return .string(text) }
         switch first {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-            return isPlainNumber(text) ? number(text, hasDecimalComma: false) ?? .string(text) : .string(text)
+            return isPlainNumber(text) ? number(text) ?? .string(text) : .string(text)
         case UInt8(ascii: "t"), UInt8(ascii: "T"), UInt8(ascii: "f"), UInt8(ascii: "F"):
             return text.utf8.count <= 5 ? flag(text) ?? .string(text) : .string(text)
         default: return .string(text)
@@ -380,13 +419,25 @@ enum CellText {
         return points == 0 ? text.utf8.count <= 19 : points == 1 && digits.last != UInt8(ascii: ".")
     }
 
-    static func number(_ text: String, hasDecimalComma: Bool) -> AttributeValue? {
-        var text = text
-        if hasDecimalComma {
-            text = String(text.filter { !". \u{A0}\u{202F}".contains($0) }.map { $0 == "," ? "." : $0 })
-        } else if text.utf8.contains(UInt8(ascii: " ")) {
-            text = text.trimmed
+    /// A number with grouped digits, or next to the sign of a currency: `1.234,50`, `$1,234.50`. `decimalSign` is what
+    /// is before its decimals. Without one, a comma groups digits where a point follows it, and else is unclear.
+    static func amount(_ text: String, decimalSign: Character?) -> AttributeValue? {
+        if let plain = number(text), decimalSign != "," { return plain }
+        var signs = text.filter { !" \u{A0}\u{202F}'".contains($0) }
+        signs.removeAll { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory == .currencySymbol } }
+        switch decimalSign {
+        case ",": signs = String(signs.filter { $0 != "." }.map { $0 == "," ? "." : $0 })
+        case ".": signs.removeAll { $0 == "," }
+        default:
+            if let comma = signs.lastIndex(of: ",") {
+                guard let point = signs.firstIndex(of: "."), comma < point else { return nil }
+                signs.removeAll { $0 == "," }
+            }
         }
+        return number(signs)
+    }
+
+    private static func number(_ text: String) -> AttributeValue? {
         if let integer = Int64(text) { return .int(integer) }
         guard let number = Double(text), number.isFinite else { return nil }
         return .double(number)
@@ -407,6 +458,12 @@ extension String {
 
 /// A record of a table (RFC 4180).
 package enum CSVRecord {
+    /// Whether `record` is text in UTF-8: a table in another encoding, or another kind of file, is not.
+    package static func isText(_ record: UnsafeRawBufferPointer) -> Bool {
+        if record.allSatisfy({ 0 < $0 && $0 < 0x80 }) { return true }
+        return !record.contains(0) && String(validating: record, as: UTF8.self) != nil
+    }
+
     /// The fields of `record`, without its line end. A field in quotes may have delimiters, line ends and doubled
     /// quotes.
     package static func fields(_ record: UnsafeRawBufferPointer, _ delimiter: ImportMap.Delimiter) -> [String] {

@@ -86,7 +86,7 @@ package struct TimeForm: Hashable, Sendable {
     }
 
     /// `value` as text that the reader of times takes; nil if it has another form. What is in the standard form stays.
-    func text(_ value: AttributeValue) -> String? {
+    package func text(_ value: AttributeValue) -> String? {
         switch (form, value) {
         case (.standard, .string(let text)):
             // Whether the day or the month comes first, only a format can say.
@@ -153,7 +153,8 @@ package struct TimeForm: Hashable, Sendable {
                 let name = String(decoding: rest.prefix(3), as: UTF8.self)
                 guard let place = Self.months.firstIndex(of: name) else { return nil }
                 month = place + 1
-                rest = rest.dropFirst(3)
+                // Also in full.
+                rest = rest.drop { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
             case .day:
                 guard let value = number(2) else { return nil }
                 day = value
