@@ -20,6 +20,7 @@ struct KeyTests {
         let made = try await run(["keys", "add", "--store", "store", "--name", name] + more, in: folder)
         #expect(made.code == 0, "\(made.errors)")
         #expect(!made.errors.contains(made.output.trimmingCharacters(in: .newlines)))
+        #expect(made.errors.contains("keeps its hash.\nSend it as `Authorization: Bearer KEY`"), "\(made.errors)")
         return made.output.trimmingCharacters(in: .newlines)
     }
 

@@ -67,6 +67,17 @@ struct WhyTests {
         }
     }
 
+    @Test("A purchase of another product")
+    func otherProduct() async throws {
+        try await withAPI { api in
+            await play(
+                api, #"{"messages":[{"id":"m","trigger_conditions":[{"type":"purchase","product_id":"sku-1"}]}]}"#)
+            _ = await api.post(
+                "/v1/log/purchase", #"{"device":"phone","product":"sku-2","currency":"EUR","price":1}"#)
+            #expect(await misses(api) == ["its product is sku-2, wanted sku-1"])
+        }
+    }
+
     @Test("A session before the declaration does not have the message")
     func earlySession() async throws {
         try await withAPI { api in

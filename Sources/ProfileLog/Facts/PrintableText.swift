@@ -1,5 +1,5 @@
 /// Text of clients on its way to a terminal, to a line of a log, or into an error. A name may hold escape sequences,
-/// marks that change the direction of text, and characters that nobody sees.
+/// marks that change the direction of text, and characters that are invisible.
 ///
 ///     "a\u{1B}]0;b\u{7}".printable()  // a\u001b]0;b\u0007
 extension String {

@@ -26,6 +26,13 @@ extension TriggerCondition {
         }
     }
 
+    /// What is said of a purchase of another product than the condition's; nil for other events.
+    package func otherProduct(_ event: TriggerEvent) -> String? {
+        guard case .purchase(let wanted?, _) = self, case .purchase(let purchase) = event, purchase.product != wanted
+        else { return nil }
+        return "its product is \(purchase.product), wanted \(wanted)"
+    }
+
     private static func nearMiss(_ filters: Filters, _ properties: [AttributeValue.Member]?) -> String? {
         if filters.isEmpty { return nil }
         guard let properties else { return "the event has no properties, and the trigger has filters" }

@@ -82,7 +82,7 @@ struct EraseEndpoints {
     private static func anotherUser(_ number: Int64) -> APIProblem {
         APIProblem(
             status: 409, code: "another_user", error: "The ID does not lead to user \(number) now; no user was erased.",
-            remedy: "The user was merged or erased since. GET /v1/erase tells to whom it leads.", place: "number")
+            remedy: "The user was merged or erased since. GET /v1/erase says whose ID it is now.", place: "number")
     }
 }
 

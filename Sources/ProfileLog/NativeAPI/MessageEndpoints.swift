@@ -141,8 +141,12 @@ struct TriggerMisses {
         guard let trigger = TriggerEvent(anyhow: event.event) else { return }
         if case .customEvent(let logged) = trigger { names[logged.name] = event }
         let conditions = message.triggers.filter { $0.isAbout(trigger) }
-        if conditions.isEmpty { return }
-        if let miss = try miss(event, trigger, conditions) { misses.append(miss) }
+        let miss =
+            conditions.isEmpty
+            ? message.triggers.lazy.compactMap { $0.otherProduct(trigger) }.first
+                .map { NearMiss(event: event, reason: $0) }
+            : try miss(event, trigger, conditions)
+        if let miss { misses.append(miss) }
         if misses.count > 2 * NearMisses.most { misses.removeFirst(NearMisses.most) }
     }
 

@@ -55,7 +55,7 @@ actor HTTPClient {
         set(CURLOPT_FRESH_CONNECT, request.isRepeatable ? 0 : 1)
         set(CURLOPT_URL, request.url)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // The service is on this machine or was named: no proxy of the environment stands between.
+        // The service is on this machine or was named: no proxy of the environment is asked.
         set(CURLOPT_PROXY, "")
         var headers: UnsafeMutablePointer<curl_slist>?
         defer { curl_slist_free_all(headers) }

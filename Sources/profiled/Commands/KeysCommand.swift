@@ -80,10 +80,8 @@ struct KeysAdd: ParsableCommand {
             try Console.print(key.text)
             try synced.get()
             Console.note(
-                """
-                The key \(name) is shown only this once; \(store.keyFile.path) keeps its hash.
-                Send it as `Authorization: Bearer KEY`: a service with this file now refuses requests without a key.
-                """)
+                "The key \(name) is shown only this once; \(store.keyFile.path) keeps its hash.",
+                "Send it as `Authorization: Bearer KEY`: a service with this file now refuses requests without a key.")
         }
     }
 }

@@ -217,6 +217,13 @@ struct TagManagerTests {
                 "Firebase drops the parameter `ga_x`: its name must not begin with `ga_`.",
                 "Firebase drops the parameter `number of times`: its name \(spelling), and no space.",
             ])
+        let item = AttributeValue.object([.init("item_id", "x")])
+        #expect(sentences("a", ["b": true, "c": 1.5, "items": .array([item])]).isEmpty)
+        for value in [item, .array([1])] {
+            #expect(
+                sentences("a", ["b": value])
+                    == ["Firebase drops the parameter `b`: its value is neither text nor a number."])
+        }
         let many = (1...26).map { (Name("p\($0)"), AttributeValue.int(1)) }
         #expect(sentences("a", Dictionary(uniqueKeysWithValues: many.dropLast())).isEmpty)
         #expect(

@@ -5,6 +5,8 @@ package enum FirebaseRule: Hashable, Sendable {
     case parameterName(Name, NameFault)
     case parameterCount(Int)
     case textLength(Name)
+    /// A list or an object; Firebase knows `items` alone as a list.
+    case valueType(Name)
 
     /// What is wrong with a name.
     package enum NameFault: Hashable, Sendable {
@@ -38,7 +40,12 @@ package enum FirebaseRule: Hashable, Sendable {
         if event.parameters.count > maxParameters { rules.append(.parameterCount(event.parameters.count)) }
         for (name, value) in event.parameters.sorted(by: { $0.key < $1.key }) {
             if let fault = fault(of: name.text) { rules.append(.parameterName(name, fault)) }
-            if case .string(let text) = value, text.count > maxTextLength { rules.append(.textLength(name)) }
+            switch value {
+            case .string(let text) where text.count > maxTextLength: rules.append(.textLength(name))
+            case .array where name != "items": rules.append(.valueType(name))
+            case .object: rules.append(.valueType(name))
+            default: break
+            }
         }
         return rules
     }
@@ -67,6 +74,8 @@ package enum FirebaseRule: Hashable, Sendable {
         case .textLength(let name):
             "Firebase drops the parameter `\(shown(name.text))`: its text has more than "
                 + "\(Self.maxTextLength) characters."
+        case .valueType(let name):
+            "Firebase drops the parameter `\(shown(name.text))`: its value is neither text nor a number."
         }
     }
 }
