@@ -58,7 +58,7 @@ enum LocalMoment {
     }
 
     private static func say(_ remark: String) {
-        if made.withLock({ $0.insert(remark).inserted }) { Output.message(remark.oneLine) }
+        if made.withLock({ $0.insert(remark).inserted }) { Output.message(remark) }
     }
 
     /// The value of TZ, if it names no zone.

@@ -54,7 +54,7 @@ extension PlaceArguments {
         let log = try openStore(path, create: create, projections: projections)
         if let traits {
             log.traits = try traits.declared()
-            for unseen in try log.unseenNames(of: log.traits) { Output.message(unseen.sentence.oneLine) }
+            for unseen in try log.unseenNames(of: log.traits) { Output.message(unseen.sentence) }
         }
         return LocalAPI(log)
     }
@@ -74,7 +74,7 @@ func openStore(
             remedy: "The next `save`, `log` or `import` finishes it.")
     }
     let log = try EventLog(path: path, create: create, options: options, projections: projections)
-    if state != .store { Output.message("New store at \(path.contains("/") ? path : "./\(path)").".oneLine) }
+    if state != .store { Output.message("New store at \(path.contains("/") ? path : "./\(path)").") }
     return log
 }
 
@@ -131,8 +131,8 @@ struct PlaceOptions: PlaceArguments {
         describe: (JSONObject) -> String
     ) async throws -> JSONObject {
         let answer = try await connect(create: create).post(path, write)
-        for remark in remarks { Output.message(remark.oneLine) }
-        if let note = answer["user_note"].text { Output.message("Note: \(note.oneLine)") }
+        for remark in remarks { Output.message(remark) }
+        if let note = answer["user_note"].text { Output.message("Note: \(note)") }
         try Output.answer(isJSON ? answer.line : describe(answer), to: answer)
         return answer
     }

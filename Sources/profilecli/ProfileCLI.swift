@@ -118,8 +118,8 @@ struct ProfileCLI: AsyncParsableCommand {
     /// Says why something failed, and the next step.
     static func report(_ failure: Failure) {
         let (message, remedy) = (TypedPlace.completing(in: failure.message), TypedPlace.completing(in: failure.remedy))
-        Output.message(Style.red("Error: ", if: Terminal.hasErrorColours) + message.oneLine)
-        if !remedy.isEmpty { Output.message(remedy.oneLine) }
+        Output.message(Style.red("Error: ", if: Terminal.hasErrorColours) + message)
+        if !remedy.isEmpty { Output.message(remedy) }
     }
 
     /// Swift repairs arguments that are not UTF-8, so another name than the typed one would be stored.

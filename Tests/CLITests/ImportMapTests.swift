@@ -128,7 +128,9 @@ struct ImportMapTests {
     func clearTimes(time: String, pattern: String?) throws {
         let table = "user_id,time,event\nu,\(time),a\n"
         let map = try suggested(table, as: "t.csv")
-        if let pattern { #expect(map.contains(#"format: "\#(pattern)""#), "\(map)") } else {
+        if let pattern {
+            #expect(map.contains(#"format: "\#(pattern)""#), "\(map)")
+        } else {
             #expect(map.contains("time: time\n"), "\(map)")
         }
         #expect(try imported(table, as: "t.csv", by: map).output.contains(#""imported":1"#))

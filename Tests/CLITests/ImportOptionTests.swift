@@ -102,6 +102,17 @@ struct ImportOptionTests {
         #expect(!FileManager.default.fileExists(atPath: cli.store))
     }
 
+    @Test("Each spelling of an e-mail address is the same user")
+    func addresses() throws {
+        let lines = ["email:A@Example.com", "email:a@example.com"].map {
+            #"{"kind":"custom_event","user":"\#($0)","name":"a"}"#
+        }
+        try cli.succeed("import", try file(lines, as: "a.jsonl"))
+        let profile = try cli.succeed("profile", "email:a@EXAMPLE.com", "--format", "json").output
+        #expect(profile.contains(#""count":2"#) && profile.contains(#""id":"email:a@example.com""#), "\(profile)")
+        #expect(try cli.succeed("users").lines.count == 2)
+    }
+
     @Test("Into a service as into a store: resumed, skipped by ID, refused with the line", .timeLimit(.minutes(3)))
     func service() throws {
         let service = try RemoteTests.Service(cli)

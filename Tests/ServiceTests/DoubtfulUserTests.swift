@@ -23,6 +23,17 @@ struct DoubtfulUserTests {
     }
 
     @Test(
+        "An ID of another form than it seems to have gets a note",
+        arguments: [
+            ("email:jane", "no e-mail address"), ("phone:12", "no phone number"), ("EMAIL:jane@example.com", "external"),
+            ("alias:jane", "external"), ("email:jane@example.com", nil), ("phone:+4915112345678", nil),
+            ("alias:crm:jane", nil),
+        ])
+    func form(text: String, words: String?) {
+        #expect(words.map { UserID(text).doubt?.contains($0) == true } ?? (UserID(text).doubt == nil))
+    }
+
+    @Test(
         "Others get none",
         arguments: [
             "jane", "u-1", "nullable", "noneofyourbusiness", "ann o'neill", "0001", "100", "nancy", "orange7", "花子",

@@ -6,6 +6,10 @@ extension UserID {
     package var doubt: String? {
         let text: String
         switch self {
+        case .email(let id) where !ContactForm.isEmail(id): return "The user's ID is no e-mail address."
+        case .phone(let id) where !ContactForm.isPhone(id): return "The user's ID is no phone number."
+        case .externalID(let id) where id.utf8.contains(UInt8(ascii: ":")) && UserID(id) == self && Self.hasForm(id):
+            return "The user's ID begins as one of another form does (as email:ADDRESS), and is an external ID."
         case .externalID(let id), .email(let id), .phone(let id), .device(let id): text = id
         case .alias(_, let name): text = name
         case .brazeID: return nil
@@ -29,6 +33,10 @@ extension UserID {
             return Self.sentence("is a program's word for no value")
         }
         return nil
+    }
+
+    private static func hasForm(_ text: String) -> Bool {
+        ["alias:", "braze:", "email:", "phone:", "device:"].contains { text.lowercased().hasPrefix($0) }
     }
 
     /// A fast path: most IDs have a digit above 0, and begin and end with a letter or a digit.

@@ -74,7 +74,7 @@ struct HistoryCommand: AsyncParsableCommand {
         if pages.count == 0 {
             let answer = try await connection.get("/v1/history", query + range)
             let note = answer["note"].text.map { " \($0)" } ?? ""
-            Output.message("The user has no such event.\(note)".oneLine)
+            Output.message("The user has no such event.\(note)")
             for line in Misses.lines(answer, "Without effect:") { Output.message(line) }
         }
     }

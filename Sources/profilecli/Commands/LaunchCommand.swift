@@ -58,7 +58,7 @@ struct LaunchCommand: AsyncParsableCommand {
             others.isEmpty
             ? "Nothing waits on any other; `profilecli \(TypedPlace.completing("device"))` lists the known ones"
             : "Something waits on \(named)\(more)"
-        Output.message("The device \(device.oneLine) is new. \(waiting).")
+        Output.message("The device \(device) is new. \(waiting).")
     }
 
     private func lines(_ answer: JSONObject) -> [String] {

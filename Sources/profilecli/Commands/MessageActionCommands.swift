@@ -37,7 +37,7 @@ struct ActOnMessage<Action: MessageAction>: AsyncParsableCommand {
         let screen = answer["screen"].text.map { "\($0) is on the screen" } ?? "no message is on the screen"
         let waiting = answer["stack"].elements.count + answer["delayed"].elements.count
         let happened = pages.count == 0 ? "Nothing happened on \(device.shown)" : device.shown
-        Output.message("\(happened): \(screen), \(waiting) waiting.".oneLine)
+        Output.message("\(happened): \(screen), \(waiting) waiting.")
     }
 }
 

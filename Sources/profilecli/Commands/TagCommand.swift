@@ -67,7 +67,7 @@ struct TagCommand: AsyncParsableCommand {
             json.member("time", clock.time)
             if dryRun { json.member("dry_run", true) }
         }
-        for remark in properties.remarks { Output.message(remark.oneLine) }
+        for remark in properties.remarks { Output.message(remark) }
         try Output.answer(place.isJSON ? [answer.line] : TagTable(answer: answer).lines, to: answer)
     }
 }

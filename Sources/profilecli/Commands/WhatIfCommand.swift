@@ -107,7 +107,7 @@ struct WhatIfCommand: AsyncParsableCommand {
     }
 
     private static func warn(_ sentence: String) {
-        Output.message(Style.yellow("Warning: ", if: Terminal.hasErrorColours) + sentence.oneLine)
+        Output.message(Style.yellow("Warning: ", if: Terminal.hasErrorColours) + sentence)
     }
 
     /// The faults, the items, and the rest of the answer: the totals.

@@ -235,7 +235,9 @@ struct ImportSuggestion {
     /// The pattern of times that is unambiguous and not ISO 8601, if it fits all of them.
     private static func format(of texts: [String]) -> String? {
         if texts.allSatisfy({ OccurredAt(iso8601: $0) != nil }) { return nil }
-        let days = ["yyyy/mm/dd", "yyyy.mm.dd", "dd-mmm-yy", "dd-mmm-yyyy", "dd mmm yyyy", "mmm dd, yyyy", "mmm dd yyyy"]
+        let days = [
+            "yyyy/mm/dd", "yyyy.mm.dd", "dd-mmm-yy", "dd-mmm-yyyy", "dd mmm yyyy", "mmm dd, yyyy", "mmm dd yyyy",
+        ]
         let clocks = ["", " hh:mm", " hh:mm:ss", " hh:mm:ss.sss", " hh:mm am", " hh:mm:ss am"]
         return days.lazy.flatMap { day in clocks.lazy.map { day + $0 } }.first { pattern in
             guard let form = TimeForm(format: pattern) else { return false }

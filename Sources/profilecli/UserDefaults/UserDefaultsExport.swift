@@ -113,7 +113,7 @@ struct UserDefaultsExport {
         let bytes = try PropertyList.dictionary(members).bytes(isXML: isXML)
         let file = try OutputFile(path)
         try await file.write { _ in try Output.write(bytes, to: file.descriptor) }
-        for refusal in refusals { Output.message(refusal.oneLine) }
+        for refusal in refusals { Output.message(refusal) }
         if users.count > 1 { Output.message("The items belong to \(users.count) users, and the file names none.") }
         if hasOtherCases {
             Output.message("The guide's app reads the user attribute email only, and skips all others.")
@@ -121,7 +121,7 @@ struct UserDefaultsExport {
         let kept = others.isEmpty ? "" : "; its \(Number.counted(UInt64(others.count), "other key")) stayed"
         let count = UInt64(entries.values.reduce(0) { $0 + $1.count })
         let what = "\(Number.counted(count, "item")) of \(device), \(appGroup)"
-        Output.message("Wrote \(what), to \(path)\(kept).".oneLine)
+        Output.message("Wrote \(what), to \(path)\(kept).")
         if refusals.isEmpty { return }
         throw Failure(
             "\(Number.counted(UInt64(refusals.count), "item")) could not be written.",
@@ -184,7 +184,7 @@ struct UserDefaultsExport {
         guard isFileThere else {
             throw Failure(message, remedy: "Nothing was written. Add --app-group, as in --app-group \(first).")
         }
-        Output.message(message.oneLine)
+        Output.message(message)
     }
 
     private mutating func add(_ item: JSONObject, _ kind: PendingKind) {

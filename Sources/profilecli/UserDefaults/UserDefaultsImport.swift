@@ -28,7 +28,7 @@ struct UserDefaultsImport {
 
     /// Saves what can be saved, and prints the result; throws if an item was refused.
     mutating func run(_ place: PlaceOptions) async throws {
-        for remark in lists.remarks { Output.message(remark.oneLine) }
+        for remark in lists.remarks { Output.message(remark) }
         tellOtherKeys()
         if options.strict { try await rehearse(isJSON: place.isJSON) }
         if !lists.items.isEmpty {
@@ -132,11 +132,11 @@ struct UserDefaultsImport {
         if lists.otherKeys.isEmpty { return }
         let shown = lists.otherKeys.prefix(Self.mostShown).map(\.text).joined(separator: ", ")
         let more = lists.otherKeys.count - Self.mostShown
-        Output.message("Other keys are ignored: \(shown)\(more > 0 ? " and \(more) more" : "").".oneLine)
+        Output.message("Other keys are ignored: \(shown)\(more > 0 ? " and \(more) more" : "").")
     }
 
     private func tellRefusals() {
-        for refusal in refusals.prefix(Self.mostShown) { Output.message("\(refusal.place) \(refusal.reason).".oneLine) }
+        for refusal in refusals.prefix(Self.mostShown) { Output.message("\(refusal.place) \(refusal.reason).") }
         let more = refusals.count - Self.mostShown
         if more > 0 { Output.message("\(more) more were refused; --format json lists all.") }
     }

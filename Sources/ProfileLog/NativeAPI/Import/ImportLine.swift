@@ -122,13 +122,20 @@ package struct ImportLine {
         "user", "value",
     ]
 
+    /// The user of a short line: an e-mail address in lower case, so that each spelling is the same user.
+    private static func user(_ fields: ImportFields) throws(Refusal) -> UserID {
+        let id = try fields.user("user")
+        if case .email(let text) = id, let address = Identifiers.email(text) { return .email(address) }
+        return id
+    }
+
     private static func shortContext(
         _ fields: ImportFields, _ times: ImportTimes
     ) throws(Refusal) -> (UserID, EventContext) {
         var context = EventContext(source: .import)
         context.occurredAt = try times.read(fields["time"], "time")
         try times.check(context.occurredAt, "time")
-        return (try fields.user("user"), context)
+        return (try user(fields), context)
     }
 
     /// As the native API reads the same content.

@@ -109,7 +109,9 @@ package struct ImportRows: Sendable {
     /// Rows of a table with the columns `header`. Throws for a column of the map that it lacks.
     package init(table map: ImportMap, header: [String], _ delimiter: ImportMap.Delimiter) throws(ImportMapError) {
         var seen: Set<String> = []
-        if let twice = header.first(where: { !$0.isEmpty && !seen.insert($0).inserted }) { throw ImportMapError(twice: twice) }
+        if let twice = header.first(where: { !$0.isEmpty && !seen.insert($0).inserted }) {
+            throw ImportMapError(twice: twice)
+        }
         var places: [Int] = []
         for column in map.columns {
             guard let place = header.firstIndex(of: column) else {
