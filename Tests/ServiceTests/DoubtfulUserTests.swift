@@ -25,7 +25,8 @@ struct DoubtfulUserTests {
     @Test(
         "An ID of another form than it seems to have gets a note",
         arguments: [
-            ("email:jane", "no e-mail address"), ("phone:12", "no phone number"), ("EMAIL:jane@example.com", "external"),
+            ("email:jane", "no e-mail address"), ("phone:12", "no phone number"),
+            ("EMAIL:jane@example.com", "external"),
             ("alias:jane", "external"), ("email:jane@example.com", nil), ("phone:+4915112345678", nil),
             ("alias:crm:jane", nil),
         ])
