@@ -137,6 +137,17 @@ struct ImportMapTests {
         #expect(try exported()[0].contains(#""occurred_at":"2026-01-02"#))
     }
 
+    @Test("The column of the recording counts with --recorded alone")
+    func recorded() throws {
+        let (map, table) = ("user: u\nevent: e\nrecorded_at: r\n", "u,e,r\na,b,2024-01-02T00:00:00Z\n")
+        #expect(try imported(table, as: "t.csv", by: map).output.contains(#""imported":1"#))
+        #expect(try !exported()[0].contains(#""recorded_at":"2024"#))
+        let store = cli.folder.appending(path: "past").path
+        let past = try imported(table, as: "t.csv", by: map, "--recorded", "--store", store)
+        #expect(past.output.contains(#""imported":1"#), "\(past)")
+        #expect(try cli.succeed("export", "--store", store).output.contains(#""recorded_at":"2024-01-02T00:00:00"#))
+    }
+
     @Test("Tables as programs write them: numbered rows without a name, a delimiter at the end of each row")
     func written() throws {
         let table = ",user_id,event,x\n0,a,b,\n1,a,c,5,\n"

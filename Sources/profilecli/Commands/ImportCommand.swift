@@ -137,6 +137,7 @@ struct ImportCommand: AsyncParsableCommand {
                 try ImportMap(yaml: text)
             }
             if let id { read.identify(by: id) }
+            if !recorded { read.omitRecording() }
             (source.map, options.idField) = (read, read.idColumn)
         } else {
             options.idField = id

@@ -41,6 +41,9 @@ extension ImportMap {
     /// Takes `column` for the ID of a row.
     package mutating func identify(by column: String) { id = Source(columns: [self.column(column)]) }
 
+    /// Leaves out when rows were recorded: they are recorded when they come.
+    package mutating func omitRecording() { recorded = nil }
+
     /// The column of the ID, if rows have one.
     package var idColumn: String? { id?.columns.first.map { columns[$0] } }
 
