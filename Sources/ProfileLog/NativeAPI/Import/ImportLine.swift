@@ -75,7 +75,7 @@ package struct ImportLine {
     /// Reads one line of JSON.
     package init(_ line: UnsafeRawBufferPointer, _ extras: Extras = .none) throws(Refusal) {
         if line.first(where: { $0 != 0x20 && $0 != 0x09 }) == UInt8(ascii: "[") {
-            throw Refusal("it begins a JSON array: write one object a line, as with `jq -c '.[]'`")
+            throw Refusal("it is no JSON object, but begins an array: write one object a line, as with `jq -c '.[]'`")
         }
         let value: AttributeValue
         do {
