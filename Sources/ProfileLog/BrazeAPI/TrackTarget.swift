@@ -87,7 +87,7 @@ struct TrackTarget {
 
     /// Whether it says neither a name nor a label: so do clients whose users have no alias, and PHP writes `[]` for
     /// `{}`.
-    private static func isEmptyAlias(_ value: AttributeValue) -> Bool {
+    static func isEmptyAlias(_ value: AttributeValue) -> Bool {
         if value == .array([]) { return true }
         guard case .object = value else { return false }
         return [WireNames.aliasName, WireNames.aliasLabel].compactMap { value.present($0) }

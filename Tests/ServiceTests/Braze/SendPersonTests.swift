@@ -202,6 +202,34 @@ struct SendPersonTests {
         }
     }
 
+    @Test("IDs and properties that a client sends empty count as absent; what decides who gets a message does not")
+    func emptyMembers() async throws {
+        try await withThree { (api, _) async throws in
+            let one =
+                #""external_user_id":"one","email":"","braze_id":"","user_alias":{"alias_name":"","alias_label":""}"#
+            for (path, body) in [
+                ("campaigns/trigger/send", #""campaign_id":"mail","send_id":"","trigger_properties":"""#),
+                ("campaigns/trigger/send", #""campaign_id":"mail","trigger_properties":[]"#),
+                ("canvas/trigger/send", #""canvas_id":"tour","canvas_entry_properties":[],"context":"""#),
+            ] {
+                let before = try reached(api).count
+                let (status, json) = await api.post(
+                    "/\(path)",
+                    #"{\#(body),"recipients":[{\#(one),"trigger_properties":"","context":[],"attributes":[]}]}"#)
+                #expect(status == 201 && json.at("dropped") == .null, "\(json)")
+                #expect(try reached(api).count == before + 1, "\(body)")
+            }
+            let message = #""messages":{"apple_push":{"alert":"a","extra":[]}}"#
+            let plain = await api.post(
+                "/messages/send", #"{"external_user_ids":["one"],"campaign_id":"","send_id":"",\#(message)}"#)
+            #expect(plain.status == 201, "\(plain.json)")
+            for member in [#""audience":"""#, #""segment_id":"""#, #""broadcast":"""#] {
+                let refused = await api.post("/messages/send", #"{\#(member),"external_user_ids":["one"],\#(message)}"#)
+                #expect(refused.status == 400, "\(member)")
+            }
+        }
+    }
+
     @Test("Identifiers among the attributes of a recipient are ignored and noted")
     func attributes() async throws {
         try await withThree { (api, _) async throws in

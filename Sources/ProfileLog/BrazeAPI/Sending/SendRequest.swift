@@ -59,6 +59,7 @@ struct SendRequest: Sendable {
 
     /// Reads the body of a request of this form.
     init(_ form: SendForm, _ body: AttributeValue, _ workspace: Workspace) throws {
+        let body = body.withoutEmptyMembers
         switch form {
         case .messages: try self.init(messages: body, workspace)
         case .campaign: try self.init(campaign: body, workspace)
@@ -193,6 +194,7 @@ extension SendRequest {
         guard let campaign = workspace.campaign(id) else {
             throw Self.unknown("campaign", id, among: workspace.campaigns)
         }
+        let body = body.withoutEmptyMembers
         plan = SendPlan(campaign, .trigger, campaign.steps[0].messages)
         plan.properties = try Self.properties(body, ["trigger_properties"])
         guard let recipient = body.present("recipient") else { throw Self.noRecipients }
@@ -233,15 +235,16 @@ extension SendRequest {
 
     /// The recipient, and which of their attributes are ignored.
     private static func recipient(
-        _ value: AttributeValue, at place: String, _ keys: [String]
+        _ given: AttributeValue, at place: String, _ keys: [String]
     ) throws -> (Recipient, ignored: [Name]) {
+        let value = given.withoutEmptyMembers
         var noted: [Name] = []
         let identifiers: [(key: Name, id: Name)] = [
             ("external_user_id", WireNames.externalID), ("user_alias", WireNames.userAlias),
             ("braze_id", WireNames.brazeID), ("email", WireNames.email),
         ]
-        let given = identifiers.compactMap { entry in value.present(entry.key).map { (entry, $0) } }
-        guard given.count == 1, let (entry, identifier) = given.first else {
+        let named = identifiers.compactMap { entry in value.present(entry.key).map { (entry, $0) } }
+        guard named.count == 1, let (entry, identifier) = named.first else {
             let slip = misspelt(in: value, among: recipientKeys + keys, at: place).first
             throw APIProblem.invalid(
                 place, "must have exactly one of external_user_id, user_alias, braze_id, email",
@@ -249,7 +252,7 @@ extension SendRequest {
         }
         var recipient = Recipient(
             person: try person(value, entry.id, identifier, at: "\(place).\(entry.key)", in: place),
-            given: .init("recipients", value))
+            given: .init("recipients", given))
         recipient.properties = try properties(value, keys, at: "\(place).")
         if let members = try value.object("attributes", in: "\(place).") {
             // They would lead the attributes to another user, so those of the recipient count.
@@ -418,6 +421,26 @@ extension SendRequest {
     /// Status 400 with the platform's words.
     static func refusal(_ message: String, at place: String?, _ remedy: String) -> APIProblem {
         APIProblem(status: 400, code: "invalid", error: message, remedy: remedy, place: place)
+    }
+}
+
+extension AttributeValue {
+    /// Without IDs and properties that are empty, as clients write those that they do not have: empty text, an alias
+    /// without name and label, and a list in place of an object, which is how PHP writes an empty one. What decides who
+    /// gets a message, as `audience`, stays.
+    fileprivate var withoutEmptyMembers: AttributeValue {
+        guard case .object(let members) = self else { return self }
+        return .object(
+            members.filter { member in
+                switch member.key {
+                case "campaign_id", "send_id", "external_user_id", WireNames.brazeID, WireNames.email:
+                    member.value != .string("")
+                case WireNames.userAlias: !TrackTarget.isEmptyAlias(member.value)
+                case "trigger_properties", "canvas_entry_properties", "context", "attributes":
+                    member.value != .string("") && member.value != .array([])
+                default: true
+                }
+            })
     }
 }
 

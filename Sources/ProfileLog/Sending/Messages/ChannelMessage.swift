@@ -145,7 +145,8 @@ extension ChannelMessage {
     private static func checkExtra(
         _ message: AttributeValue, refusing keys: [Name], at place: String
     ) throws(SendFault) {
-        guard let extra = message.present("extra") else { return }
+        // PHP writes an empty object as an empty list.
+        guard let extra = message.present("extra"), extra != .array([]) else { return }
         guard case .object = extra else { throw .invalidExtra(place, "It must be an object.") }
         for key in keys where extra[key] != nil {
             throw .invalidExtra(place, "The key '\(key)' belongs to the platform: take another one.")
