@@ -150,8 +150,12 @@ struct ImportMapTests {
 
     @Test("Tables as programs write them: numbered rows without a name, a delimiter at the end of each row")
     func written() throws {
+        let map = "user: user_id\nevent: event\nproperties: \"*\"\n"
         let table = ",user_id,event,x\n0,a,b,\n1,a,c,5,\n"
-        let outcome = try imported(table, as: "t.csv", by: "user: user_id\nevent: event\nproperties: \"*\"\n")
+        let told = "sep=|\r\nuser_id|event|x\r\na|b,c;d|7\r\n"
+        #expect(try suggested(told, as: "u.csv").contains("user: user_id\n"))
+        #expect(try imported(told, as: "u.csv", by: map, "--store", "told").output.contains(#""imported":1"#))
+        let outcome = try imported(table, as: "t.csv", by: map)
         #expect(outcome.output.contains(#""imported":2"#), "\(outcome)")
         let events = try exported()
         #expect(!events[0].contains("properties") && events[1].contains(#""properties":{"x":5}"#), "\(events)")

@@ -44,8 +44,15 @@ struct ImportSource: Sendable {
                 first = (bytes, 1)
                 return
             }
+            let told = CSVRecord.delimiter(toldBy: bytes)
+            if told != nil {
+                header.lines += 1
+                header.bytes += bytes.count + 1
+                bytes = []
+                _ = try reader.withNextLine { bytes = Array($0) }
+            }
             let separator =
-                source.delimiter ?? map.delimiter ?? bytes.withUnsafeBytes(CSVRecord.delimiter(ofHeader:))
+                source.delimiter ?? map.delimiter ?? told ?? bytes.withUnsafeBytes(CSVRecord.delimiter(ofHeader:))
             delimiter = separator
             guard !bytes.isEmpty else { return }
             var names = map.header

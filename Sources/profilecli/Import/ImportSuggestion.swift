@@ -31,7 +31,9 @@ struct ImportSuggestion {
         try ImportSource.Records.refuseOther(header, input.name)
         isTable = header.first != UInt8(ascii: "{")
         if isTable {
-            let separator = delimiter ?? header.withUnsafeBytes(CSVRecord.delimiter(ofHeader:))
+            let told = CSVRecord.delimiter(toldBy: header)
+            if told != nil { _ = try reader.withNextLine { header = Array($0) } }
+            let separator = delimiter ?? told ?? header.withUnsafeBytes(CSVRecord.delimiter(ofHeader:))
             self.delimiter = delimiter
             columns = header.withUnsafeBytes { CSVRecord.fields($0, separator) }.map { ($0, []) }
             for _ in 0..<Self.rowsRead {

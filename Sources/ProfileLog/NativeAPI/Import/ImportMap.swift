@@ -514,6 +514,13 @@ package enum CSVRecord {
         return next
     }
 
+    /// What a first line as `sep=;` says, which is there for spreadsheets; nil for other lines.
+    package static func delimiter(toldBy line: [UInt8]) -> ImportMap.Delimiter? {
+        let text = line.last == 0x0D ? line.dropLast() : line[...]
+        guard text.count == 5, let sign = text.last, text.starts(with: "sep=".utf8) else { return nil }
+        return .byte(sign)
+    }
+
     /// What separates the fields of a header: of comma, semicolon, tab and bar the one that occurs most.
     package static func delimiter(ofHeader record: UnsafeRawBufferPointer) -> ImportMap.Delimiter {
         var counts: [UInt8: Int] = [:]
