@@ -164,11 +164,27 @@ struct FilterOptions: ParsableArguments {
 
     @Option(parsing: .unconditional, help: .init("Recorded before this time.", valueName: "time")) var before: String?
 
-    var query: [(name: String, value: String)] {
+    @Flag(help: "With --since and --before: by when things happened, not by when they were recorded.")
+    var occurred = false
+
+    var query: [(name: String, value: String)] { bounds + order }
+
+    /// Without the order.
+    var bounds: [(name: String, value: String)] {
         kind.map { ("kind", $0) }
             + parameters(
                 ("name", name), ("since", since.map(LocalMoment.time)), ("before", before.map(LocalMoment.time)))
     }
+
+    var order: [(name: String, value: String)] { occurred ? [("order", "occurred")] : [] }
+}
+
+/// `--occurred`, of commands with `--as-of`.
+struct OccurredOption: ParsableArguments {
+    @Flag(help: "By when things happened, not by when they were recorded: as if nothing had happened since.")
+    var occurred = false
+
+    var query: [(name: String, value: String)] { occurred ? [("order", "occurred")] : [] }
 }
 
 struct LimitOption: ParsableArguments {

@@ -261,6 +261,7 @@ extension Failure {
         case "attributes": "KEY=VALUE"
         case "time": "--at"
         case "of": "--plot"
+        case "order": "--occurred"
         case "flush_interval_s": "--flush-interval"
         case "session_timeout_s": "--session-timeout"
         // Every other field is named after its option.

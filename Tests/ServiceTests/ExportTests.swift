@@ -66,7 +66,8 @@ struct ExportTests {
             #expect(events.map { with($0, without: ["profile_number"]) } == expected, "seed \(seed), as of \(asOf)")
             for event in events where event.at("user_number") != 0 {
                 guard case .int(let user) = event.at("user_number") else { continue }
-                let profile = try api.log.canonicalUser(of: UserNumber(rawValue: UInt64(user)), asOf: asOf)
+                let profile = try api.log.canonicalUser(
+                    of: UserNumber(rawValue: UInt64(user)), in: PastHistory(to: asOf))
                 #expect(event.at("profile_number") == .int(Int64(profile.rawValue)))
             }
 

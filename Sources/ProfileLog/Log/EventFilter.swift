@@ -14,6 +14,8 @@ public struct EventFilter: Hashable, Sendable {
     package var since: Timestamp?
     /// Recorded before this time.
     package var before: Timestamp?
+    /// Whether `since` and `before` are times of recording or of occurrence.
+    package var order = EventOrder.recorded
 
     /// Lets everything through.
     public init(
@@ -34,8 +36,11 @@ public struct EventFilter: Hashable, Sendable {
     }
 
     func matches(_ event: RecordedEvent) -> Bool {
-        if let since, event.recordedAt < since { return false }
-        if let before, event.recordedAt >= before { return false }
+        if since != nil || before != nil {
+            let time = order == .recorded ? event.recordedAt : event.occurredAt.timestamp
+            if let since, time < since { return false }
+            if let before, time >= before { return false }
+        }
         if let kinds, !kinds.contains(event.event.kind) { return false }
         if let positions, !positions.contains(event.position) { return false }
         if let device, event.context.device.map({ !$0.hasSameBytes(as: device) }) ?? true { return false }

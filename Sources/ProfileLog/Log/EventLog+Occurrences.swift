@@ -28,10 +28,11 @@ extension EventLog {
     /// order of the log; of those who were merged into them too. Reads their events.
     ///
     /// - Parameters:
+    ///   - until: nothing that happened later, nor who was merged later; nil for all.
     ///   - effect: what becomes of each event in an altered history.
     ///   - rules: the rules of an altered history; nil for those of the log.
     package func forEachOccurrence(
-        of user: UserNumber, asOf version: Version,
+        of user: UserNumber, asOf version: Version, until: Timestamp? = nil,
         altered effect: (RecordHeader, UInt64) -> RecordEffect = { _, _ in .none }, under rules: RulesTimeline? = nil,
         _ body: (Occurrence) throws -> Void
     ) throws {
@@ -40,12 +41,16 @@ extension EventLog {
             let voided = try view.voidedEvents(among: recorded)
             let timeline = try rules ?? states.rules(view)
             var fold = OccurrenceFold()
-            let history = try view.mergedHistory(of: user.rawValue, upTo: version.rawValue)
+            let history = try view.mergedHistory(of: user.rawValue, upTo: version.rawValue, until: until)
             for position in history.positions where !voided.contains(position) {
                 let header = try view.header(at: position)
                 try effect(header, position).withRecord(inPlaceOf: header) { header in
                     try fold.apply(
-                        header, at: Position(rawValue: position), under: timeline?.rules(at: position), body)
+                        header, at: Position(rawValue: position), under: timeline?.rules(at: position)
+                    ) { occurrence in
+                        if let until, occurrence.at > until { return }
+                        try body(occurrence)
+                    }
                 }
             }
         }
@@ -54,9 +59,10 @@ extension EventLog {
 
 extension LogView {
     /// The positions of the events of `user` up to `version` and of all who were merged into them, in the order of the
-    /// log. `merges` are the `usersMerged` events of `user` by which each of the others came.
+    /// log. `merges` are the `usersMerged` events of `user` by which each of the others came. Without those who were
+    /// merged after `until`.
     package func mergedHistory(
-        of user: UInt64, upTo version: UInt64
+        of user: UInt64, upTo version: UInt64, until: Timestamp? = nil
     ) throws -> (positions: [UInt64], merges: [UInt64: UInt64]) {
         var all: [UInt64] = []
         var merges: [UInt64: UInt64] = [:]
@@ -68,6 +74,7 @@ extension LogView {
                 guard header.kind == .usersMerged, let source = RecordBody(header.body)?.otherUser,
                     let merged = try mergedPositions(header, position)
                 else { continue }
+                if let until, try occurredAt(position) > until { continue }
                 merges[source] = stream.merge ?? position
                 streams.append((merged, stream.merge ?? position))
             }

@@ -13,18 +13,12 @@ extension EventLog {
         of user: UserNumber, asOf moment: Moment, order: EventOrder = .recorded
     ) throws -> ProfileState {
         try withView { view in
-            try refuseFuture(moment, view)
-            switch order {
-            case .recorded:
-                let version = try view.version(of: user.rawValue, at: moment)
-                return try states.state(ProfileProjection.self, user.rawValue, version: version, view)
-            case .occurred:
-                var (recorded, end) = (moment, Timestamp(rawValue: .max))
-                if case .time(let time) = moment { (recorded, end) = (.now, time) }
-                let version = try view.version(of: user.rawValue, at: recorded)
-                let fold = OccurredFold(view: view, names: names, rules: try states.rules(view))
-                return try fold.state(of: user.rawValue, version: version, until: end)
+            let past = try pastHistory(of: user.rawValue, at: moment, order: order, view)
+            guard let state = try pastState(of: user.rawValue, in: past, view) else {
+                throw MomentError.beforeUser(
+                    created: Position(rawValue: try view.positions(of: user.rawValue, from: 1, to: 1)[0]))
             }
+            return state
         }
     }
 
@@ -42,7 +36,7 @@ extension EventLog {
     }
 
     /// Refuses a time after now. Events may have been recorded while the clock was ahead: their times are no future.
-    private func refuseFuture(_ moment: Moment, _ view: LogView) throws {
+    func refuseFuture(_ moment: Moment, _ view: LogView) throws {
         guard case .time(let time) = moment else { return }
         let now = options.now()
         if time <= now { return }
@@ -105,6 +99,27 @@ extension EventLog {
         }
     }
 
+    /// The user who had `id` in `past`, with the IDs of then; nil as for ``user(with:asOf:)``. By occurrence, an ID is
+    /// that of who has it today, or had it until a merge.
+    package func user(with id: UserID, in past: PastHistory) throws -> UserInfo? {
+        if past.order == .recorded { return try user(with: id, asOf: past.position) }
+        return try withView { view in
+            var number: UInt64?
+            switch id {
+            case .brazeID: number = try view.user(id, upTo: 0, braze: braze)
+            case .externalID, .alias:
+                number = try view.user(id, braze: braze)
+                if number == nil, let merge = try merge(releasing: id) {
+                    number = try view.user(id, upTo: merge.position.rawValue - 1, braze: braze)
+                }
+            case .email, .phone, .device: return nil
+            }
+            guard let number else { return nil }
+            let user = try pastUser(view.canonicalUser(of: number, in: past), past, view).info
+            return user.isErased || user.version == .none ? nil : user
+        }
+    }
+
     /// The merge that took `id`, an external ID or an alias, from its user, and who that user is now. Nil if no user
     /// lost it so, if they were erased since, or if the merge is not among the newest million events.
     package func merge(releasing id: UserID) throws -> (position: Position, user: UserInfo)? {
@@ -120,45 +135,53 @@ extension EventLog {
 
     // MARK: - All users
 
-    /// Up to `limit` users with numbers above `after` who were there at `position`, and how many there were.
+    /// Up to `limit` users with numbers above `after` who were there in `past`, the last number that was looked at,
+    /// and that of the last user who was recorded by then: without an end of occurrence, how many there were.
     ///
-    /// A user has the IDs and the version of then. Erased users are erased in the past too. Costs the events of each.
+    /// A user has the IDs and the number of events of then. Erased users are erased in the past too. Costs the events
+    /// of each. Looks at `mostScanned` users: a page may be short although more follow.
     package func users(
-        after: UserNumber, limit: Int, asOf position: Position
-    ) throws -> (users: [PastUser], total: UInt64) {
+        after: UserNumber, limit: Int, in past: PastHistory, mostScanned: UInt64 = .max
+    ) throws -> (users: [PastUser], scanned: UInt64, total: UInt64) {
         try withView { view in
-            let total = try view.userCount(upTo: position.rawValue)
+            let total = try view.userCount(upTo: past.position.rawValue)
             var users: [PastUser] = []
             var number = after.rawValue
-            while number < total, users.count < limit {
+            while number < total, users.count < limit, number - after.rawValue < mostScanned {
                 number += 1
-                users.append(try pastUser(number, position.rawValue, view))
+                let user = try pastUser(number, past, view)
+                if user.info.version > .none { users.append(user) }
             }
-            return (users, total)
+            return (users, max(number, after.rawValue), total)
         }
     }
 
-    /// How many users there were at `position`.
-    package func userCount(asOf position: Position) throws -> UInt64 {
-        try withView { try $0.userCount(upTo: position.rawValue) }
+    /// How many users were recorded by the end of `past`.
+    package func userCount(in past: PastHistory) throws -> UInt64 {
+        try withView { try $0.userCount(upTo: past.position.rawValue) }
     }
 
-    /// A user as of a position, and who they were merged into by then; the user itself if they were not.
+    /// A user as of a past moment, and who they were merged into by then; the user itself if they were not.
     package typealias PastUser = (info: UserInfo, canonical: UserNumber)
 
-    func pastUser(_ number: UInt64, _ position: UInt64, _ view: LogView) throws -> PastUser {
+    /// The user in `past`, at version 0 if they were not there.
+    ///
+    /// By occurrence they have the IDs that the log knows today, but for those of merges that came later.
+    func pastUser(_ number: UInt64, _ past: PastHistory, _ view: LogView) throws -> PastUser {
         var info = try info(number, view)
-        info.version = Version(rawValue: try view.version(of: number, upTo: position))
-        let canonical = try view.canonicalUser(of: number, upTo: position)
+        let recorded = try view.version(of: number, upTo: past.position.rawValue)
+        info.version = Version(
+            rawValue: past.until == nil ? recorded : try view.events(of: number, in: past)?.count ?? 0)
+        let canonical = try view.canonicalUser(of: number, in: past)
         if !info.isErased {
-            info.ids = canonical == number ? try view.identities(of: number, version: info.version.rawValue) : []
+            info.ids = canonical == number ? try view.identities(of: number, version: recorded, in: past) : []
         }
         return (info, UserNumber(rawValue: canonical))
     }
 
-    /// The canonical user of `user` at `position`.
-    package func canonicalUser(of user: UserNumber, asOf position: Position) throws -> UserNumber {
-        try withView { UserNumber(rawValue: try $0.canonicalUser(of: user.rawValue, upTo: position.rawValue)) }
+    /// The canonical user of `user` in `past`.
+    package func canonicalUser(of user: UserNumber, in past: PastHistory) throws -> UserNumber {
+        try withView { UserNumber(rawValue: try $0.canonicalUser(of: user.rawValue, in: past)) }
     }
 
     /// The void events at `position`, by all records that are readable. Scans the log up to there.
@@ -177,12 +200,12 @@ extension EventLog {
 
     // MARK: - Changed users
 
-    /// Calls `body` with each user with a number above `after` who has an event after position `from` and up to `to`,
-    /// ascending, until it returns false: with the profile at both, nil before the user was there.
+    /// Calls `body` with each user with a number above `after` who has an event in one of `from` and `to` that is not
+    /// in the other, ascending, until it returns false: with the profile in both, nil where the user was not there.
     ///
     /// Skips those who are erased or merged today.
     package func forEachChangedUser(
-        after: UserNumber, from: Position, to: Position, skipping: ((UserNumber, StorageError) -> Void)? = nil,
+        after: UserNumber, from: PastHistory, to: PastHistory, skipping: ((UserNumber, StorageError) -> Void)? = nil,
         _ body: (UserInfo, ProfileState?, ProfileState) throws -> Bool
     ) throws {
         try withView { view in
@@ -191,7 +214,12 @@ extension EventLog {
             while number < count {
                 number += 1
                 do {
-                    guard let change = try change(of: number, from: from, to: to, view) else { continue }
+                    let isRecorded = from.order == .recorded && to.order == .recorded
+                    guard
+                        let change = isRecorded
+                            ? try change(of: number, from: from.position, to: to.position, view)
+                            : try occurredChange(of: number, from: from, to: to, view)
+                    else { continue }
                     if try !body(change.user, change.before, change.after) { return }
                 } catch let error as StorageError {
                     guard case .damaged = error, let skipping else { throw error }
@@ -216,6 +244,36 @@ extension EventLog {
         let earlier = try view.version(of: number, upTo: from.rawValue)
         let before = earlier == 0 ? nil : try states.state(ProfileProjection.self, number, version: earlier, view)
         return (user, before, try states.state(ProfileProjection.self, number, version: version, view))
+    }
+
+    /// As `change`, folded by occurrence.
+    private func occurredChange(
+        of number: UInt64, from: PastHistory, to: PastHistory, _ view: LogView
+    ) throws -> (user: UserInfo, before: ProfileState?, after: ProfileState)? {
+        let version = try view.version(of: number, upTo: to.position.rawValue)
+        let differs = try view.positions(of: number, from: 1, to: version).contains { position in
+            try view.has(position, in: to) && !view.has(position, in: from)
+        }
+        guard differs else { return nil }
+        let user = try info(number, view)
+        guard !user.isErased, try view.mergedInto(number) == nil else { return nil }
+        guard let after = try pastState(of: number, in: to, view) else { return nil }
+        return (user, try pastState(of: number, in: from, view), after)
+    }
+
+    /// The profile of a user in `past`; nil if they were not there.
+    func pastState(of number: UInt64, in past: PastHistory, _ view: LogView) throws -> ProfileState? {
+        let version = try view.version(of: number, upTo: past.position.rawValue)
+        if version == 0 { return nil }
+        guard let until = past.until else {
+            return try states.state(ProfileProjection.self, number, version: version, view)
+        }
+        do {
+            let fold = OccurredFold(view: view, names: names, rules: try states.rules(view))
+            return try fold.state(of: number, version: version, until: until)
+        } catch MomentError.beforeUser {
+            return nil
+        }
     }
 }
 
@@ -295,10 +353,10 @@ extension LogView {
         return first - 1 + UInt64(row.prefix { $0 <= position }.count)
     }
 
-    /// The canonical user of `user` at `position`.
-    fileprivate func canonicalUser(of user: UInt64, upTo position: UInt64) throws -> UInt64 {
+    /// The canonical user of `user` in `past`.
+    func canonicalUser(of user: UInt64, in past: PastHistory) throws -> UInt64 {
         var canonical = user
-        while let (target, at) = try merge(of: canonical), at <= position { canonical = target }
+        while let (target, at) = try merge(of: canonical), try has(at, in: past) { canonical = target }
         return canonical
     }
 
@@ -324,7 +382,7 @@ extension LogView {
         switch id {
         case .brazeID(let text):
             guard let user = braze.user(text), user > 0, user <= (try userCount()) else { return nil }
-            return try canonicalUser(of: user, upTo: position)
+            return try canonicalUser(of: user, in: PastHistory(to: Position(rawValue: position)))
         case .externalID, .alias:
             let owner = try user(id, braze: braze)
             if position >= last { return owner }
@@ -364,13 +422,17 @@ extension LogView {
         return change
     }
 
-    /// The user's IDs after `version` of their events, in the order in which they were given.
-    fileprivate func identities(of user: UInt64, version: UInt64) throws -> [UserID] {
+    /// The user's IDs after `version` of their events, in the order in which they were given. Merges that are not in
+    /// `past` give none.
+    fileprivate func identities(
+        of user: UInt64, version: UInt64, in past: PastHistory = PastHistory(to: Position(rawValue: .max))
+    ) throws -> [UserID] {
         var ids: [UserID] = []
         for position in try positions(of: user, from: 1, to: version) {
             let header = try header(at: position)
             guard case .identity(let change)? = header.kind?.role, let body = RecordBody(header.body), !body.erased
             else { continue }
+            if change == .merged, try !has(position, in: past) { continue }
             // What a merge releases were IDs of the source.
             if change != .merged { ids.removeAll { body.released.contains($0) } }
             ids += body.identities.filter { !ids.contains($0) }

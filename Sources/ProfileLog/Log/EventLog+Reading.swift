@@ -2,8 +2,8 @@ extension EventLog {
     // MARK: - All profiles
 
     /// Calls `body` with the profile of every user who is not erased or merged into another, in the order of their
-    /// creation, all from one view. Returns the position of that view. As of an earlier position there are the users
-    /// who were there, with the IDs of then.
+    /// creation, all from one view. Returns the position of that view. In the past there are the users who were there,
+    /// with the IDs of then.
     ///
     /// The read transaction stays open, so `body` should not wait. Erasures during it are not seen; a profile
     /// that they make unreadable is skipped.
@@ -11,32 +11,43 @@ extension EventLog {
     /// - Parameters:
     ///   - user: the number after which it begins.
     ///   - end: the number with which it ends.
-    ///   - position: as of which profiles are read; nil for the present.
+    ///   - past: of which profiles are read; nil for the present. By occurrence there is no usage.
     ///   - withUsage: whether `body` gets the state of ``UsageProjection`` too.
     ///   - skipping: gets each user with damage, who is then skipped; nil to throw at the first. Also for damage that
     ///     `body` met.
-    ///   - body: gets the user, the time at which they were created, and the states.
+    ///   - body: gets the user, the time at which they were created (by occurrence: of what they did first), and the
+    ///     states.
     package func forEachProfile(
         after user: UserNumber = UserNumber(rawValue: 0), through end: UserNumber = UserNumber(rawValue: .max),
-        asOf position: Position? = nil, withUsage: Bool, skipping: ((UserNumber, StorageError) -> Void)? = nil,
+        in past: PastHistory? = nil, withUsage: Bool, skipping: ((UserNumber, StorageError) -> Void)? = nil,
         _ body: (UserInfo, Timestamp, ProfileState, UsageState?) throws -> Void
     ) throws -> Position {
         try withView { view in
             var number = user.rawValue
             let count = min(try view.userCount(), end.rawValue)
-            let position = position.flatMap { $0.rawValue < view.last ? $0 : nil }
+            let past = past.flatMap { $0.order == .occurred || $0.position.rawValue < view.last ? $0 : nil }
             while number < count {
                 number += 1
                 view.addresses?.noteUser(last: view.last)
                 do {
                     let found =
-                        try position.map { try pastUser(number, $0.rawValue, view) }
+                        try past.map { try pastUser(number, $0, view) }
                         ?? presentUser(number, view)
                     let user = found.info
                     // Users are numbered in the order of their creation.
-                    if position != nil, user.version == .none { break }
+                    if let past, user.version == .none {
+                        if past.order == .recorded { break }
+                        continue
+                    }
                     guard !user.isErased, found.canonical == user.number else { continue }
                     let version = user.version.rawValue
+                    if let past, past.order == .occurred {
+                        guard let first = try view.events(of: number, in: past)?.first,
+                            let state = try pastState(of: number, in: past, view)
+                        else { continue }
+                        try body(user, first, state, nil)
+                        continue
+                    }
                     let profile = try states.state(ProfileProjection.self, number, version: version, view)
                     let usage =
                         withUsage

@@ -9,15 +9,16 @@ extension EventLog {
     }
 
     /// Folds for `traits` of `user` as of `version`, at the time `now`: of what they and the users merged into them
-    /// did. Reads their events. `effect` and `rules` are those of an altered history.
+    /// did, and not after `until`. Reads their events. `effect` and `rules` are those of an altered history.
     package func foldTraits(
-        _ traits: [ComputedTrait], of user: UserNumber, asOf version: Version, at now: Timestamp,
+        _ traits: [ComputedTrait], of user: UserNumber, asOf version: Version, until: Timestamp? = nil,
+        at now: Timestamp,
         altered effect: @escaping (RecordHeader, UInt64) -> RecordEffect = { _, _ in .none },
         under rules: RulesTimeline? = nil
     ) throws -> [TraitFold] {
         let table = TraitTable(traits, self, altered: effect)
         var folds = traits.map { TraitFold($0.function) }
-        try forEachOccurrence(of: user, asOf: version, altered: effect, under: rules) { occurrence in
+        try forEachOccurrence(of: user, asOf: version, until: until, altered: effect, under: rules) { occurrence in
             try table.apply(occurrence, at: now, to: &folds)
         }
         return folds
@@ -38,7 +39,7 @@ extension EventLog {
                 user = known
             } else {
                 user =
-                    try position.map { try canonicalUser(of: occurrence.user, asOf: $0) }
+                    try position.map { try canonicalUser(of: occurrence.user, in: PastHistory(to: $0)) }
                     ?? canonicalUser(of: occurrence.user)
                 canonical[occurrence.user] = user
             }

@@ -18,23 +18,21 @@ struct DiffEndpoint {
         let limit = try query.limit(standard: Self.standardUsers, most: Self.mostUsers)
         try query.end()
         let now = log.options.now()
-        let (first, second) = (try Query.moment(a, "a", now: now), try Query.moment(b, "b", now: now))
+        let earlier = AskedPast(try Query.moment(a, "a", now: now), order, at: "a")
+        let later = AskedPast(try Query.moment(b, "b", now: now), order, at: "b")
         if let id {
-            let user = try log.pastUser(meantBy: id, asOf: first, "a") ?? log.knownUser(meantBy: id, asOf: second, "b")
-            return try diff(of: user, first, second, order)
+            let user = try log.pastUser(meantBy: id, in: earlier) ?? log.knownUser(meantBy: id, in: later)
+            return try diff(of: user, earlier, later)
         }
-        guard order == .recorded else { throw APIProblem.invalid("order", "is for one user") }
-        return try diffOfAll(first, second, after: after, limit: limit)
+        return try diffOfAll(earlier, later, after: after, limit: limit)
     }
 
-    private func diff(
-        of user: UserInfo, _ first: Moment, _ second: Moment, _ order: EventOrder
-    ) throws -> APIAnswer {
-        let before = try profile(of: user, first, "a", order)
-        let after = try profile(of: user, second, "b", order)
-        guard before != nil || after != nil else {
-            throw APIProblem(MomentError.beforeUser(created: user.created), "b")
-        }
+    private func diff(of user: UserInfo, _ earlier: AskedPast, _ later: AskedPast) throws -> APIAnswer {
+        let before = try profile(of: user, earlier)
+        let after = try profile(of: user, later)
+        // Says why.
+        if before == nil, after == nil { _ = try later.profile(of: user.number, log) }
+        let note = try earlier.note(log)
         return APIAnswer.ok(version: user.version) { json in
             json.member("user", user)
             for (key, state) in [("a", before), ("b", after)] {
@@ -44,33 +42,36 @@ struct DiffEndpoint {
                 }
             }
             json.changes(log.changes(from: before, to: after ?? ProfileProjection.initial))
+            json.member("note", note)
         }
     }
 
     /// The profile at `moment`, after a merge that of the canonical user; nil if the user was not there yet.
-    private func profile(
-        of user: UserInfo, _ moment: Moment, _ place: String, _ order: EventOrder
-    ) throws -> ProfileState? {
-        do {
-            var number = user.number
-            switch moment {
-            case .version: break
-            case .now, .position, .time: number = try log.canonicalUser(of: number, asOf: log.position(at: moment))
+    private func profile(of user: UserInfo, _ asked: AskedPast) throws -> ProfileState? {
+        try APIProblem.resolving(asked.place) {
+            do {
+                var number = user.number
+                switch asked.moment {
+                case .version: break
+                case .now, .position, .time, nil:
+                    number = try log.canonicalUser(of: number, in: asked.wholeHistory(log))
+                }
+                return try log.profile(of: number, asOf: asked.moment ?? .now, order: asked.order)
+            } catch MomentError.beforeUser {
+                return nil
             }
-            return try log.profile(of: number, asOf: moment, order: order)
-        } catch MomentError.beforeUser {
-            return nil
-        } catch let error as MomentError {
-            throw APIProblem(error, place)
         }
     }
 
     private func diffOfAll(
-        _ first: Moment, _ second: Moment, after: UserNumber, limit: Int
+        _ earlier: AskedPast, _ later: AskedPast, after: UserNumber, limit: Int
     ) throws -> APIAnswer {
-        let from = try APIProblem.resolving("a") { try log.position(at: first) }
-        let to = try APIProblem.resolving("b") { try log.position(at: second) }
-        guard from <= to else { throw APIProblem.invalid("a", "must not be later than `b`") }
+        let (from, to) = (try earlier.wholeHistory(log), try later.wholeHistory(log))
+        let happensLater = if let from = from.until, let to = to.until { from > to } else { false }
+        guard from.position <= to.position, !happensLater else {
+            throw APIProblem.invalid("a", "must not be later than `b`")
+        }
+        let note = try earlier.note(log)
         var (count, created, more) = (0, 0, false)
         let damage = DamageList()
         // After the last user that was written: of this answer only if no other follows.
@@ -80,8 +81,8 @@ struct DiffEndpoint {
             held = []
         }
         return try APIAnswer.ok { json in
-            json.member("a", from)
-            json.member("b", to)
+            json.member("a", from.position)
+            json.member("b", to.position)
             json.key("users")
             json.beginArray()
             try log.forEachChangedUser(
@@ -109,6 +110,7 @@ struct DiffEndpoint {
             json.member("more", more)
             if !more { noteHeld() }
             damage.write(to: &json)
+            json.member("note", note)
         }
     }
 }
@@ -140,14 +142,14 @@ extension DiffEndpoint {
     private static let side: AnswerShape = ["version": .integer, "position": .position]
 
     private static let ofUser: AnswerShape = .named(
-        "UserDifference", ["user": .user, "a": side, "b": side, "changes": changes])
+        "UserDifference", ["user": .user, "a": side, "b": side, "changes": changes, "note?": .text])
 
     private static let ofAll: AnswerShape = .named(
         "StoreDifference",
         [
             "a": .position, "b": .position,
             "users": [["user": .orNull(.user), "created": .boolean, "changes": changes]], "changed": .integer,
-            "created": .integer, "more": .boolean,
+            "created": .integer, "more": .boolean, "note?": .text,
         ] + DamageList.shape)
 
     static let shape: AnswerShape = .either([ofUser, ofAll])

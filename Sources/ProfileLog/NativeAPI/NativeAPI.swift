@@ -142,7 +142,7 @@ package struct NativeAPI: Dialect {
         ) { try await $0.inApp.act($1) },
         read(
             "/v1/pending", "what waits for a launch or to be sent, by device and storage",
-            [.init("device"), user, .init("storage"), limit, asOf], answers: PendingEndpoints.pendingItems
+            [.init("device"), user, .init("storage"), limit, asOf, order], answers: PendingEndpoints.pendingItems
         ) { try $0.pending.pending($1) },
         .init(
             .post, "/v1/pending/discard", "give up what waits, with a reason",
@@ -168,7 +168,8 @@ package struct NativeAPI: Dialect {
             ], answers: ProfileEndpoint.shape
         ) { try ProfileEndpoint(log: $0.log).profile($1) },
         read(
-            "/v1/traits", "the computed traits, and their values for a user", [user, asOf], answers: TraitEndpoint.shape
+            "/v1/traits", "the computed traits, and their values for a user", [user, asOf, order],
+            answers: TraitEndpoint.shape
         ) {
             try TraitEndpoint(log: $0.log).traits($1)
         },
@@ -205,7 +206,7 @@ package struct NativeAPI: Dialect {
         ) { try MessageEndpoints(log: $0.log).explain($1) },
         read(
             "/v1/users", "all users, or those who pass a condition, now or at any past moment",
-            page + [.init("where"), .init("count", .boolean), asOf], answers: UserSearch.shape
+            page + [.init("where"), .init("count", .boolean), asOf, order], answers: UserSearch.shape
         ) { try await $0.whole.users($1) },
         read(
             "/v1/series", "numbers by day or hour",
@@ -232,7 +233,7 @@ package struct NativeAPI: Dialect {
             RulesEndpoints.inputs, answers: RulesEndpoints.shape
         ) { try await RulesEndpoints(store: $0.store).set($1) },
         read(
-            "/v1/rules", "which update of an attribute wins, now or as of an earlier moment", [asOf],
+            "/v1/rules", "which update of an attribute wins, now or as of an earlier moment", [asOf, order],
             answers: RulesEndpoints.shape
         ) {
             try RulesEndpoints(store: $0.store).rules($1)
@@ -322,7 +323,9 @@ package struct NativeAPI: Dialect {
     private static let user = EndpointInput("user")
     private static let limit = EndpointInput("limit", .integer)
     private static let page = [EndpointInput("after", .integer), limit]
-    private static let filter = ["kind", "name", "field", "device", "since", "before"].map { EndpointInput($0) }
+    private static let filter = ["kind", "name", "field", "device", "since", "before", "order"].map {
+        EndpointInput($0)
+    }
     private static let asOf = EndpointInput("as_of")
     private static let order = EndpointInput("order")
     private static let launch: [EndpointInput] = [.init("kind"), .init("only", .array), .init("die_after"), time]

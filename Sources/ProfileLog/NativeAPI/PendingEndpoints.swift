@@ -23,10 +23,10 @@ struct PendingEndpoints {
         let user = try query.user()
         let storage = try query.text("storage").map(Self.storage)
         let limit = try query.limit(standard: 10_000, most: Self.mostPendingItems)
-        let asOf = try query.moment("as_of", now: log.options.now())
+        let asked = try query.past(now: log.options.now())
         try query.end()
-        let number = try user.map { try log.knownUser(meantBy: $0, asOf: asOf, "as_of").number }
-        let past = try asOf.map(past)
+        let number = try user.map { try log.knownUser(meantBy: $0, in: asked).number }
+        let past = try asked.history(log).map { try states(in: $0, asked) }
         let devices: [Name]
         if let device {
             let isKnown = if let past { past.states[Name(device)] != nil } else { try log.device(device) != nil }
@@ -63,16 +63,15 @@ struct PendingEndpoints {
 
     /// What the devices were at a past moment.
     private struct Past {
-        let position: Position
+        let history: PastHistory
         let states: [Name: DeviceState]
         /// The time from which ages count.
         let now: Timestamp
     }
 
-    private func past(_ moment: Moment) throws -> Past {
-        let position = try APIProblem.resolving("as_of") { try log.position(at: moment) }
-        let now: Timestamp? = if case .time(let time) = moment { time } else { try log.event(at: position)?.recordedAt }
-        return Past(position: position, states: try log.devices(asOf: position), now: now ?? log.options.now())
+    private func states(in history: PastHistory, _ asked: AskedPast) throws -> Past {
+        Past(
+            history: history, states: try log.devices(in: history), now: try asked.time(at: history.position, log))
     }
 
     private func waiting(
@@ -81,7 +80,7 @@ struct PendingEndpoints {
     ) throws -> Waiting {
         func owner(_ event: RecordedEvent) throws -> UserNumber {
             guard let past else { return try log.canonicalUser(of: event.user) }
-            return try log.canonicalUser(of: event.user, asOf: past.position)
+            return try log.canonicalUser(of: event.user, in: past.history)
         }
         func isWanted(_ event: RecordedEvent) throws -> Bool {
             try user.map { try owner(event) == $0 } ?? true && storage.map { $0 == event.context.storage } ?? true

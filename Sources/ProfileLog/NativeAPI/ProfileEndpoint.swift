@@ -9,32 +9,28 @@ struct ProfileEndpoint {
     func profile(_ request: APIRequest) throws -> APIAnswer {
         var query = Query(request)
         let id = try Identifiers.user(query.requiredText("user"))
-        let asOf = try query.moment("as_of", now: log.options.now())
+        let asked = try query.past(now: log.options.now())
         let launch = try query.launch("at_launch")
-        let order = try query.order()
         let includePending = try query.flag("include_pending")
         try query.end()
-        let user = try log.knownUser(meantBy: id, asOf: asOf, "as_of")
+        let user = try log.knownUser(meantBy: id, in: asked)
         if let launch {
-            guard asOf == nil, order == .recorded, !includePending else {
+            guard asked.isPresent, !includePending else {
                 throw APIProblem.invalid(
                     "at_launch", "shows both sides of a launch, without other options", remedy: "Omit the others.")
             }
             return try profile(of: user, atLaunch: launch)
         }
-        let state = try APIProblem.resolving("as_of") {
-            try log.profile(of: user.number, asOf: asOf ?? .now, order: order)
-        }
+        let state = try asked.profile(of: user.number, log)
         return try APIAnswer.ok(version: state.version) { json in
             profiles.write(user, to: &json)
             try profiles.write(state, to: &json)
-            // The order of occurrence has no version whose occurrences could be read.
-            if order == .recorded {
-                let time = try log.time(at: asOf ?? .now, state.lastPosition)
-                try profiles.write(traits: TraitReader(log, at: time), of: user.number, state, to: &json)
-            }
+            let time = try asked.time(at: state.lastPosition, log)
+            let traits = TraitReader(log, in: try asked.history(of: user.number, log), at: time)
+            try profiles.write(traits: traits, of: user.number, state, to: &json)
             if includePending {
-                let rules = try log.boundRules(asOf: asOf == nil ? Position(rawValue: .max) : state.lastPosition)
+                let isNow = asked.moment == nil
+                let rules = try log.boundRules(asOf: isNow ? Position(rawValue: .max) : state.lastPosition)
                 try json.object("with_pending") { try profiles.write(state.flushingAllPending(under: rules), to: &$0) }
             }
         }

@@ -29,13 +29,14 @@ struct RulesEndpoints {
     /// `GET /v1/rules`: the rules now, or as of an earlier moment.
     func rules(_ request: APIRequest) throws -> APIAnswer {
         var query = Query(request)
-        let moment = try query.moment("as_of", now: store.log.options.now())
+        let asked = try query.past(now: store.log.options.now())
         try query.end()
-        let position = try APIProblem.resolving("as_of") { try moment.map { try store.log.position(at: $0) } }
-        return try answer(asOf: position, isChanged: nil)
+        // Rules happen when they are recorded: both orders have the same ones.
+        let position = try APIProblem.resolving("as_of") { try asked.moment.map { try store.log.position(at: $0) } }
+        return try answer(asOf: position, isChanged: nil, note: asked.note(store.log))
     }
 
-    private func answer(asOf position: Position?, isChanged: Bool?) throws -> APIAnswer {
+    private func answer(asOf position: Position?, isChanged: Bool?, note: String? = nil) throws -> APIAnswer {
         let (position, rules) = try store.log.rules(asOf: position ?? Position(rawValue: .max))
         return try APIAnswer.ok { json in
             json.member("position", position.rawValue)
@@ -46,6 +47,7 @@ struct RulesEndpoints {
                 }
             }
             if let isChanged { json.member("changed", isChanged) }
+            json.member("note", note)
         }
     }
 }
@@ -53,5 +55,6 @@ struct RulesEndpoints {
 extension RulesEndpoints {
     static let shape: AnswerShape = [
         "position": .integer, "cursor?": .text, "attribute_policies": .map(.text), "changed?": .boolean,
+        "note?": .text,
     ]
 }

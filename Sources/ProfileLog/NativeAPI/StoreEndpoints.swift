@@ -7,23 +7,35 @@ struct StoreEndpoints {
     private var log: EventLog { store.log }
 
     private static let mostUsers = 10_000
+    /// Users that one answer about the past looks at: it may be short although more follow.
+    private static let mostScanned: UInt64 = 100_000
 
     func users(_ request: APIRequest) async throws -> APIAnswer {
         var query = Query(request)
         let after = UserNumber(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
         let limit = try query.limit(standard: 100, most: Self.mostUsers)
-        let asOf = try query.moment("as_of", now: log.options.now())
-        if let search = try UserSearch(&query, after: after, limit: limit, asOf: asOf, log) {
+        let asked = try query.past(now: log.options.now())
+        if let search = try UserSearch(&query, after: after, limit: limit, asked, log) {
             try query.end()
             return try await store.performSlowly { log in try search.answer(log) }
         }
         try query.end()
-        let (users, total) = try APIProblem.resolving("as_of") { () -> ([EventLog.PastUser], UInt64) in
-            if let asOf { return try log.users(after: after, limit: limit, asOf: log.position(at: asOf)) }
-            let users = try log.users(after: after, limit: limit).map {
-                (info: $0, canonical: try log.canonicalUser(of: $0.number))
+        if let past = try asked.history(log) {
+            return try await store.performSlowly { log in
+                let (users, scanned, total) = try log.users(
+                    after: after, limit: limit, in: past, mostScanned: Self.mostScanned)
+                return try APIAnswer.ok { json in
+                    json.objects("users", users) { json, user in Self.write(user, to: &json) }
+                    json.member("scanned", scanned)
+                    json.member("total", total)
+                    json.member("more", scanned < total)
+                    json.member("note", try asked.note(log))
+                }
             }
-            return (users, try log.userCount())
+        }
+        let total = try log.userCount()
+        let users = try log.users(after: after, limit: limit).map {
+            (info: $0, canonical: try log.canonicalUser(of: $0.number))
         }
         return APIAnswer.ok { json in
             json.objects("users", users) { json, user in Self.write(user, to: &json) }

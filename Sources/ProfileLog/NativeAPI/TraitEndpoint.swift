@@ -7,21 +7,23 @@ struct TraitEndpoint {
     func traits(_ request: APIRequest) throws -> APIAnswer {
         var query = Query(request)
         let id = try query.user()
-        let asOf = try query.moment("as_of", now: log.options.now())
+        let asked = try query.past(now: log.options.now())
         try query.end()
         guard let id else {
-            if asOf != nil {
-                throw APIProblem.invalid("as_of", "is for the traits of a user", remedy: "Add `user`, or omit it.")
+            if !asked.isPresent {
+                throw APIProblem.invalid(
+                    asked.moment == nil ? "order" : "as_of", "is for the traits of a user",
+                    remedy: "Add `user`, or omit it.")
             }
             let traits = log.traits
             return APIAnswer.ok { json in
                 json.array("traits", traits) { $0.value($1.declaration) }
             }
         }
-        let user = try log.knownUser(meantBy: id, asOf: asOf, "as_of")
-        let state = try APIProblem.resolving("as_of") { try log.profile(of: user.number, asOf: asOf ?? .now) }
-        let time = try log.time(at: asOf ?? .now, state.lastPosition)
-        let reader = TraitReader(log, at: time)
+        let user = try log.knownUser(meantBy: id, in: asked)
+        let state = try asked.profile(of: user.number, log)
+        let time = try asked.time(at: state.lastPosition, log)
+        let reader = TraitReader(log, in: try asked.history(of: user.number, log), at: time)
         let folds = try reader.folds(of: user.number, state)
         return APIAnswer.ok(version: state.version) { json in
             json.member("user", user)

@@ -4,7 +4,8 @@ internal import Synchronization
 /// `GET /v1/users?where=…`: the users who pass a condition (docs/where.md), now or as of an earlier moment.
 struct UserSearch: Sendable {
     private let condition: Condition
-    private let position: Position?
+    private let past: PastHistory?
+    private let note: String?
     /// When it is for the condition: the present, or the time of the moment.
     private let now: Timestamp
     private let after: UserNumber
@@ -15,26 +16,27 @@ struct UserSearch: Sendable {
     private static let mostScanned: UInt64 = 100_000
 
     /// Nil for a request that asks for no condition and no count.
-    init?(_ query: inout Query, after: UserNumber, limit: Int, asOf: Moment?, _ log: EventLog) throws {
+    init?(_ query: inout Query, after: UserNumber, limit: Int, _ asked: AskedPast, _ log: EventLog) throws {
         (self.after, self.limit) = (after, limit)
         let text = try query.text("where")
         isCount = try query.flag("count")
         guard text != nil || isCount else { return nil }
-        position = try asOf.map { moment in try APIProblem.resolving("as_of") { try log.position(at: moment) } }
+        past = try asked.history(log)
+        note = try asked.note(log)
         condition = try text.map { try Condition(whereParameter: $0, log) } ?? .everybody
-        now = try log.time(at: asOf ?? .now, position ?? .start)
+        now = try asked.time(at: past?.position ?? .start, log)
     }
 
     /// All who pass now.
     init(_ condition: Condition, _ log: EventLog) {
-        (self.condition, position, now) = (condition, nil, log.options.now())
+        (self.condition, past, note, now) = (condition, nil, nil, log.options.now())
         (after, limit, isCount) = (UserNumber(rawValue: 0), .max, false)
     }
 
     private struct IsFull: Error {}
 
     func answer(_ log: EventLog) throws -> APIAnswer {
-        let total = try position.map { try log.userCount(asOf: $0) } ?? log.userCount()
+        let total = try past.map { try log.userCount(in: $0) } ?? log.userCount()
         let damage = DamageList()
         if isCount {
             var count: UInt64 = 0
@@ -42,6 +44,7 @@ struct UserSearch: Sendable {
             return APIAnswer.ok { json in
                 json.member("count", count)
                 json.member("total", total)
+                json.member("note", note)
                 damage.write(to: &json)
             }
         }
@@ -64,6 +67,7 @@ struct UserSearch: Sendable {
             json.member("scanned", scanned)
             json.member("total", total)
             json.member("more", scanned < total)
+            json.member("note", note)
             damage.write(to: &json)
         }
     }
@@ -80,18 +84,18 @@ struct UserSearch: Sendable {
         through end: UserNumber = UserNumber(rawValue: .max), _ log: EventLog,
         skipping: ((UserNumber, StorageError) -> Void)? = nil, _ body: (UserInfo) throws -> Void
     ) throws {
-        let position = try position ?? log.lastPosition()
+        let past = try past ?? PastHistory(to: log.lastPosition())
         let end = min(end.rawValue, try log.userCount())
         guard after.rawValue < end else { return }
         if condition.readsTraits {
             // One reader, as it finds out that many users are asked for, and then reads the log once for all.
-            return try forEach(in: after.rawValue..<end, as: position, log, skipping: skipping, body)
+            return try forEach(in: after.rawValue..<end, past, log, skipping: skipping, body)
         }
         let threads = UInt64(min(processorCount, Self.mostThreads))
         var (next, length) = (after.rawValue, Self.fewestTogether)
         while next < end {
             let parts = (0..<threads).map { min(next + $0 * length, end)..<min(next + ($0 + 1) * length, end) }
-            for part in found(in: parts.filter { !$0.isEmpty }, as: position, skips: skipping != nil, log) {
+            for part in found(in: parts.filter { !$0.isEmpty }, past, skips: skipping != nil, log) {
                 var damaged = part.damaged[...]
                 for user in part.users {
                     while let next = damaged.first, next.user < user.number {
@@ -116,14 +120,14 @@ struct UserSearch: Sendable {
     }
 
     private func found(
-        in parts: [Range<UInt64>], as position: Position, skips: Bool, _ log: EventLog
+        in parts: [Range<UInt64>], _ past: PastHistory, skips: Bool, _ log: EventLog
     ) -> [Found] {
         let results = Mutex([Found](repeating: Found(), count: parts.count))
         @Sendable func look(_ index: Int) {
             var found = Found()
             let skipping = { found.damaged.append((user: $0, error: $1)) }
             do {
-                try forEach(in: parts[index], as: position, log, skipping: skips ? skipping : nil) {
+                try forEach(in: parts[index], past, log, skipping: skips ? skipping : nil) {
                     found.users.append($0)
                 }
             } catch {
@@ -137,13 +141,13 @@ struct UserSearch: Sendable {
 
     /// Calls `body` with the users with numbers after the lower bound, up to the upper one, who pass.
     private func forEach(
-        in part: Range<UInt64>, as position: Position, _ log: EventLog,
+        in part: Range<UInt64>, _ past: PastHistory, _ log: EventLog,
         skipping: ((UserNumber, StorageError) -> Void)?, _ body: (UserInfo) throws -> Void
     ) throws {
-        let traits = TraitReader(log, asOf: position, at: now)
+        let traits = TraitReader(log, in: past, at: now)
         _ = try log.forEachProfile(
             after: UserNumber(rawValue: part.lowerBound), through: UserNumber(rawValue: part.upperBound),
-            asOf: position, withUsage: false, skipping: skipping
+            in: past, withUsage: false, skipping: skipping
         ) { user, createdAt, state, _ in
             let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
             if try condition.accepts(subject, at: now) { try body(user) }
@@ -185,6 +189,9 @@ extension UserSearch {
         ])
 
     static let shape: AnswerShape =
-        ["users?": [user], "count?": .integer, "scanned?": .integer, "total": .integer, "more?": .boolean]
+        [
+            "users?": [user], "count?": .integer, "scanned?": .integer, "total": .integer, "more?": .boolean,
+            "note?": .text,
+        ]
         + DamageList.shape
 }

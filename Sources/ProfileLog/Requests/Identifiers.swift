@@ -56,23 +56,6 @@ extension EventLog {
         return user
     }
 
-    /// The user that `id` resolved to at `moment`, which `place` of the request names, with the IDs of then; if there
-    /// was none, the user that it must resolve to now.
-    package func knownUser(meantBy id: UserID, asOf moment: Moment?, _ place: String) throws -> UserInfo {
-        try pastUser(meantBy: id, asOf: moment, place) ?? knownUser(meantBy: id)
-    }
-
-    /// The user that `id` resolved to at `moment`, with the IDs of then. Nil if there was none, or if the moment is now
-    /// or a version, which is one of a user who is known already.
-    package func pastUser(meantBy id: UserID, asOf moment: Moment?, _ place: String) throws -> UserInfo? {
-        guard let moment else { return nil }
-        switch moment {
-        case .now, .version: return nil
-        case .position, .time: break
-        }
-        return try user(with: id, asOf: APIProblem.resolving(place) { try self.position(at: moment) })
-    }
-
     /// Status 404: no user is known by `id`, maybe as they were merged into another.
     package func unknownUser(_ id: UserID) throws -> APIProblem {
         switch id {

@@ -99,9 +99,11 @@ package struct Query {
         return order
     }
 
-    /// `kind` (several, or one with commas), `name`, `field`, `device`, `since` and `before`.
-    package mutating func filter(now: Timestamp) throws -> EventFilter {
+    /// `kind` (several, or one with commas), `name`, `field`, `device`, `since` and `before`; and `order`, the order in
+    /// which these two count, unless it was read for more than them.
+    package mutating func filter(now: Timestamp, _ known: EventOrder? = nil) throws -> EventFilter {
         var filter = EventFilter()
+        filter.order = try known ?? order()
         let kinds = all("kind").flatMap { $0.split(separator: ",").map(String.init) }
         if !kinds.isEmpty {
             filter.kinds = try Set(
@@ -121,6 +123,10 @@ package struct Query {
         filter.device = try device()
         filter.since = try pastTime("since", now: now)
         filter.before = try pastTime("before", now: now)
+        if known == nil, filter.order == .occurred, filter.since == nil, filter.before == nil {
+            throw APIProblem.invalid(
+                "order", "says of which times `since` and `before` are", remedy: "Send one of them, or omit `order`.")
+        }
         return filter
     }
 

@@ -17,6 +17,8 @@ extension Connection {
                 "The answer (status \(answer.status)) is not a JSON object.",
                 remedy: "Check that the address is that of a profiled: GET / there says what it is.")
         }
+        // The sentences of writes have their notes.
+        if answer.isSuccess, request.method == .get { object["note"].text.map(Output.note) }
         return (object, answer.isSuccess ? nil : Failure(object, status: answer.status))
     }
 

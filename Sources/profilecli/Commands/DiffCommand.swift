@@ -14,6 +14,7 @@ struct DiffCommand: AsyncParsableCommand {
             profilecli diff jane -1d --occurred
             profilecli diff --all yesterday today
             profilecli diff --all 1200 1300 --format json
+            profilecli diff --all 2025-06-01 2025-07-01 --occurred
             """)
 
     @Argument(
@@ -21,7 +22,7 @@ struct DiffCommand: AsyncParsableCommand {
     var arguments: [String] = []
 
     @Flag(help: "All users who changed.") var all = false
-    @Flag(help: "Fold the history by when things happened, not by when they were recorded.") var occurred = false
+    @OptionGroup var occurred: OccurredOption
     @Flag(help: "With --all: the counts alone.") var count = false
     @OptionGroup var place: PlaceOptions
 
@@ -37,18 +38,17 @@ struct DiffCommand: AsyncParsableCommand {
             throw ValidationError(all ? "Write --all A [B]." : "Write USER A [B], or --all A [B].")
         }
         if count, !all { throw ValidationError("--count is for all users. Add --all.") }
-        if occurred, all { throw ValidationError("--occurred is for one user. Omit --all.") }
     }
 
     private var moments: [(name: String, value: String)] {
         let moments = arguments.dropFirst(all ? 0 : 1).map(LocalMoment.text)
-        return zip(["a", "b"], moments).map { ($0, $1) }
+        return zip(["a", "b"], moments).map { ($0, $1) } + occurred.query
     }
 
     func run() async throws {
         let connection = try place.connect()
         if all { return try await diffOfAll(connection) }
-        let query = moments + parameters(("user", arguments[0]), ("order", occurred ? "occurred" : nil))
+        let query = moments + parameters(("user", arguments[0]))
         let answer = try await connection.get("/v1/diff", query)
         if place.isJSON { return try Output.print(answer.line) }
         let lines = DiffText.lines(

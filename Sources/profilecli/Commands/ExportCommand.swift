@@ -71,7 +71,7 @@ struct ExportCommand: AsyncParsableCommand {
         if isAnalysis, after > 0 || output != nil {
             throw ValidationError("--after and -o are for the whole log. Use --into for the file of an analysis.")
         }
-        if profiles, !filter.query.isEmpty {
+        if profiles, !filter.bounds.isEmpty {
             throw ValidationError("--kind, --name, --since and --before are about events. Use --where for profiles.")
         }
         if events, condition != nil { throw ValidationError("--where is about profiles. Use --profiles.") }

@@ -34,13 +34,16 @@ struct PendingList: AsyncParsableCommand {
     var storage: String?
 
     @Option(parsing: .unconditional, help: .when("What waited then")) var asOf: String?
+    @OptionGroup var occurred: OccurredOption
 
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let query = parameters(
-            ("limit", "100000"), ("device", device), ("user", user), ("storage", storage),
-            ("as_of", asOf.map(LocalMoment.text)))
+        let query =
+            parameters(
+                ("limit", "100000"), ("device", device), ("user", user), ("storage", storage),
+                ("as_of", asOf.map(LocalMoment.text)))
+            + occurred.query
         let answer = try await place.connect().get("/v1/pending", query)
         let items = Self.items(answer)
         try Output.print(place.isJSON ? items.map(\.line) : lines(items, answer))

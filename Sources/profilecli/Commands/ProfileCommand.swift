@@ -19,7 +19,7 @@ struct ProfileCommand: AsyncParsableCommand {
 
     @Option(parsing: .unconditional, help: .when("The profile of then")) var asOf: String?
 
-    @Flag(help: "Fold the history by when things happened, not by when they were recorded.") var occurred = false
+    @OptionGroup var occurred: OccurredOption
 
     @Option(
         parsing: .unconditional,
@@ -32,15 +32,16 @@ struct ProfileCommand: AsyncParsableCommand {
     @OptionGroup var place: PlaceOptions
 
     mutating func validate() throws {
-        if atLaunch != nil, asOf != nil || occurred || includePending {
+        if atLaunch != nil, asOf != nil || occurred.occurred || includePending {
             throw ValidationError("--at-launch shows both sides of a launch. Omit the other options.")
         }
     }
 
     func run() async throws {
-        let query = parameters(
-            ("user", user), ("include_pending", includePending ? "true" : nil), ("as_of", asOf.map(LocalMoment.text)),
-            ("order", occurred ? "occurred" : nil), ("at_launch", atLaunch.map { "\($0)" }))
+        let query =
+            parameters(
+                ("user", user), ("include_pending", includePending ? "true" : nil),
+                ("as_of", asOf.map(LocalMoment.text)), ("at_launch", atLaunch.map { "\($0)" })) + occurred.query
         let answer = try await place.connect(traits: traits).get("/v1/profile", query)
         if place.isJSON { return try Output.print(answer.line) }
         try Output.print(atLaunch == nil ? ProfileText(answer).lines() : LaunchText(answer).lines())

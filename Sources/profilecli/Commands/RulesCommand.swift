@@ -31,11 +31,12 @@ struct RulesCommand: AsyncParsableCommand {
                 """)
 
         @Option(parsing: .unconditional, help: .when("The rules of then")) var asOf: String?
+        @OptionGroup var occurred: OccurredOption
         @OptionGroup var place: PlaceOptions
 
         func run() async throws {
             let answer = try await place.connect().get(
-                "/v1/rules", parameters(("as_of", asOf.map(LocalMoment.text))))
+                "/v1/rules", parameters(("as_of", asOf.map(LocalMoment.text))) + occurred.query)
             if place.isJSON { return try Output.print(answer.line) }
             let policies = answer["attribute_policies"].members
             if policies.isEmpty { return try Output.print(["No attribute has a policy: the last arrival wins."]) }

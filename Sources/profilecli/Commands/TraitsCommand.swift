@@ -9,16 +9,18 @@ struct TraitsCommand: AsyncParsableCommand {
             profilecli traits --workspace workspace.yaml
             profilecli traits jane --workspace workspace.yaml
             profilecli traits jane --as-of monday
+            profilecli traits jane --as-of 2025-06-30 --occurred
             profilecli users --where 'traits.orders_30d >= 2'
             """)
 
     @Argument(help: .user) var user: String?
     @Option(parsing: .unconditional, help: .when("The values of then")) var asOf: String?
+    @OptionGroup var occurred: OccurredOption
     @OptionGroup var traits: TraitsOption
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let query = parameters(("user", user), ("as_of", asOf.map(LocalMoment.text)))
+        let query = parameters(("user", user), ("as_of", asOf.map(LocalMoment.text))) + occurred.query
         let answer = try await place.connect(traits: traits).get("/v1/traits", query)
         if place.isJSON { return try Output.print(answer.line) }
         var table = Table("TRAIT", "VALUE", "FUNCTION", "OF", "WITHIN", "#SKIPPED")

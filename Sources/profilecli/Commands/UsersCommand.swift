@@ -12,6 +12,7 @@ struct UsersCommand: AsyncParsableCommand {
             profilecli users --where 'events.purchase.count >= 3 in 30d'
             profilecli users --where 'not exists(custom.level)' --count
             profilecli users --where 'last_seen < 30d ago' --as-of monday
+            profilecli users --as-of 2025-06-30 --occurred
             profilecli users --format json | wc -l
             """)
 
@@ -24,6 +25,7 @@ struct UsersCommand: AsyncParsableCommand {
     var condition: String?
 
     @Option(parsing: .unconditional, help: .when("The users of then, with their IDs of then")) var asOf: String?
+    @OptionGroup var occurred: OccurredOption
     @Flag(help: "Only say how many there are.") var count = false
     @OptionGroup var limit: LimitOption
     @OptionGroup var traits: TraitsOption
@@ -37,7 +39,7 @@ struct UsersCommand: AsyncParsableCommand {
 
     func run() async throws {
         let connection = try place.connect(traits: traits)
-        let query = parameters(("where", condition), ("as_of", asOf.map(LocalMoment.text)))
+        let query = parameters(("where", condition), ("as_of", asOf.map(LocalMoment.text))) + occurred.query
         if count {
             let answer = try await connection.get("/v1/users", query + [("count", "true"), ("after", "\(after)")])
             try Output.print(place.isJSON ? answer.line : answer["count"].cell)

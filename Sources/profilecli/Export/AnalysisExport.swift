@@ -107,6 +107,7 @@ struct AnalysisExport {
         query += [("what", table.name), ("after", "\(progress.next)"), ("limit", "\(Self.rowsAtOnce)")]
         if let asOf = progress.asOf, let began = progress.began {
             query += [("as_of", "\(asOf)"), ("time", progress.time), ("began", began)]
+            if let until = progress.until { query.append(("until", until)) }
         }
         let (answer, refusal) = try await connection.exchange(APIRequest(.get, "/v1/export", query: query))
         let isOther = answer["code"].text == "other_history"
@@ -120,6 +121,7 @@ struct AnalysisExport {
         note(answer.flag("outdated"))
         progress.store = answer["store"].text ?? ""
         progress.asOf = answer.count("as_of")
+        progress.until = answer["until"].text
         progress.began = progress.began ?? answer["cursor"].text ?? "\(answer.count("position"))"
         progress.time = answer["time"].text ?? ""
         progress.next = answer.count("next")
@@ -142,6 +144,8 @@ struct ExportProgress: Equatable {
     var store = ""
     /// The position as of which all rows are.
     var asOf: UInt64?
+    /// By occurrence: until when things had happened.
+    var until: String?
     /// The cursor of the last event of the log at the beginning.
     var began: String?
     /// What windows count from.
@@ -162,6 +166,7 @@ struct ExportProgress: Equatable {
         self.request = request
         store = json["store"].text ?? ""
         asOf = json["as_of"].integer.map { UInt64(max(0, $0)) }
+        until = json["until"].text
         // A number was written by an older program.
         began = json["began"].text ?? json["began"].integer.map { "\($0)" }
         time = json["time"].text ?? ""
@@ -176,6 +181,7 @@ struct ExportProgress: Equatable {
             json.member("request", request)
             json.member("store", store)
             if let asOf { json.member("as_of", asOf) }
+            json.member("until", until)
             if let began { json.member("began", began) }
             json.member("time", time)
             json.member("next", next)

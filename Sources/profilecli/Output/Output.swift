@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ProfileLog
+internal import Synchronization
 
 /// Standard output: data only, and no error when the reader has gone.
 ///
@@ -73,6 +74,13 @@ enum Output {
     }
 
     static func message(_ line: String) { try? write(Array(shown([line]).utf8), to: STDERR_FILENO) }
+
+    /// What an answer says of itself. The pages of one list may have the same note: it is printed once.
+    static func note(_ sentence: String) {
+        if notes.withLock({ $0.insert(sentence).inserted }) { message(sentence.oneLine) }
+    }
+
+    private static let notes = Mutex<Set<String>>([])
 
     /// `lines` as they are printed.
     static func shown(_ lines: [String]) -> String {

@@ -127,7 +127,7 @@ struct PastTests {
             _ = try log.replay(into: target.path, until: position)
             let copy = try EventLog(path: target.path, options: .small(clock))
             let erased = Set(try log.users(limit: .max).filter(\.isErased).map(\.number))
-            let then = try log.users(after: UserNumber(rawValue: 0), limit: .max, asOf: position)
+            let then = try log.users(after: UserNumber(rawValue: 0), limit: .max, in: PastHistory(to: position))
             #expect(then.total == (try copy.userCount()))
             for (user, expected) in zip(then.users, try copy.users(limit: .max)) where !erased.contains(expected.number)
             {
@@ -137,7 +137,7 @@ struct PastTests {
                 #expect(
                     try ProfileProjection.encode(state) == ProfileProjection.encode(copy.profile(of: expected.number)))
             }
-            let devices = try log.devices(asOf: position)
+            let devices = try log.devices(in: PastHistory(to: position))
             for device in Set(devices.keys).union(try copy.devices()) {
                 #expect(
                     try devices[device] ?? DeviceState() == copy.deviceState(device.text), "\(device) at \(position)")

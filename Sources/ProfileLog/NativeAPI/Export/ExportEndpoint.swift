@@ -12,7 +12,8 @@ struct ExportEndpoint: Sendable {
 
     static let inputs: [EndpointInput] =
         [
-            .required("what"), .init("as_of"), .init("time"), .init("where"), .init("after", .integer),
+            .required("what"), .init("as_of"), .init("order"), .init("until"), .init("time"), .init("where"),
+            .init("after", .integer),
             .init("limit", .integer), .init("began"), .init("format"),
         ] + filters.map { EndpointInput($0) }
     private static let filters = ["kind", "name", "field", "device", "since", "before"]
@@ -23,9 +24,10 @@ struct ExportEndpoint: Sendable {
     func export(_ request: APIRequest) async throws -> APIAnswer {
         var query = Query(request)
         let what = try query.requiredText("what")
-        let moment = try query.moment("as_of", now: store.log.options.now()) ?? .now
+        let asked = try query.past(now: store.log.options.now())
+        let until = try query.time("until")
         let pinned = try query.time("time")
-        let filter = try query.filter(now: store.log.options.now())
+        let filter = try query.filter(now: store.log.options.now(), asked.order)
         let condition = try query.text("where")
         let after = try query.number("after", 0 ... .max - 1, standard: 0)
         let limit = try query.limit(standard: Self.standardRows, most: Self.mostRows)
@@ -39,9 +41,14 @@ struct ExportEndpoint: Sendable {
         if let other = request.query.first(where: { others.contains($0.name) })?.name {
             throw APIProblem.invalid(other, "is not for \(what)", remedy: "Omit it.")
         }
-        let asOf = try APIProblem.resolving("as_of") { try store.log.position(at: moment) }
-        let time = try pinned ?? store.log.time(at: moment, asOf)
-        var reader = ExportReader(table: table, asOf: asOf, time: time, voids: voids, log: store.log)
+        var past = try asked.wholeHistory(store.log)
+        if let until {
+            guard past.order == .occurred else { throw APIProblem.invalid("until", "belongs to `order=occurred`") }
+            past = PastHistory(to: past.position, until: min(until, past.until ?? until))
+        }
+        let note = try asked.note(store.log)
+        let time = try pinned ?? asked.time(at: past.position, store.log)
+        var reader = ExportReader(table: table, past: past, time: time, voids: voids, log: store.log)
         (reader.after, reader.filter) = (after, filter)
         reader.condition = try condition.map { try Condition(whereParameter: $0, store.log) }
         if let format {
@@ -49,7 +56,7 @@ struct ExportEndpoint: Sendable {
             answer.stream = ExportText(reader, try ExportText.Format(parameter: format))
             return answer
         }
-        return try await store.performSlowly { [reader] log in
+        return try await store.performSlowly { [reader, past] log in
             var reader = reader
             reader.damage = DamageList()
             var json = JSONWriter()
@@ -63,7 +70,9 @@ struct ExportEndpoint: Sendable {
                 json.endArray()
                 json.member("what", table.name)
                 json.member("store", Hexadecimal.text(log.storeID))
-                json.member("as_of", reader.asOf.rawValue)
+                json.member("as_of", past.position.rawValue)
+                // The largest is no time that could be written.
+                if let until = past.until, until.rawValue < .max { json.member("until", until) }
                 json.member("time", reader.time)
                 json.member("position", last.rawValue)
                 json.member("cursor", try log.cursor(at: last).description)
@@ -71,6 +80,7 @@ struct ExportEndpoint: Sendable {
                 json.member("total", try reader.total())
                 json.member("more", !reader.isAtEnd)
                 json.member("outdated", isOutdated)
+                json.member("note", note)
                 reader.damage?.write(to: &json)
             }
             return APIAnswer(status: 200, body: json.bytes)
@@ -93,7 +103,7 @@ final class VoidsAsOf: Sendable {
 /// Reads the rows of an export, from where it is.
 struct ExportReader: Sendable {
     let table: ExportTable
-    let asOf: Position
+    let past: PastHistory
     /// What windows and spans count from.
     let time: Timestamp
     private let voids: VoidsAsOf
@@ -115,9 +125,11 @@ struct ExportReader: Sendable {
     /// Users that one page looks at: it may be short although more follow.
     private static let mostUsers: UInt64 = 100_000
 
-    init(table: ExportTable, asOf: Position, time: Timestamp, voids: VoidsAsOf, log: EventLog) {
-        (self.table, self.asOf, self.time, self.voids, self.log) = (table, asOf, time, voids, log)
+    init(table: ExportTable, past: PastHistory, time: Timestamp, voids: VoidsAsOf, log: EventLog) {
+        (self.table, self.past, self.time, self.voids, self.log) = (table, past, time, voids, log)
     }
+
+    private var asOf: Position { past.position }
 
     /// What `after` is at the end.
     func total() throws -> UInt64 {
@@ -146,7 +158,8 @@ struct ExportReader: Sendable {
             let page = try log.events(
                 from: from, limit: min(Self.chunk, limit - count), where: filter,
                 scanLimit: Int(min(Self.mostScanned, asOf.rawValue - after)), skipping: damage?.noteEvent)
-            for event in page.events where !event.isErased {
+            for event in page.events
+            where !event.isErased && past.has(event.position, event.occurredAt.timestamp) {
                 let profile: UserNumber?
                 do {
                     profile = try profiles[event.user] ?? self.profile(of: event.user)
@@ -164,9 +177,9 @@ struct ExportReader: Sendable {
         isAtEnd = after >= asOf.rawValue
     }
 
-    /// The canonical user at `asOf`; nil for the events of no user.
+    /// The canonical user of then; nil for the events of no user.
     private func profile(of user: UserNumber) throws -> UserNumber? {
-        user == .system ? nil : try log.canonicalUser(of: user, asOf: asOf)
+        user == .system ? nil : try log.canonicalUser(of: user, in: past)
     }
 
     // MARK: - Profiles
@@ -177,11 +190,11 @@ struct ExportReader: Sendable {
         let total = try log.userCount()
         let end = min(total, after + min(Self.mostUsers, .max - after))
         let profiles = ProfileJSON(log: log)
-        let traits = TraitReader(log, asOf: asOf, at: time)
+        let traits = TraitReader(log, in: past, at: time)
         var (count, last) = (0, end)
         do {
             _ = try log.forEachProfile(
-                after: UserNumber(rawValue: after), through: UserNumber(rawValue: end), asOf: asOf, withUsage: false,
+                after: UserNumber(rawValue: after), through: UserNumber(rawValue: end), in: past, withUsage: false,
                 skipping: damage?.noteUser
             ) { user, createdAt, state, _ in
                 if let condition {
@@ -214,7 +227,8 @@ extension ExportEndpoint {
     static let shape: AnswerShape =
         [
             "rows": [.either([EventJSON.shape, ProfileJSON.row])], "what": .text, "store": .text, "as_of": .integer,
-            "time": .time, "position": .integer, "cursor": .text, "next": .integer, "total": .integer, "more": .boolean,
+            "until?": .time, "note?": .text, "time": .time, "position": .integer, "cursor": .text, "next": .integer,
+            "total": .integer, "more": .boolean,
             "outdated": .boolean,
         ] + DamageList.shape
 }

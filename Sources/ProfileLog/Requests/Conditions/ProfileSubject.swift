@@ -154,8 +154,9 @@ package struct ProfileSubject: ConditionSubject {
             case .product(let name): number(of: name).map { .purchase($0) }
             }
         var count: UInt64 = 0
+        let part = try traits?.part(of: user.number, state) ?? (version: state.version, until: nil)
         try log.forEachOccurrence(
-            of: user.number, asOf: state.version,
+            of: user.number, asOf: part.version, until: part.until,
             altered: { alteration?.effect(on: $0, at: $1) ?? .none }, under: alteration?.alteredTimeline
         ) { occurrence in
             if occurrence.what == wanted, occurrence.at >= start, occurrence.at <= end { count += occurrence.quantity }

@@ -128,8 +128,9 @@ package struct Series: Sendable {
             let position = try log.lastPosition(recordedBy: Timestamp(rawValue: end.rawValue - 1))
             if last?.position != position {
                 var size: UInt64 = 0
-                let traits = TraitReader(log, asOf: position, at: end)
-                _ = try log.forEachProfile(asOf: position, withUsage: false) { user, createdAt, state, _ in
+                let past = PastHistory(to: position)
+                let traits = TraitReader(log, in: past, at: end)
+                _ = try log.forEachProfile(in: past, withUsage: false) { user, createdAt, state, _ in
                     let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
                     if try condition.accepts(subject, at: end) { size += 1 }
                 }

@@ -5,7 +5,8 @@ package final class TraitReader {
     /// The declared traits, in the order of their declaration.
     package let traits: [ComputedTrait]
     private let log: EventLog
-    private let position: Position?
+    /// Nil for the present.
+    private let past: PastHistory?
     private let now: Timestamp
     private let alteration: Alteration?
     /// The numbers of names that were asked for: the lock of the log's table is taken once for each, not for each user.
@@ -15,8 +16,8 @@ package final class TraitReader {
     private var readEvents: UInt64 = 0
     /// What a scan found, for the users in its range.
     private var scanned: (users: ClosedRange<UInt64>, folds: [UserNumber: [TraitFold]])?
-    /// Whether a scan met no damage.
-    private var mayScan = true
+    /// Whether a scan is possible, and met no damage.
+    private var mayScan: Bool
 
     /// A scan is cheaper than histories of this part of the log.
     private static let histories: UInt64 = 4
@@ -24,13 +25,15 @@ package final class TraitReader {
     private static let usersAtOnce: UInt64 = 1 << 18
 
     /// - Parameters:
-    ///   - position: as of which the users are asked for; nil for the present.
+    ///   - past: of which the users are asked for; nil for the present.
     ///   - now: what windows end with.
     ///   - alteration: what becomes of the events of the history that is asked about; nil for the one of the log.
     package init(
-        _ log: EventLog, asOf position: Position? = nil, at now: Timestamp, of alteration: Alteration? = nil
+        _ log: EventLog, in past: PastHistory? = nil, at now: Timestamp, of alteration: Alteration? = nil
     ) {
-        (self.log, self.position, self.now, self.alteration) = (log, position, now, alteration)
+        (self.log, self.past, self.now, self.alteration) = (log, past, now, alteration)
+        // It is in the order of recording.
+        mayScan = past?.order != .occurred
         traits = log.traits
     }
 
@@ -50,7 +53,7 @@ package final class TraitReader {
         {
             let users = user.rawValue...user.rawValue + Self.usersAtOnce
             do {
-                scanned = (users, try log.foldTraits(traits, ofAll: users, asOf: position, at: now))
+                scanned = (users, try log.foldTraits(traits, ofAll: users, asOf: past?.position, at: now))
             } catch StorageError.damaged {
                 // From now on each history is read by itself: only those that need the damaged record lack it.
                 mayScan = false
@@ -60,10 +63,18 @@ package final class TraitReader {
             return scanned.folds[user] ?? traits.map { TraitFold($0.function) }
         }
         readEvents += state.version.rawValue
+        let part = try part(of: user, state)
         return try log.foldTraits(
-            traits, of: user, asOf: state.version, at: now,
+            traits, of: user, asOf: part.version, until: part.until, at: now,
             altered: { [alteration] in alteration?.effect(on: $0, at: $1) ?? .none },
             under: alteration?.alteredTimeline)
+    }
+
+    /// The part of the events of `user` of which `state` is: up to a version, and without what happened after `until`.
+    package func part(of user: UserNumber, _ state: ProfileState) throws -> (version: Version, until: Timestamp?) {
+        // By occurrence the version of a state counts what had happened.
+        guard let past, let until = past.until else { return (state.version, nil) }
+        return (try log.version(of: user, at: past.position), until)
     }
 
     /// The value of the trait `name`; nil if there is no such trait, or no value.

@@ -1,0 +1,86 @@
+/// The part of the log that a question about the past looks at.
+///
+/// In the order of recording, the events up to a position. In the order of occurrence, those of them that had happened
+/// until a time, folded in the order in which they happened: as if only these existed.
+package struct PastHistory: Hashable, Sendable {
+    /// The last position that counts.
+    package let position: Position
+    /// In the order of occurrence: what happened later does not count. Nil in the order of recording.
+    package let until: Timestamp?
+
+    package init(to position: Position, until: Timestamp? = nil) { (self.position, self.until) = (position, until) }
+
+    package var order: EventOrder { until == nil ? .recorded : .occurred }
+
+    /// Whether an event at `position` that happened at `time` counts.
+    package func has(_ position: Position, _ time: Timestamp) -> Bool {
+        position <= self.position && until.map { time <= $0 } ?? true
+    }
+}
+
+extension EventLog {
+    /// The history at `moment`, read in `order`. Throws ``MomentError``.
+    ///
+    /// In the order of occurrence, a time says when things happened, whenever they were recorded; a position says what
+    /// was recorded.
+    package func pastHistory(at moment: Moment, order: EventOrder = .recorded) throws -> PastHistory {
+        try withView { try pastHistory(at: moment, order: order, $0) }
+    }
+
+    /// As ``pastHistory(at:order:)``; a version is one of `user`.
+    package func pastHistory(of user: UserNumber, at moment: Moment, order: EventOrder) throws -> PastHistory {
+        try withView { try pastHistory(of: user.rawValue, at: moment, order: order, $0) }
+    }
+
+    private func pastHistory(at moment: Moment, order: EventOrder, _ view: LogView) throws -> PastHistory {
+        try refuseFuture(moment, view)
+        if order == .occurred, case .time(let time) = moment {
+            return PastHistory(to: Position(rawValue: view.last), until: time)
+        }
+        let position = Position(rawValue: try view.position(at: moment))
+        return PastHistory(to: position, until: order == .occurred ? Timestamp(rawValue: .max) : nil)
+    }
+
+    func pastHistory(of user: UInt64, at moment: Moment, order: EventOrder, _ view: LogView) throws -> PastHistory {
+        guard case .version = moment else { return try pastHistory(at: moment, order: order, view) }
+        let version = try view.version(of: user, at: moment)
+        let position = try view.positions(of: user, from: version, to: version)[0]
+        return PastHistory(
+            to: Position(rawValue: position), until: order == .occurred ? Timestamp(rawValue: .max) : nil)
+    }
+
+    /// When the log's first event was recorded; nil for an empty log.
+    package func firstRecording() throws -> Timestamp? {
+        try withView { view in
+            view.last == 0 ? nil : Timestamp(rawValue: try view.header(at: 1).recordedAt)
+        }
+    }
+}
+
+extension LogView {
+    /// When the event at `position` happened.
+    func occurredAt(_ position: UInt64) throws -> Timestamp {
+        EventView(header: try header(at: position), position: Position(rawValue: position), names: nameTable).occurredAt
+    }
+
+    /// Whether the event at `position` is in `past`.
+    func has(_ position: UInt64, in past: PastHistory) throws -> Bool {
+        guard position <= past.position.rawValue else { return false }
+        guard let until = past.until, until.rawValue < .max else { return true }
+        return try occurredAt(position) <= until
+    }
+
+    /// How many events of `user` are in `past`, and when the first of them happened; nil if none.
+    func events(of user: UInt64, in past: PastHistory) throws -> (count: UInt64, first: Timestamp)? {
+        let version = try version(of: user, upTo: past.position.rawValue)
+        if version == 0 { return nil }
+        var (count, first) = (UInt64(0), Timestamp(rawValue: .max))
+        for position in try positions(of: user, from: 1, to: version) {
+            let at = try occurredAt(position)
+            guard past.has(Position(rawValue: position), at) else { continue }
+            count += 1
+            first = min(first, at)
+        }
+        return count == 0 ? nil : (count, first)
+    }
+}

@@ -1,0 +1,98 @@
+internal import ProfileLogGuide
+
+/// The moment of the past that a request asks about, and the order in which its history is read: the parameters `as_of`
+/// and `order`.
+package struct AskedPast: Sendable {
+    /// The parameter that has the moment.
+    package let place: String
+    /// Nil for the present.
+    package let moment: Moment?
+    package let order: EventOrder
+
+    package init(_ moment: Moment?, _ order: EventOrder, at place: String = "as_of") {
+        (self.place, self.moment, self.order) = (place, moment, order)
+    }
+
+    /// Whether it is the present, in the order of recording.
+    package var isPresent: Bool { moment == nil && order == .recorded }
+
+    /// The history that is asked about; nil for the present.
+    package func history(_ log: EventLog) throws -> PastHistory? { isPresent ? nil : try wholeHistory(log) }
+
+    /// The history that is asked about, also if it is the present one.
+    package func wholeHistory(_ log: EventLog) throws -> PastHistory {
+        try APIProblem.resolving(place) { try log.pastHistory(at: moment ?? .now, order: order) }
+    }
+
+    /// As ``history(_:)``, for one user: the moment may be one of their versions.
+    package func history(of user: UserNumber, _ log: EventLog) throws -> PastHistory? {
+        if isPresent { return nil }
+        return try resolving(user, log) { try log.pastHistory(of: user, at: moment ?? .now, order: order) }
+    }
+
+    package func profile(of user: UserNumber, _ log: EventLog) throws -> ProfileState {
+        try resolving(user, log) { try log.profile(of: user, asOf: moment ?? .now, order: order) }
+    }
+
+    /// When it was then: what windows and spans count from.
+    package func time(at position: Position, _ log: EventLog) throws -> Timestamp {
+        try log.time(at: moment ?? .now, position)
+    }
+
+    /// What the answer says of a moment of which the log has nothing, because nothing was recorded yet: imported
+    /// histories are recorded when they are imported.
+    package func note(_ log: EventLog) throws -> String? {
+        guard order == .recorded, let moment else { return nil }
+        switch moment {
+        case .now, .version: return nil
+        case .position(let position):
+            return position == .start ? "Position 0 is before the log's first event." : nil
+        case .time(let time):
+            guard let first = try log.firstRecording() else { return nil }
+            return time < first
+                ? "The log's first event was recorded at \(first.rfc3339()), after the moment that was asked for. "
+                    + "\(Self.remedy)."
+                : nil
+        }
+    }
+
+    private static let remedy = "`order=occurred` (--occurred) asks by when things happened"
+
+    private func resolving<Result>(_ user: UserNumber, _ log: EventLog, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as MomentError {
+            var problem = APIProblem(error, place)
+            if case .beforeUser = error, order == .recorded, case .time? = moment,
+                (try? log.profile(of: user, asOf: moment ?? .now, order: .occurred)) != nil
+            {
+                problem.remedy += " Something of theirs had happened by then: \(Self.remedy)."
+            }
+            throw problem
+        }
+    }
+}
+
+extension Query {
+    /// `as_of` and `order`.
+    package mutating func past(now: Timestamp) throws -> AskedPast {
+        AskedPast(try moment("as_of", now: now), try order())
+    }
+}
+
+extension EventLog {
+    /// The user that `id` resolved to in the history that is asked about, with the IDs of then; if there was none, the
+    /// user that it must resolve to now.
+    package func knownUser(meantBy id: UserID, in asked: AskedPast) throws -> UserInfo {
+        try pastUser(meantBy: id, in: asked) ?? knownUser(meantBy: id)
+    }
+
+    /// The user that `id` resolved to in the history that is asked about, with the IDs of then. Nil if there was none,
+    /// or if the moment is now or a version, which is one of a user who is known already.
+    package func pastUser(meantBy id: UserID, in asked: AskedPast) throws -> UserInfo? {
+        switch asked.moment {
+        case .now, .version, nil: nil
+        case .position, .time: try user(with: id, in: asked.wholeHistory(self))
+        }
+    }
+}
