@@ -155,7 +155,9 @@ struct PastTests {
         let ends = [random.next() % last + 1, random.next() % last + 1].sorted()
         let (from, to) = (Position(rawValue: ends[0]), Position(rawValue: ends[1]))
         var changed: [UserNumber: [FieldChange]] = [:]
-        try log.forEachChangedUser(after: UserNumber(rawValue: 0), from: from, to: to) { user, before, after in
+        try log.forEachChangedUser(
+            after: UserNumber(rawValue: 0), from: PastHistory(to: from), to: PastHistory(to: to)
+        ) { user, before, after in
             #expect((before == nil) == (user.created > from))
             changed[user.number] = log.changes(from: before, to: after)
             return true
