@@ -148,7 +148,7 @@ struct DeviceTests {
             try cli.run(["pending", "retry", "\(email)", "email", "b@example.org"]).errors.contains("repaired before"))
         try cli.succeed("pending", "retry", "\(ben)", "good")
         try cli.succeed("pending", "retry", "\(attributes)", "x=2", "--string", "code=007")
-        #expect(try cli.succeed("rejected").output.contains("Nothing is rejected"))
+        #expect(try cli.succeed("rejected").errors.contains("Nothing is rejected"))
         #expect(try cli.succeed("rejected", "--repaired", "--format", "json").lines.count == 3)
         #expect(try cli.succeed("launch", "d").output.contains("3 flushed, 0 rejected, 0 left"))
         let profile = try cli.succeed("profile", "ana", "--format", "json").output
@@ -192,7 +192,7 @@ struct DeviceTests {
         #expect(next.output.contains(step == "launched" ? "2 flushed" : "2 sent from the queue"))
         let profile = try cli.succeed("profile", "ana", "--format", "json").output
         #expect(profile.components(separatedBy: #""count":1"#).count >= 3)
-        #expect(try cli.succeed("pending").output.contains("Nothing waits"))
+        #expect(try cli.succeed("pending").errors.contains("Nothing waits"))
     }
 
     /// A whole-number member of a line of JSON.

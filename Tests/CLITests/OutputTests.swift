@@ -131,7 +131,7 @@ struct OutputTests {
     func nobodyBehind() throws {
         let cli = try CLI()
         try cli.succeed("log", "event", "jane", "a")
-        #expect(try cli.succeed("users", "--after", "99").errors.hasPrefix("There is no user after number 99."))
+        #expect(try cli.succeed("users", "--after", "99").errors.hasPrefix("There are no users after 99."))
     }
 
     @Test("No line of a table is wider than the terminal, however narrow it is")

@@ -51,7 +51,7 @@ struct TraitsTests {
         let users = ["users", "--count", "--where"]
         #expect(try cli.run(users + ["traits.orders_30d >= 2"], environment: environment).lines == ["1"])
         #expect(try cli.run(users + [#"traits.favourite_genre = "jazz""#], environment: environment).lines == ["2"])
-        #expect(try cli.succeed("traits").errors.contains("No traits are declared"))
+        #expect(try cli.succeed("traits").errors.contains("No computed traits are declared"))
     }
 
     @Test(

@@ -29,7 +29,7 @@ struct WhereTests {
         #expect(try cli.succeed("users", "--where", "custom.level >= 1", "--count").lines == ["2"])
         #expect(try cli.succeed("users", "--where", "custom.level >= 1", "--as-of", "10", "--count").lines == ["1"])
         #expect(try cli.succeed("users", "--where", "custom.level >= 0", "-n", "1").output.contains("ana"))
-        #expect(try cli.run("users", "--where", "custom.level > 9").errors.contains("No user passes."))
+        #expect(try cli.run("users", "--where", "custom.level > 9").errors.contains("No users match `where`."))
     }
 
     @Test("A mistake is told with its column, as docs/where.md shows it")

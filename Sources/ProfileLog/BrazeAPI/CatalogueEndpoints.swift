@@ -48,9 +48,11 @@ struct CatalogueEndpoints {
         let page = Int(try query.number(.page))
         let names = names(try catalogueView())
         let begin = min(page * Self.namesPerPage, names.count)
-        return APIAnswer.ok { json in
+        let note = ListNote(key == "events" ? "custom events" : key, request, log)
+        return try APIAnswer.ok { json in
             json.array(key, names[begin..<min(begin + Self.namesPerPage, names.count)]) { $0.value($1.text) }
             json.member("message", "success")
+            json.member("note", try note.text(isEmpty: begin == names.count))
         }
     }
 
@@ -61,9 +63,11 @@ struct CatalogueEndpoints {
     ) throws -> APIAnswer {
         let elements = list(try catalogueView())
         let page = try CursorPage(request, names: elements.map(name))
-        var answer = APIAnswer.ok { json in
+        let note = ListNote("custom \(key)", request, log)
+        var answer = try APIAnswer.ok { json in
             json.objects(key, elements[page.range], write)
             json.member("message", "success")
+            json.member("note", try note.text(isEmpty: page.range.isEmpty))
         }
         answer.link = page.link
         return answer
@@ -130,15 +134,15 @@ struct CursorPage {
 // MARK: - The form of the answers
 
 extension CatalogueEndpoints {
-    static let events: AnswerShape = ["events": [.text]] + .success
-    static let products: AnswerShape = ["products": [.text]] + .success
+    static let events: AnswerShape = ["events": [.text]] + .success + .note
+    static let products: AnswerShape = ["products": [.text]] + .success + .note
 
     private static let entry: AnswerShape = [
         "name": .text, "description": .orNull(.text), "status": .text, "tag_names": [.text],
     ]
 
     static let eventPage: AnswerShape =
-        ["events": [entry + ["included_in_analytics_report": .boolean]]] + .success
+        ["events": [entry + ["included_in_analytics_report": .boolean]]] + .success + .note
     static let attributePage: AnswerShape =
-        ["attributes": [entry + ["array_length": .orNull(.integer), "data_type": .text]]] + .success
+        ["attributes": [entry + ["array_length": .orNull(.integer), "data_type": .text]]] + .success + .note
 }

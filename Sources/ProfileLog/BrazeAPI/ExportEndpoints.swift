@@ -29,6 +29,7 @@ struct ExportEndpoints {
                 json.array("invalid_user_ids", unknown) { $0.value($1) }
             }
             json.dropped([], misspelt)
+            if seen.isEmpty { json.member("note", "No user is known by any of these identifiers.") }
         }
     }
 
@@ -148,6 +149,7 @@ struct ExportEndpoints {
 extension ExportEndpoints {
     static let users: AnswerShape =
         ["users": [ExportedProfile.shape], "message": .text, "invalid_user_ids?": [.text], "dropped?": .dropped]
+        + .note
     static let segment: AnswerShape =
         ["object_prefix": .text, "url": .text] + .success + ["dropped?": .dropped]
 }

@@ -61,6 +61,8 @@ struct SubscriptionEndpoints {
             try json.objects("users", users.dropFirst(offset).prefix(limit)) { try write($1, to: &$0) }
             json.member("total_count", users.count)
             json.member("message", "success")
+            let note = ListNote("users", request, api.log)
+            json.member("note", try note.text(isEmpty: users.dropFirst(offset).isEmpty))
         }
     }
 
@@ -144,5 +146,5 @@ extension SubscriptionEndpoints {
                 ]
             ],
             "total_count": .integer,
-        ] + .success
+        ] + .success + .note
 }

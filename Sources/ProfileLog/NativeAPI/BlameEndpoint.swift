@@ -18,11 +18,13 @@ struct BlameEndpoint {
             of: user.number, asOf: user.version, field: field, withLog: withLog)
         let misses = try field.map { try NearMisses(log: log).of(NearMisses.Subject(blamed: $0), user) } ?? []
         if let field, entries.isEmpty, counts.isEmpty { throw try unknownField(field, user, misses) }
+        let note = ListNote("attributes, events or products of the user", request, log)
         var events = EventJSON(log: log)
         return try APIAnswer.ok(version: user.version) { json in
             json.member("user", user)
             json.member("version", user.version.rawValue)
             try events.write(misses, to: &json)
+            json.member("note", try note.text(isEmpty: entries.isEmpty && counts.isEmpty))
             try json.objects("fields", entries) { json, entry in
                 json.member("field", entry.field)
                 json.member("group", entry.isCustom ? "custom_attributes" : "attributes")
@@ -156,7 +158,7 @@ extension BlameEndpoint {
 
     static let shape: AnswerShape =
         EventJSON.misses + [
-            "user": .user, "version": .integer,
+            "user": .user, "version": .integer, "note?": .text,
             "fields": [
                 [
                     "field": .text, "group": .text, "value": .any, "removed?": .boolean, "set": write,

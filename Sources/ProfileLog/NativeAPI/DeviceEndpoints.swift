@@ -21,6 +21,7 @@ struct DeviceEndpoints {
             }
             json.member("total", all.count)
             json.member("more", rest.count > limit)
+            json.member("note", try ListNote("devices", request, log).text(isEmpty: rest.isEmpty))
         }
     }
 
@@ -450,7 +451,7 @@ extension DeviceEndpoints {
             "settings": EventJSON.settings, "waiting": .integer, "queued": .integer, "why_queued?": .text,
         ])
 
-    static let list: AnswerShape = ["devices": [listed], "total": .integer, "more": .boolean]
+    static let list: AnswerShape = ["devices": [listed], "total": .integer, "more": .boolean] + .note
 
     static let one: AnswerShape =
         listed + [

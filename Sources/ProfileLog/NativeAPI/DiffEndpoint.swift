@@ -22,18 +22,21 @@ struct DiffEndpoint {
         let later = AskedPast(try Query.moment(b, "b", now: now), order, at: "b")
         if let id {
             let user = try log.pastUser(meantBy: id, in: earlier) ?? log.knownUser(meantBy: id, in: later)
-            return try diff(of: user, earlier, later)
+            return try diff(of: user, earlier, later, ListNote("changes", request, log, none: "Nothing differs."))
         }
-        return try diffOfAll(earlier, later, after: after, limit: limit)
+        let note = ListNote("users who changed", request, log, none: "No user changed between the two moments.")
+        return try diffOfAll(earlier, later, after: after, limit: limit, note)
     }
 
-    private func diff(of user: UserInfo, _ earlier: AskedPast, _ later: AskedPast) throws -> APIAnswer {
+    private func diff(
+        of user: UserInfo, _ earlier: AskedPast, _ later: AskedPast, _ note: ListNote
+    ) throws -> APIAnswer {
         let before = try profile(of: user, earlier)
         let after = try profile(of: user, later)
         // Says why.
         if before == nil, after == nil { _ = try later.profile(of: user.number, log) }
-        let note = try earlier.note(log)
-        return APIAnswer.ok(version: user.version) { json in
+        let changes = log.changes(from: before, to: after ?? ProfileProjection.initial)
+        return try APIAnswer.ok(version: user.version) { json in
             json.member("user", user)
             for (key, state) in [("a", before), ("b", after)] {
                 json.object(key) { json in
@@ -41,8 +44,8 @@ struct DiffEndpoint {
                     json.member("position", state?.lastPosition ?? .start)
                 }
             }
-            json.changes(log.changes(from: before, to: after ?? ProfileProjection.initial))
-            json.member("note", note)
+            json.changes(changes)
+            json.member("note", try earlier.note(log) ?? note.text(isEmpty: changes.isEmpty))
         }
     }
 
@@ -64,14 +67,13 @@ struct DiffEndpoint {
     }
 
     private func diffOfAll(
-        _ earlier: AskedPast, _ later: AskedPast, after: UserNumber, limit: Int
+        _ earlier: AskedPast, _ later: AskedPast, after: UserNumber, limit: Int, _ note: ListNote
     ) throws -> APIAnswer {
         let (from, to) = (try earlier.wholeHistory(log), try later.wholeHistory(log))
         let happensLater = if let from = from.until, let to = to.until { from > to } else { false }
         guard from.position <= to.position, !happensLater else {
             throw APIProblem.invalid("a", "must not be later than `b`")
         }
-        let note = try earlier.note(log)
         var (count, created, more) = (0, 0, false)
         let damage = DamageList()
         // After the last user that was written: of this answer only if no other follows.
@@ -110,7 +112,7 @@ struct DiffEndpoint {
             json.member("more", more)
             if !more { noteHeld() }
             damage.write(to: &json)
-            json.member("note", note)
+            json.member("note", try earlier.note(log) ?? note.text(isEmpty: count == 0))
         }
     }
 }

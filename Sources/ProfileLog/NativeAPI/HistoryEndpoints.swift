@@ -35,13 +35,14 @@ struct HistoryEndpoints {
             filter.positions = Set([read.launch.position] + read.flushes.flatMap { [$0.position] + $0.takes })
         }
         if let field = filter.field { try refuseUnknown(field, of: user) }
+        let note = ListNote("events of the user", request, log).namingOfEvents()
         if isMerged {
             if from > 1 || to < .max {
                 throw APIProblem.invalid(
                     from > 1 ? "from" : "to", "counts one user's events, and `merged` has those of several",
                     remedy: "Send `after`, a position.")
             }
-            return try life(of: user, after: after, backward, limit, filter)
+            return try life(of: user, after: after, backward, limit, filter, note)
         }
         to = min(to, user.version.rawValue)
         var events = EventJSON(log: log)
@@ -78,7 +79,7 @@ struct HistoryEndpoints {
             }
             json.endArray()
             json.member("more", more)
-            if count == 0 { try writeReasonOfNothing(filter, user, &events, to: &json) }
+            if count == 0 { try writeReasonOfNothing(filter, user, note, &events, to: &json) }
             if !more { for next in held { damage.noteEvent(next.position, next.error) } }
             damage.write(to: &json)
         }
@@ -86,7 +87,7 @@ struct HistoryEndpoints {
 
     /// As `history`, with the events of the users who were merged into this one, in the order of the log.
     private func life(
-        of user: UserInfo, after: UInt64, _ backward: Bool, _ limit: Int, _ filter: EventFilter
+        of user: UserInfo, after: UInt64, _ backward: Bool, _ limit: Int, _ filter: EventFilter, _ note: ListNote
     ) throws -> APIAnswer {
         let damage = DamageList()
         var held: [(position: Position, error: StorageError)] = []
@@ -107,6 +108,7 @@ struct HistoryEndpoints {
             }
             json.endArray()
             json.member("more", count < found.count)
+            if count == 0 { try writeReasonOfNothing(filter, user, note, &events, to: &json) }
             let last = found.prefix(count).last?.position
             for next in held where last.map({ backward == (next.position > $0) }) ?? true || count == found.count {
                 damage.noteEvent(next.position, next.error)
@@ -115,10 +117,13 @@ struct HistoryEndpoints {
         }
     }
 
-    /// Says why no event passes a filter by name: `misses` and `note`.
+    /// Says why no event passes: `note`, and of a filter by name `misses`.
     private func writeReasonOfNothing(
-        _ filter: EventFilter, _ user: UserInfo, _ events: inout EventJSON, to json: inout JSONWriter
+        _ filter: EventFilter, _ user: UserInfo, _ note: ListNote, _ events: inout EventJSON,
+        to json: inout JSONWriter
     ) throws {
+        var text = try note.text(isEmpty: true) ?? ""
+        defer { json.member("note", text) }
         guard let name = filter.name else { return }
         let finder = NearMisses(log: log)
         let misses = try [NearMisses.Subject.event(name), .product(name), .field(name)].flatMap {
@@ -131,8 +136,8 @@ struct HistoryEndpoints {
             return true
         }
         let near = NearestNames(to: name.text, among: names.map(\.text).sorted()).close
-        if let first = near.first, first != name.text {
-            json.member("note", "Did you mean \(APIProblem.shown(first))?")
+        if let first = near.first, first != name.text, !text.hasSuffix("?") {
+            text += " Did you mean \(APIProblem.shown(first))?"
         }
     }
 
@@ -171,11 +176,13 @@ struct HistoryEndpoints {
             scanned = max(scanned, page.scanned)
             page = try log.events(from: scanned.next, limit: min(limit, Self.chunk), where: filter)
         }
-        return try answer(page, limit: limit, filter: filter)
+        let note = ListNote("events", request, log).namingOfEvents()
+        return try answer(page, limit: limit, filter: filter, note)
     }
 
     private func answer(
-        _ first: (events: [RecordedEvent], scanned: Position, last: Position), limit: Int, filter: EventFilter
+        _ first: (events: [RecordedEvent], scanned: Position, last: Position), limit: Int, filter: EventFilter,
+        _ note: ListNote
     ) throws -> APIAnswer {
         var page = first
         var events = EventJSON(log: log)
@@ -195,6 +202,7 @@ struct HistoryEndpoints {
             json.member("scanned", page.scanned.rawValue)
             json.member("cursor", try log.cursor(at: page.scanned).description)
             json.member("last", page.last.rawValue)
+            json.member("note", try note.text(isEmpty: count == 0 && page.scanned >= page.last))
         }
     }
 }
@@ -208,6 +216,6 @@ extension HistoryEndpoints {
 
     static let events: AnswerShape = [
         "events": [EventJSON.shape], "store": .text, "scanned": .integer, "cursor": .text,
-        "last": .integer,
+        "last": .integer, "note?": .text,
     ]
 }

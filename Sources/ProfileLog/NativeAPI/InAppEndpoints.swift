@@ -60,7 +60,11 @@ package struct InAppEndpoints {
     /// `GET /v1/messages`: the declared messages.
     func declared(_ request: APIRequest) throws -> APIAnswer {
         try Query(request).end()
-        return try APIAnswer.ok { json in try writeDeclared(to: &json) }
+        let note = ListNote("declared in-app messages", request, log)
+        return try APIAnswer.ok { json in
+            try writeDeclared(to: &json)
+            json.member("note", try note.text(isEmpty: log.declaredMessages().definitions == .array([])))
+        }
     }
 
     // MARK: - A device
@@ -77,6 +81,9 @@ package struct InAppEndpoints {
             write(state, to: &json)
             try writeSkipped(log.declaredMessages().definitions, to: &json)
             EventJSON.write(info.settings, to: &json)
+            let note = ListNote("in-app messages on the device", request, log)
+            let isEmpty = state.eligible.isEmpty && state.screen == nil && state.stack.isEmpty && state.delayed.isEmpty
+            json.member("note", try note.text(isEmpty: isEmpty))
         }
     }
 
@@ -179,7 +186,7 @@ extension InAppEndpoints {
 
     static let declarations: AnswerShape = [
         "position": .position, "cursor?": .text, "messages": [.map(.any)],
-        "skipped?": [["place": .text, "reason": .text, "remedy?": .text]],
+        "skipped?": [["place": .text, "reason": .text, "remedy?": .text]], "note?": .text,
     ]
 
     static let declared: AnswerShape = declarations + ["changed": .boolean]
@@ -190,7 +197,7 @@ extension InAppEndpoints {
     ]
 
     static let messages: AnswerShape =
-        ["device": .text, "user": .orNull(.user)] + state + ["settings": EventJSON.settings]
+        ["device": .text, "user": .orNull(.user)] + state + ["settings": EventJSON.settings] + .note
 
     static let action: AnswerShape =
         ["position": .position, "cursor?": .text, "device": .text, "steps": [EventJSON.shape]] + state

@@ -58,6 +58,9 @@ struct PendingEndpoints {
             json.member("queued", queued)
             json.member("listed", listed)
             times.write(to: &json)
+            let things = user == nil ? "waiting items" : "waiting items of the user"
+            let note = ListNote(things, request, log, past: asked, none: user == nil ? "Nothing waits." : nil)
+            json.member("note", try note.text(isEmpty: total == 0 && queued == 0))
         }
     }
 
@@ -213,6 +216,9 @@ struct PendingEndpoints {
             json.member("total", saved.count + leftOut.count)
             json.member("last", cut == 0 ? after : all[cut - 1].position.rawValue)
             json.member("more", cut < all.count)
+            let things = id == nil ? "rejected items" : "rejected items of the user"
+            let note = ListNote(things, request, log, none: id == nil ? "Nothing is rejected." : nil)
+            json.member("note", try note.text(isEmpty: all.isEmpty))
         }
     }
 
@@ -430,7 +436,7 @@ extension PendingEndpoints {
                 "queue": [item], "waiting_s": WaitingTimes.shape,
             ]
         ],
-        "total": .integer, "queued": .integer, "listed": .integer, "waiting_s": WaitingTimes.shape,
+        "total": .integer, "queued": .integer, "listed": .integer, "waiting_s": WaitingTimes.shape, "note?": .text,
     ]
 
     static let discarded: AnswerShape = [
@@ -449,6 +455,7 @@ extension PendingEndpoints {
 
     static let rejections: AnswerShape = [
         "rejected": [.either([rejectedItem, skippedObject])], "total": .integer, "last": .integer, "more": .boolean,
+        "note?": .text,
     ]
 
     static let retried: AnswerShape = WriteEndpoints.saved + ["replaces": .integer, "device": .text]

@@ -27,6 +27,8 @@ struct PushEndpoints {
         return try APIAnswer.ok { json in
             json.member("device", device)
             try write(state, &events, to: &json)
+            let note = ListNote("pushes on the device", request, log)
+            json.member("note", try note.text(isEmpty: state.pushes.isEmpty && state.captured.isEmpty))
         }
     }
 
@@ -203,7 +205,7 @@ extension PushEndpoints {
 
     private static let state: AnswerShape = ["underway": [push], "shown": [push], "captured": [push]]
 
-    static let pushes: AnswerShape = ["device": .text] + state
+    static let pushes: AnswerShape = ["device": .text] + state + .note
 
     static let acted: AnswerShape =
         [

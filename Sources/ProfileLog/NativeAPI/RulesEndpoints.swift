@@ -33,10 +33,13 @@ struct RulesEndpoints {
         try query.end()
         // Rules happen when they are recorded: both orders have the same ones.
         let position = try APIProblem.resolving("as_of") { try asked.moment.map { try store.log.position(at: $0) } }
-        return try answer(asOf: position, isChanged: nil, note: asked.note(store.log))
+        let note = ListNote(
+            "policies of attributes", request, store.log, past: asked,
+            none: "No attribute has a policy: the last arrival wins.")
+        return try answer(asOf: position, isChanged: nil, note)
     }
 
-    private func answer(asOf position: Position?, isChanged: Bool?, note: String? = nil) throws -> APIAnswer {
+    private func answer(asOf position: Position?, isChanged: Bool?, _ note: ListNote? = nil) throws -> APIAnswer {
         let (position, rules) = try store.log.rules(asOf: position ?? Position(rawValue: .max))
         return try APIAnswer.ok { json in
             json.member("position", position.rawValue)
@@ -47,7 +50,7 @@ struct RulesEndpoints {
                 }
             }
             if let isChanged { json.member("changed", isChanged) }
-            json.member("note", note)
+            json.member("note", try note?.text(isEmpty: rules.policies.isEmpty))
         }
     }
 }

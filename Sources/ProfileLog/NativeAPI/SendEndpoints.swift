@@ -17,11 +17,28 @@ struct SendEndpoints {
         let limit = try query.limit(standard: 100, most: Self.mostSends)
         try query.end()
         let found = try found(id, filter, after, limit + 1)
+        let note = ListNote(id == nil ? "sends" : "sends to the user", request, store.log, none: "No message was sent.")
+            .naming("message", "campaign, canvas or message", isKnown: isSent, among: sentNames)
         var events = EventJSON(log: store.log)
         return try APIAnswer.ok { json in
             try json.array("sends", found.prefix(limit)) { try events.write($1, to: &$0) }
             json.member("more", found.count > limit)
+            json.member("note", try note.text(isEmpty: found.isEmpty))
         }
+    }
+
+    /// The names of what was sent, or not.
+    private func sentNames() throws -> [String] {
+        var names: Set<String> = []
+        for event in try found(nil, EventFilter(kinds: [.messageSent, .messageNotSent]), .start, Self.mostSends) {
+            if case .message(let step) = event.event { names.insert(step.message.text) }
+        }
+        return names.sorted()
+    }
+
+    private func isSent(_ name: String) throws -> Bool {
+        let filter = EventFilter(kinds: [.messageSent, .messageNotSent], name: Name(name))
+        return try !found(nil, filter, .start, 1).isEmpty
     }
 
     private func found(
@@ -84,6 +101,6 @@ extension ProfileEvent {
 }
 
 extension SendEndpoints {
-    static let list: AnswerShape = ["sends": [EventJSON.shape], "more": .boolean]
+    static let list: AnswerShape = ["sends": [EventJSON.shape], "more": .boolean] + .note
     static let failing: AnswerShape = ["failing": [.text]]
 }

@@ -19,7 +19,8 @@ struct SeriesEndpoint {
         let measure = try Self.measure(of, store.log)
         let users = try condition.map { try Condition(whereParameter: $0, store.log) }
         let series = try await store.performSlowly { log in try Series(measure, range, of: users, in: log) }
-        return APIAnswer.ok { json in
+        let note = ListNote("numbers above 0", request, store.log, none: "Nothing was counted in this time.")
+        return try APIAnswer.ok { json in
             json.member("of", of)
             json.member("unit", range.unit.rawValue)
             json.objects("points", series.points.indices) { json, index in
@@ -29,6 +30,7 @@ struct SeriesEndpoint {
                 guard case .revenue = measure else { return }
                 json.member("revenue", point.revenue)
             }
+            json.member("note", try note.text(isEmpty: series.points.allSatisfy { $0.count == 0 }))
         }
     }
 
@@ -65,5 +67,6 @@ extension SeriesEndpoint {
     static let shape: AnswerShape = [
         "of": .text, "unit": .text,
         "points": [["time": .text, "count": .integer, "revenue?": .map(.orNull(.number))]],
+        "note?": .text,
     ]
 }

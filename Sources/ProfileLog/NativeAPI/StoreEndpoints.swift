@@ -15,7 +15,8 @@ struct StoreEndpoints {
         let after = UserNumber(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
         let limit = try query.limit(standard: 100, most: Self.mostUsers)
         let asked = try query.past(now: log.options.now())
-        if let search = try UserSearch(&query, after: after, limit: limit, asked, log) {
+        let note = ListNote("users", request, log, past: asked)
+        if let search = try UserSearch(&query, after: after, limit: limit, asked, note, log) {
             try query.end()
             return try await store.performSlowly { log in try search.answer(log) }
         }
@@ -29,7 +30,7 @@ struct StoreEndpoints {
                     json.member("scanned", scanned)
                     json.member("total", total)
                     json.member("more", scanned < total)
-                    json.member("note", try asked.note(log))
+                    json.member("note", try note.text(isEmpty: users.isEmpty && scanned >= total))
                 }
             }
         }
@@ -37,10 +38,11 @@ struct StoreEndpoints {
         let users = try log.users(after: after, limit: limit).map {
             (info: $0, canonical: try log.canonicalUser(of: $0.number))
         }
-        return APIAnswer.ok { json in
+        return try APIAnswer.ok { json in
             json.objects("users", users) { json, user in Self.write(user, to: &json) }
             json.member("total", total)
             json.member("more", users.last.map { $0.info.number.rawValue < total } ?? false)
+            json.member("note", try note.text(isEmpty: users.isEmpty))
         }
     }
 

@@ -9,6 +9,9 @@ struct TraitEndpoint {
         let id = try query.user()
         let asked = try query.past(now: log.options.now())
         try query.end()
+        let note = ListNote(
+            "computed traits", request, log,
+            none: "No computed traits are declared: the workspace file has them (docs/traits.md).")
         guard let id else {
             if !asked.isPresent {
                 throw APIProblem.invalid(
@@ -16,8 +19,9 @@ struct TraitEndpoint {
                     remedy: "Add `user`, or omit it.")
             }
             let traits = log.traits
-            return APIAnswer.ok { json in
+            return try APIAnswer.ok { json in
                 json.array("traits", traits) { $0.value($1.declaration) }
+                json.member("note", try note.text(isEmpty: traits.isEmpty))
             }
         }
         let user = try log.knownUser(meantBy: id, in: asked)
@@ -25,7 +29,7 @@ struct TraitEndpoint {
         let time = try asked.time(at: state.lastPosition, log)
         let reader = TraitReader(log, in: try asked.history(of: user.number, log), at: time)
         let folds = try reader.folds(of: user.number, state)
-        return APIAnswer.ok(version: state.version) { json in
+        return try APIAnswer.ok(version: state.version) { json in
             json.member("user", user)
             json.member("version", state.version.rawValue)
             json.member("time", time)
@@ -36,6 +40,7 @@ struct TraitEndpoint {
                 json.member("value", trait.1)
                 json.member("skipped", trait.1.skipped)
             }
+            json.member("note", try note.text(isEmpty: folds.isEmpty))
         }
     }
 }
@@ -68,14 +73,14 @@ extension TraitEndpoint {
         "property?": .text, "within?": .text, "where?": .any,
     ]
 
-    private static let declarations: AnswerShape = .named("TraitDeclarations", ["traits": [declaration]])
+    private static let declarations: AnswerShape = .named("TraitDeclarations", ["traits": [declaration]] + .note)
 
     private static let values: AnswerShape = .named(
         "TraitValues",
         [
             "user": .user, "version": .integer, "time": .time,
             "traits": [declaration + ["value": .any, "skipped": .integer]],
-        ])
+        ] + .note)
 
     static let shape: AnswerShape = .either([values, declarations])
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 struct UserSearch: Sendable {
     private let condition: Condition
     private let past: PastHistory?
-    private let note: String?
+    private let note: ListNote?
     /// When it is for the condition: the present, or the time of the moment.
     private let now: Timestamp
     private let after: UserNumber
@@ -16,13 +16,15 @@ struct UserSearch: Sendable {
     private static let mostScanned: UInt64 = 100_000
 
     /// Nil for a request that asks for no condition and no count.
-    init?(_ query: inout Query, after: UserNumber, limit: Int, _ asked: AskedPast, _ log: EventLog) throws {
+    init?(
+        _ query: inout Query, after: UserNumber, limit: Int, _ asked: AskedPast, _ note: ListNote, _ log: EventLog
+    ) throws {
         (self.after, self.limit) = (after, limit)
         let text = try query.text("where")
         isCount = try query.flag("count")
         guard text != nil || isCount else { return nil }
         past = try asked.history(log)
-        note = try asked.note(log)
+        self.note = note
         condition = try text.map { try Condition(whereParameter: $0, log) } ?? .everybody
         now = try asked.time(at: past?.position ?? .start, log)
     }
@@ -41,10 +43,10 @@ struct UserSearch: Sendable {
         if isCount {
             var count: UInt64 = 0
             try forEach(log, skipping: damage.noteUser) { _ in count += 1 }
-            return APIAnswer.ok { json in
+            return try APIAnswer.ok { json in
                 json.member("count", count)
                 json.member("total", total)
-                json.member("note", note)
+                json.member("note", try note?.text(isEmpty: count == 0))
                 damage.write(to: &json)
             }
         }
@@ -67,7 +69,7 @@ struct UserSearch: Sendable {
             json.member("scanned", scanned)
             json.member("total", total)
             json.member("more", scanned < total)
-            json.member("note", note)
+            json.member("note", try note?.text(isEmpty: found == 0 && scanned >= total))
             damage.write(to: &json)
         }
     }

@@ -9,8 +9,11 @@ protocol Connection: Sendable {
 }
 
 extension Connection {
-    /// The object that answers `request`, and what it means if that is a refusal.
-    func exchange(_ request: APIRequest) async throws -> (object: JSONObject, refusal: Failure?) {
+    /// The object that answers `request`, and what it means if that is a refusal. What the answer of a GET says of an
+    /// empty list is printed, unless `notes` is false: where earlier pages had something.
+    func exchange(
+        _ request: APIRequest, notes: Bool = true
+    ) async throws -> (object: JSONObject, refusal: Failure?) {
         let answer = try await answer(request)
         guard let object = try? JSONObject(answer.body) else {
             throw Failure(
@@ -18,12 +21,12 @@ extension Connection {
                 remedy: "Check that the address is that of a profiled: GET / there says what it is.")
         }
         // The sentences of writes have their notes.
-        if answer.isSuccess, request.method == .get { object["note"].text.map(Output.note) }
+        if notes, answer.isSuccess, request.method == .get { object["note"].text.map(Output.note) }
         return (object, answer.isSuccess ? nil : Failure(object, status: answer.status))
     }
 
-    func send(_ request: APIRequest) async throws -> JSONObject {
-        let (object, refusal) = try await exchange(request)
+    func send(_ request: APIRequest, notes: Bool = true) async throws -> JSONObject {
+        let (object, refusal) = try await exchange(request, notes: notes)
         if let refusal { throw refusal }
         return object
     }
@@ -32,8 +35,10 @@ extension Connection {
         try await send(APIRequest(.post, path, body: Array(JSONWriter.object(write).utf8)))
     }
 
-    func get(_ path: String, _ query: [(name: String, value: String)] = []) async throws -> JSONObject {
-        try await send(APIRequest(.get, path, query: query))
+    func get(
+        _ path: String, _ query: [(name: String, value: String)] = [], notes: Bool = true
+    ) async throws -> JSONObject {
+        try await send(APIRequest(.get, path, query: query), notes: notes)
     }
 }
 

@@ -35,9 +35,6 @@ struct BlameCommand: AsyncParsableCommand {
         if place.isJSON { return try Output.print([answer.line]) }
         let fields = answer.objects("fields")
         let counts = answer.objects("custom_events") + answer.objects("purchases")
-        if fields.isEmpty, counts.isEmpty {
-            return Output.message("The user has no attributes, events or products.")
-        }
         let misses = Misses.lines(answer, "Without effect:")
         if log { return try Output.print(fields.flatMap(Self.logLines) + counts.flatMap(Self.countLogLines) + misses) }
         let tables = [fields.isEmpty ? [] : Self.table(fields).lines(), Self.countLines(counts), misses]

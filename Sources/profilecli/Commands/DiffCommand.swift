@@ -53,7 +53,7 @@ struct DiffCommand: AsyncParsableCommand {
         if place.isJSON { return try Output.print(answer.line) }
         let lines = DiffText.lines(
             answer, DiffText.title("A", answer.object("a")), DiffText.title("B", answer.object("b")))
-        try Output.print(lines.isEmpty ? ["Nothing differs."] : lines)
+        try Output.print(lines)
     }
 
     private func diffOfAll(_ connection: any Connection) async throws {

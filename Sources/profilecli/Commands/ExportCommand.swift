@@ -111,7 +111,8 @@ struct ExportCommand: AsyncParsableCommand {
         var writer = JSONWriter()
         while true {
             let query = filter.query + [("after", after), ("limit", "10000")]
-            let (answer, refusal) = try await connection.exchange(APIRequest(.get, "/v1/events", query: query))
+            let (answer, refusal) = try await connection.exchange(
+                APIRequest(.get, "/v1/events", query: query), notes: count == 0)
             if let refusal {
                 guard answer["code"].text == "other_history" else { throw refusal }
                 throw Failure("The service began a new log during the export.", remedy: "Run the same command again.")

@@ -73,8 +73,6 @@ struct HistoryCommand: AsyncParsableCommand {
         try await pages.print("events", of: "/v1/history", by: connection, query, from: range, limit, next: next)
         if pages.count == 0 {
             let answer = try await connection.get("/v1/history", query + range)
-            let note = answer["note"].text.map { " \($0)" } ?? ""
-            Output.message("The user has no such event.\(note)")
             for line in Misses.lines(answer, "Without effect:") { Output.message(line) }
         }
     }

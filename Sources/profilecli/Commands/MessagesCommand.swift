@@ -70,7 +70,7 @@ struct MessagesCommand: AsyncParsableCommand {
                     message["id"].cell, message["priority"].text ?? "0",
                     message.objects("trigger_conditions").map { $0["type"].cell }.joined(separator: ", "))
             }
-            try Output.print(table.lines())
+            if !table.rows.isEmpty { try Output.print(table.lines()) }
             MessagesCommand.reportSkipped(answer)
         }
     }

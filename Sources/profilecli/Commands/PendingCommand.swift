@@ -72,9 +72,7 @@ struct PendingList: AsyncParsableCommand {
 
     private func lines(_ items: [JSONObject], _ answer: JSONObject) -> [String] {
         if items.isEmpty {
-            return [
-                asOf == nil ? "Nothing waits. \(Suggestion.next("save event jane opened"))" : "Nothing waited then."
-            ]
+            return asOf == nil ? [Suggestion.next("save event jane opened")] : []
         }
         var table = Table("DEVICE", "STORAGE", "LIST!", "#SAVED@", "USER", "WHAT", "AGE!")
         for item in items {

@@ -36,8 +36,8 @@ struct RejectedCommand: AsyncParsableCommand {
         if place.isJSON { return }
         guard let last = items.last(where: { $0["repaired_by"] == .null }) ?? items.last else {
             let parts = Number.counted(UInt64(leftOut.count), "part")
-            let beginning = leftOut.count == 0 ? "Nothing is rejected." : "\(parts) of requests refused."
-            return try Output.print("\(beginning) \(Suggestion.next("pending"))")
+            let beginning = leftOut.count == 0 ? "" : "\(parts) of requests refused. "
+            return try Output.print(beginning + Suggestion.next("pending"))
         }
         if leftOut.count > 0 { try Output.print("") }
         var table = Table("#SAVED@", "DEVICE", "USER", "LIST!", "WHAT", "REASON", "#REPAIRED BY@")

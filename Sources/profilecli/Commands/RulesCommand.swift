@@ -39,7 +39,7 @@ struct RulesCommand: AsyncParsableCommand {
                 "/v1/rules", parameters(("as_of", asOf.map(LocalMoment.text))) + occurred.query)
             if place.isJSON { return try Output.print(answer.line) }
             let policies = answer["attribute_policies"].members
-            if policies.isEmpty { return try Output.print(["No attribute has a policy: the last arrival wins."]) }
+            if policies.isEmpty { return }
             var table = Table("ATTRIBUTE", "POLICY")
             for policy in policies { table.add(policy.key.text, policy.value.cell) }
             try Output.print(table.lines())

@@ -43,7 +43,6 @@ struct SendsCommand: AsyncParsableCommand {
         try await pages.print("sends", of: "/v1/sends", by: place.connect(), query, from: range(after), limit) { last in
             range(last.count("position"))
         }
-        if pages.count == 0 { Output.message("No message was sent.") }
     }
 
     private func sendDue() async throws {

@@ -43,7 +43,8 @@ struct TailCommand: AsyncParsableCommand {
             let range = parameters(
                 ("after", after), ("limit", "1000"), ("wait_s", follow ? "\(Self.waitSeconds)" : nil))
             let request = APIRequest(.get, "/v1/events", query: filter.query + range)
-            let (answer, refusal) = try await connection.exchange(request)
+            let (answer, refusal) = try await connection.exchange(
+                request, notes: !follow && pages.count == 0)
             if let refusal {
                 // A service may begin another log, or go on with a restored one.
                 guard hasRead, answer["code"].text == "other_history" else { throw refusal }

@@ -30,10 +30,7 @@ struct TraitsCommand: AsyncParsableCommand {
                 trait["name"].cell, user == nil ? "" : Phrase.value(trait["value"]), trait["function"].cell,
                 Self.source(trait), trait["within"].cell, skipped > 0 ? "\(skipped)" : "")
         }
-        if table.rows.isEmpty {
-            return Output.message("No traits are declared: name the file with --workspace (docs/traits.md).")
-        }
-        try Output.print(table.lines())
+        if !table.rows.isEmpty { try Output.print(table.lines()) }
     }
 
     /// What a trait looks at.

@@ -64,12 +64,8 @@ struct UsersCommand: AsyncParsableCommand {
         ) {
             [("after", $0["number"].cell)]
         }
-        if pages.count > 0 { return }
-        if condition != nil { return Output.message("No user passes.") }
-        if asOf != nil, after == 0 { return Output.message("There were no users.") }
-        Output.message(
-            after == 0
-                ? "There are no users. \(Suggestion.next("log event jane hello"))"
-                : "There is no user after number \(after). \(Suggestion.next("users"))")
+        // The answer said that there are none.
+        guard pages.count == 0, condition == nil, asOf == nil else { return }
+        Output.message(Suggestion.next(after == 0 ? "log event jane hello" : "users"))
     }
 }

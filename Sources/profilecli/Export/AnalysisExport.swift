@@ -109,7 +109,8 @@ struct AnalysisExport {
             query += [("as_of", "\(asOf)"), ("time", progress.time), ("began", began)]
             if let until = progress.until { query.append(("until", until)) }
         }
-        let (answer, refusal) = try await connection.exchange(APIRequest(.get, "/v1/export", query: query))
+        let (answer, refusal) = try await connection.exchange(
+            APIRequest(.get, "/v1/export", query: query), notes: progress.rows == 0)
         let isOther = answer["code"].text == "other_history"
         if let refusal, !isOther { throw refusal }
         guard !isOther, progress.store.isEmpty || answer["store"].text == progress.store else {

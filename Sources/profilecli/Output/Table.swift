@@ -190,7 +190,8 @@ struct Pages {
         var damaged = Damaged()
         while count < limit?.limit ?? .max {
             let wanted = min(1_000, (limit?.limit ?? .max) - count)
-            let answer = try await connection.get(path, query + range + [("limit", "\(wanted)")])
+            let answer = try await connection.get(
+                path, query + range + [("limit", "\(wanted)")], notes: count == 0)
             let items = answer.objects(key)
             count += items.count
             damaged.take(answer)

@@ -56,15 +56,17 @@ struct NumberEndpoints {
         default: throw APIProblem.invalid("sort_direction", "must be asc or desc")
         }
         let all: [Workspace.Segment] = isDescending ? api.workspace.segments.reversed() : api.workspace.segments
-        return APIAnswer.ok { json in
-            json.objects("segments", all.dropFirst(page * Self.segmentsPerPage).prefix(Self.segmentsPerPage)) {
-                json, segment in
+        let shown = all.dropFirst(page * Self.segmentsPerPage).prefix(Self.segmentsPerPage)
+        let note = ListNote("segments", request, api.log, none: "The workspace file has no segments.")
+        return try APIAnswer.ok { json in
+            json.objects("segments", shown) { json, segment in
                 json.member("id", segment.id)
                 json.member("name", segment.name)
                 json.member("analytics_tracking_enabled", true)
                 json.member("tags", .array([]))
             }
             json.member("message", "success")
+            json.member("note", try note.text(isEmpty: shown.isEmpty))
         }
     }
 
@@ -139,6 +141,7 @@ extension NumberEndpoints {
 
     static let segments: AnswerShape =
         ["segments": [["id": .text, "name": .text, "analytics_tracking_enabled": .boolean, "tags": [.text]]]] + .success
+        + .note
 
     static let segment: AnswerShape =
         [

@@ -46,7 +46,7 @@ struct ExportEndpoint: Sendable {
             guard past.order == .occurred else { throw APIProblem.invalid("until", "belongs to `order=occurred`") }
             past = PastHistory(to: past.position, until: min(until, past.until ?? until))
         }
-        let note = try asked.note(store.log)
+        let note = ListNote(what, request, store.log, past: asked).namingOfEvents()
         let time = try pinned ?? asked.time(at: past.position, store.log)
         var reader = ExportReader(table: table, past: past, time: time, voids: voids, log: store.log)
         (reader.after, reader.filter) = (after, filter)
@@ -66,7 +66,7 @@ struct ExportEndpoint: Sendable {
             try json.object { json in
                 json.key("rows")
                 json.beginArray()
-                try reader.read(limit: limit, to: &json)
+                let count = try reader.read(limit: limit, to: &json)
                 json.endArray()
                 json.member("what", table.name)
                 json.member("store", Hexadecimal.text(log.storeID))
@@ -80,7 +80,7 @@ struct ExportEndpoint: Sendable {
                 json.member("total", try reader.total())
                 json.member("more", !reader.isAtEnd)
                 json.member("outdated", isOutdated)
-                json.member("note", note)
+                json.member("note", try note.text(isEmpty: count == 0 && reader.isAtEnd))
                 reader.damage?.write(to: &json)
             }
             return APIAnswer(status: 200, body: json.bytes)
@@ -139,8 +139,9 @@ struct ExportReader: Sendable {
         }
     }
 
-    /// Writes up to `limit` rows as elements of an array, and moves on.
-    mutating func read(limit: Int, to json: inout JSONWriter) throws {
+    /// Writes up to `limit` rows as elements of an array, and moves on. Returns how many it wrote.
+    @discardableResult
+    mutating func read(limit: Int, to json: inout JSONWriter) throws -> Int {
         switch table.kind {
         case .events: try readEvents(limit, &json)
         case .profiles: try readProfiles(limit, &json)
@@ -149,7 +150,7 @@ struct ExportReader: Sendable {
 
     // MARK: - Events
 
-    private mutating func readEvents(_ limit: Int, _ json: inout JSONWriter) throws {
+    private mutating func readEvents(_ limit: Int, _ json: inout JSONWriter) throws -> Int {
         var events = EventJSON(log: log, voided: try voids.voided(asOf, log))
         var profiles: [UserNumber: UserNumber?] = [:]
         var count = 0
@@ -175,6 +176,7 @@ struct ExportReader: Sendable {
             after = page.scanned.rawValue
         }
         isAtEnd = after >= asOf.rawValue
+        return count
     }
 
     /// The canonical user of then; nil for the events of no user.
@@ -186,7 +188,7 @@ struct ExportReader: Sendable {
 
     private struct IsFull: Error {}
 
-    private mutating func readProfiles(_ limit: Int, _ json: inout JSONWriter) throws {
+    private mutating func readProfiles(_ limit: Int, _ json: inout JSONWriter) throws -> Int {
         let total = try log.userCount()
         let end = min(total, after + min(Self.mostUsers, .max - after))
         let profiles = ProfileJSON(log: log)
@@ -218,6 +220,7 @@ struct ExportReader: Sendable {
         } catch is IsFull {}
         after = last
         isAtEnd = after >= total
+        return count
     }
 }
 
