@@ -143,7 +143,7 @@ struct EmptyListTests {
     @Test("What has rows, or goes on after them, says nothing")
     func silent() throws {
         let cli = try CLI()
-        try Self.story(cli)
+        _ = try Self.story(cli)
         for command in [
             ["users"], ["history", "ana"], ["tail", "--no-follow"], ["export"], ["export", "--profiles"],
             ["export", "--name", "hello"], ["tail", "--no-follow", "--name", "hello"], ["diff", "ana", "1", "now"],
