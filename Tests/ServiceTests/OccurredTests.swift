@@ -109,6 +109,8 @@ struct OccurredTests {
         for condition in ["custom.level >= 30", "events.won.count >= 2", "traits.points > 40", "not exists(custom.k1)"]
         {
             let query = [(name: "where", value: condition)]
+            // A name that has not been seen then is refused.
+            if await part.get("/v1/users", query).status == 400 { continue }
             let found = try await users(whole, then + query)
             #expect(try await found == users(part, query), "\(story): \(condition)")
             let count = await whole.get("/v1/users", then + query + [("count", "true")]).json.at("count")
@@ -219,6 +221,8 @@ struct OccurredTests {
             #expect(await names("2026-01-05").isEmpty)
             #expect(await names("2026-01-12") == ["early"])
             #expect(await names("2026-01-17").isEmpty)
+            // By its device's clock, the item was saved after the launch that took it.
+            #expect(await names("2026-01-25").isEmpty)
         }
     }
 

@@ -18,8 +18,15 @@ extension EventLog {
             }
             events.sort { ($0.at, $0.position) < ($1.at, $1.position) }
             var states: [Name: DeviceState] = [:]
+            // A device whose clock was set back may save later than the launch that took the item.
+            var taken: Set<Position> = []
             for (_, position) in events {
                 let header = try view.header(at: position)
+                if case .outcome? = header.kind?.role, let body = RecordBody(header.body) {
+                    taken.formUnion(body.flushed + body.rejected.map(\.position) + body.discarded)
+                } else if taken.contains(Position(rawValue: position)) {
+                    continue
+                }
                 let event = EventView(header: header, position: Position(rawValue: position), names: names)
                 for device in event.devices {
                     states[device, default: PendingProjection.initial].see(event, on: device, names)

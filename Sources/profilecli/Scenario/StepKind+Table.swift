@@ -259,6 +259,9 @@ extension StepKind {
             fields: [
                 .sent("user", .text, "Whose.", isRequired: true),
                 .sent("as_of", .text, "At a past time, position or `version:N`."),
+                .sent(
+                    "order", .choice(["recorded", "occurred"]),
+                    "Whether the history counts as it was recorded (the default) or as it occurred."),
                 .sent("include_pending", .flag, "Adds `with_pending`."),
                 .expected("attributes", "Standard attributes.", .object),
                 .expected("custom_attributes", "Custom attributes.", .object),
@@ -299,7 +302,11 @@ extension StepKind {
                 .sent("name", .text, "Events of this name only."),
                 .sent("from", .integer(1...1 << 40), "First version."),
                 .sent("to", .integer(1...1 << 40), "Last version."), .sent("since", .time, "Recorded since."),
-                .sent("before", .time, "Recorded before."), .sent("reverse", .flag, "The newest first."),
+                .sent("before", .time, "Recorded before."),
+                .sent(
+                    "order", .choice(["recorded", "occurred"]),
+                    "Whether `since` and `before` are times of recording (the default) or of occurrence."),
+                .sent("reverse", .flag, "The newest first."),
                 .sent("merged", .flag, "With the events of users who were merged into this one."),
                 .sent("limit", .integer(1...10_000), "How many at most."), .expected("events", "The events."),
                 .expected("version", "How many events the user has."),
