@@ -47,6 +47,29 @@ struct TagTests {
         #expect(outcome.output.contains("Warning: Firebase ignores the event `played song`: its name "))
     }
 
+    @Test("A container that the web interface exported plays; what cannot be played is named")
+    func export() throws {
+        let file = Self.docs.deletingLastPathComponent().appending(path: "Tests/Fixtures/tag-manager/ios.json").path
+        let output = try cli.succeed("tag", file, "song_played", "-p", "seconds=42", "-p", "genre=pop").output
+        for words in [
+            "Log the song", "sets favourite_genre = \"popular\"",
+            "Blocked: Heartbeat, by the exception Song or session",
+            "Not played: containerVersion.tag[2] (Universal Analytics) has the type `ua`: it calls no class of the app.",
+            "--variable \"FC - plan=…\"", "Stored 3 events on phone",
+        ] {
+            #expect(output.contains(words), "\(output)")
+        }
+        let given = try cli.succeed(
+            "tag", file, "song_played", "-p", "seconds=42", "--variable", "FC - plan=gold", "--dry-run")
+        #expect(given.output.contains("sets plan = \"gold\""), "\(given.output)")
+        let short = try cli.succeed("tag", file, "level_up", "--provider", "Other").output
+        #expect(short.contains("calls another class"), "\(short)")
+        let web = try cli.write(#"{"containerVersion":{"container":{"usageContext":["WEB"]}}}"#, as: "web.json")
+        let refused = try cli.run("tag", web, "a")
+        #expect(refused.status == 64 && refused.errors.contains("web.json:1:"), "\(refused.errors)")
+        #expect(refused.errors.contains("this is no container of an app"))
+    }
+
     @Test("Every quirk is in docs/tag-manager.md")
     func documented() throws {
         let text = try String(contentsOf: Self.docs.appending(path: "tag-manager.md"), encoding: .utf8)

@@ -1,9 +1,9 @@
-/// A regular expression that a client sends, in a message or an audience: a search in any case of letters, by Unicode
-/// scalars (spec/device 5.1).
+/// A regular expression that a client sends, in a message, an audience or a container: a search by Unicode scalars, in
+/// any case of letters unless it is `.exact` (spec/device 5.1).
 ///
 ///     try TextPattern("rock|pop$").isFound(in: "K-Pop")
 ///
-/// It runs under the write lock, so a search has a bound: all alternatives advance together, and each step of the
+/// It may run under the write lock, so a search has a bound: all alternatives advance together, and each step of the
 /// pattern is taken at most once for each character, also in `(a+)+$`. `Regex` backtracks: there `.*.*.*x` takes
 /// seconds for 255 characters.
 ///
@@ -11,9 +11,25 @@
 /// `\b`, their opposites, `\A`, `\z`, `\n`, `\r`, `\t`, `\f`.
 package struct TextPattern: Hashable, Sendable {
     private let program: [Step]
+    private let isLong: Bool
+
+    /// What a pattern finds, and where.
+    package enum Search: Sendable {
+        /// Letters in any case, in the first 255 characters.
+        case anyCase
+        /// Letters as they are, in the first 4,096 characters: the tag manager's.
+        case exact
+        /// Letters in any case, in the first 4,096 characters.
+        case anyCaseInLongText
+    }
+
+    /// Steps that a search takes for each character, at most.
+    package var steps: Int { program.count }
 
     /// Characters of a pattern, and of the text that is searched; what follows in the text is not looked at.
     static let maxCharacters = 255
+    /// Characters of a long text that are searched.
+    package static let maxLongCharacters = 4_096
     /// The most that `{n}`, `{n,}` and `{n,m}` ask for.
     fileprivate static let maxCount = 64
     /// Steps of a pattern whose `{n}` are written out.
@@ -36,12 +52,13 @@ package struct TextPattern: Hashable, Sendable {
         case found
     }
 
-    package init(_ pattern: String) throws(Fault) {
+    package init(_ pattern: String, _ search: Search = .anyCase) throws(Fault) {
         guard !pattern.isEmpty, !pattern.isLonger(than: Self.maxCharacters) else {
             throw Fault(
                 reason: "has no characters, or more than \(Self.maxCharacters)", remedy: "Give a shorter pattern.")
         }
-        var parser = PatternParser(rest: pattern.unicodeScalars[...])
+        isLong = search != .anyCase
+        var parser = PatternParser(rest: pattern.unicodeScalars[...], isExact: search == .exact)
         let node = try parser.whole()
         guard node.steps < Self.maxSteps else {
             throw Fault(
@@ -54,7 +71,7 @@ package struct TextPattern: Hashable, Sendable {
     }
 
     package func isFound(in text: String) -> Bool {
-        let scalars = Array(text.unicodeScalars.prefix(Self.maxCharacters))
+        let scalars = Array(text.unicodeScalars.prefix(isLong ? Self.maxLongCharacters : Self.maxCharacters))
         var taken = [Int](repeating: -1, count: program.count)
         var reached: [Int] = []
         for index in 0...scalars.count {
@@ -81,11 +98,12 @@ package struct TextPattern: Hashable, Sendable {
     }
 }
 
-/// Unicode scalars in any case.
+/// Unicode scalars, in any case unless it is exact.
 private struct ScalarSet: Hashable {
     var ranges: [ClosedRange<Unicode.Scalar>] = []
     var kinds: [Kind] = []
     var isNegated = false
+    var isExact = false
 
     enum Kind: Hashable {
         case digit(Bool), word(Bool), space(Bool), newline
@@ -102,7 +120,7 @@ private struct ScalarSet: Hashable {
 
     func contains(_ scalar: Unicode.Scalar) -> Bool {
         let isListed = kinds.contains { $0.contains(scalar) } || ranges.contains { $0.contains(scalar) }
-        if isListed || ranges.isEmpty { return isListed != isNegated }
+        if isListed || isExact || ranges.isEmpty { return isListed != isNegated }
         let properties = scalar.properties
         let isOtherCase = [properties.lowercaseMapping, properties.uppercaseMapping].contains { mapped in
             guard let other = mapped.unicodeScalars.first, mapped.unicodeScalars.count == 1 else { return false }
@@ -169,6 +187,7 @@ private indirect enum PatternNode {
 /// Reads a pattern, and refuses what `TextPattern` does not allow.
 private struct PatternParser {
     var rest: Substring.UnicodeScalarView
+    let isExact: Bool
 
     mutating func whole() throws(TextPattern.Fault) -> PatternNode {
         let node = try alternatives()
@@ -252,12 +271,12 @@ private struct PatternParser {
                 let letter = rest.removeFirst()
                 return .step(letter == "A" ? .start : letter == "z" ? .end : .boundary(letter == "b"))
             default:
-                var set = ScalarSet()
+                var set = ScalarSet(isExact: isExact)
                 if let scalar = try escape(&set) { set.ranges = [scalar...scalar] }
                 return .step(.scalar(set))
             }
         case "*", "+", "?", "{": throw .noExpression
-        default: return .step(.scalar(ScalarSet(ranges: [scalar...scalar])))
+        default: return .step(.scalar(ScalarSet(ranges: [scalar...scalar], isExact: isExact)))
         }
     }
 
@@ -282,7 +301,7 @@ private struct PatternParser {
     }
 
     private mutating func set() throws(TextPattern.Fault) -> ScalarSet {
-        var set = ScalarSet(isNegated: skip("^"))
+        var set = ScalarSet(isNegated: skip("^"), isExact: isExact)
         if rest.first == "]" { throw .noExpression }
         while !skip("]") {
             guard let first = try member(&set) else { continue }

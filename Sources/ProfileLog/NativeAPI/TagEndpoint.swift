@@ -9,30 +9,53 @@ struct TagEndpoint {
 
     static let inputs: [EndpointInput] = [
         .required("container"), .required("event"), .init("properties", .object), .init("encodings", .object),
-        .init("language"), .init("quirks", .array), .init("device"), .init("time"), .init("dry_run", .boolean),
+        .init("variables", .object), .init("provider"), .init("language"), .init("quirks", .array), .init("device"),
+        .init("time"), .init("dry_run", .boolean),
     ]
 
     func tag(_ request: APIRequest) async throws -> APIAnswer {
         try request.refuseConditions()
         let fields = try Fields(request)
         let event = try Self.event(fields)
-        let container = try Self.container(fields.requiredText("container"))
+        let container = try Self.container(fields)
         let quirks = try Self.quirks(fields)
         let device = try fields.device() ?? DeviceStorage.defaultDevice
         let context = EventContext(
             source: .app, occurredAt: try writes.time(fields), process: DeviceStorage.app, device: device)
         let isDry = try fields.flag("dry_run")
-        var firings = TagManager(container, TagProvider(quirks)).handle(event).map { TagFiring(tag: $0, outcome: $1) }
+        let run = TagRun(container, event)
+        let provider = TagProvider(quirks)
+        var firings = run.fired.map { TagFiring(tag: $0.tag, outcome: provider.execute($0)) }
         let steps = try prepare(&firings, context)
         let receipts = isDry ? [] : try await commit(steps, &firings, context)
-        return try answer(firings, receipts, container, event, device, isDry: isDry)
+        return try answer(firings, receipts, container, run, event, device, isDry: isDry)
     }
 
     // MARK: - Reading
 
-    private static func container(_ text: String) throws(APIProblem) -> TagContainer {
+    /// The container, with the values of its variables that the request gives.
+    private static func container(_ fields: Fields) throws -> TagContainer {
+        let text = try fields.requiredText("container")
+        var given: [Name: AttributeValue] = [:]
+        for member in try fields.object("variables") ?? [] { given[member.key] = member.value }
+        var container = try container(text, given)
+        let known = Set(container.variables.map(\.name))
+        if let name = given.keys.sorted().first(where: { !known.contains($0) }) {
+            let nearest = NearestNames(to: name.text, among: known.sorted().map(\.text))
+            throw APIProblem.invalid(
+                "variables.\(APIProblem.shown(name.text))", "is no variable of the container",
+                remedy: nearest.close.first.map { "Did you mean `\(APIProblem.shown($0))`?" }
+                    ?? "It has \(nearest.all.prefix(20).map(APIProblem.shown).joined(separator: ", ")).")
+        }
+        if let provider = try fields.text("provider") { container.provider = provider }
+        return container
+    }
+
+    private static func container(
+        _ text: String, _ given: [Name: AttributeValue]
+    ) throws(APIProblem) -> TagContainer {
         do throws(YAMLFileError) {
-            return try TagContainer(yaml: text)
+            return try TagContainer(yaml: text, given: given)
         } catch {
             var problem = APIProblem.invalid(
                 "container", "is wrong at line \(error.line), column \(error.column): \(error.fault)",
@@ -160,11 +183,11 @@ struct TagEndpoint {
     // MARK: - Answering
 
     private func answer(
-        _ firings: [TagFiring], _ receipts: [AppendReceipt], _ container: TagContainer, _ event: AppEvent,
-        _ device: String, isDry: Bool
+        _ firings: [TagFiring], _ receipts: [AppendReceipt], _ container: TagContainer, _ run: TagRun,
+        _ event: AppEvent, _ device: String, isDry: Bool
     ) throws -> APIAnswer {
         let versions = SnippetLanguage.allCases.map { language in
-            (language, TagManager(container, TagProvider(TagQuirk.of(language))).handle(event).map(\.outcome))
+            (language, run.fired.map(TagProvider(TagQuirk.of(language)).execute))
         }
         let state = try log.deviceState(device)
         let user = try log.device(device)?.user.flatMap { try log.find($0) }
@@ -184,15 +207,35 @@ struct TagEndpoint {
                     outcome.write(to: &json)
                 }
             }
-            json.member("note", firings.isEmpty ? Self.noteAboutNothing(container, event) : nil)
+            json.objects("blocked", run.blocked) { json, tag in
+                json.member("tag", tag.tag.text)
+                json.member("trigger", tag.trigger.text)
+            }
+            json.objects("unplayed", container.unplayed) { json, part in
+                json.member("place", part.place)
+                json.member("name", part.name.text)
+                json.member("reason", part.reason)
+                json.member("remedy", part.remedy)
+            }
+            json.member("note", firings.isEmpty ? Self.noteAboutNothing(container, run, event) : nil)
             json.array("warnings", FirebaseRule.broken(by: event)) { $0.value($1.sentence(APIProblem.shown)) }
             json.member("queued", state.queued.count)
             json.member("why", state.queued.isEmpty ? nil : state.settings.reasonQueued().rawValue)
         }
     }
 
-    private static func noteAboutNothing(_ container: TagContainer, _ event: AppEvent) -> String {
+    private static func noteAboutNothing(_ container: TagContainer, _ run: TagRun, _ event: AppEvent) -> String {
+        if let tag = run.blocked.first {
+            let (name, trigger) = (APIProblem.shown(tag.tag.text), APIProblem.shown(tag.trigger.text))
+            return "No tag fired: the exception `\(trigger)` kept `\(name)` from it."
+        }
+        if let tag = run.missed.first {
+            let (name, trigger) = (APIProblem.shown(tag.tag.text), APIProblem.shown(tag.trigger.text))
+            return "No tag fired. `\(name)` came nearest: its trigger `\(trigger)` asks for this event, but its "
+                + "condition does not hold: \(APIProblem.shown(tag.condition))."
+        }
         let names = NearestNames(to: event.name.text, among: container.events.sorted().map(\.text))
+        if names.all.isEmpty { return "No tag has a trigger on this event." }
         let next =
             names.close.first.map { "Did you mean `\(APIProblem.shown($0))`?" }
             ?? "The triggers are on \(names.all.prefix(20).map(APIProblem.shown).joined(separator: ", "))."
@@ -305,6 +348,8 @@ extension TagEndpoint {
         "position": .position, "cursor?": .text,
         "device": .text, "user": .orNull(.user), "events": .integer, "dry_run": .boolean,
         "tags": [["tag": .text] + outcome + ["published": [["language": .text] + outcome]]],
-        "note?": .text, "warnings": [.text], "queued": .integer, "why?": .text,
+        "blocked": [["tag": .text, "trigger": .text]],
+        "unplayed": [["place": .text, "name": .text, "reason": .text, "remedy": .text]], "note?": .text,
+        "warnings": [.text], "queued": .integer, "why?": .text,
     ]
 }

@@ -2,23 +2,30 @@ package import ProfileLogGuide
 
 /// Reading a container file of the tag manager; docs/tag-manager.md describes it.
 extension TagContainer {
-    /// Reads the text of a file. What it refers to must be in it.
-    package init(yaml: String) throws(YAMLFileError) {
-        guard let root = try YAMLNode(yaml: yaml, withAnchors: false) else {
+    /// Reads the text of a file: a container as that document has it, or as the tag manager's web interface exports it.
+    /// What it refers to must be in it.
+    ///
+    /// - Parameter given: values of variables, which replace what the file says.
+    package init(yaml: String, given: [Name: AttributeValue] = [:]) throws(YAMLFileError) {
+        guard let root = try YAMLNode(yaml: TagExport.yaml(yaml), withAnchors: false) else {
             throw YAMLFileError(
                 line: 1, place: "", reason: "is empty", remedy: "docs/tag-manager.md has an example of a container.")
         }
-        try self.init(root)
+        try self.init(root, given: given)
     }
 
     /// Reads a container that is a part of another file.
-    package init(_ root: YAMLNode) throws(YAMLFileError) {
+    package init(_ root: YAMLNode, given: [Name: AttributeValue] = [:]) throws(YAMLFileError) {
+        if let container = try TagExport.container(root, given: given) {
+            self = container
+            return
+        }
         let fields = try root.fields(["provider", "triggers", "variables", "tags"])
         let triggers = try TagElements(fields, "triggers", ["event"], "trigger") { fields throws(YAMLFileError) in
             try fields.required("event").name()
         }
         let variables = try TagElements(fields, "variables", TagVariables.kinds, "variable") {
-            fields throws(YAMLFileError) in try TagVariables.source(fields)
+            fields throws(YAMLFileError) in try TagVariables.variable(fields)
         }
         let list = try fields.required("tags")
         let tags = try TagElements(fields, "tags", ["class", "triggers", "parameters"], "tag") {
@@ -28,18 +35,23 @@ extension TagContainer {
             guard !names.isEmpty else {
                 throw firing.refusal("names no trigger", remedy: "Name one, or no event fires it.")
             }
-            var events: Set<Name> = []
-            for name in names { events.insert(try triggers.find(name.name(), name)) }
-            var parameters: [(key: Name, source: TagValueSource)] = []
+            var places: [Int] = []
+            for name in names { places.append(try triggers.place(of: name.name(), name)) }
+            var parameters: [Tag.Parameter] = []
             for (key, value) in try fields["parameters"]?.members() ?? [] {
-                parameters.append((key, try TagVariables.parameter(value, variables)))
+                parameters.append(.init(key, try TagVariables.parameter(value, variables)))
             }
             return Tag(
-                name: "", classPath: try fields.required("class").text(), events: events, parameters: parameters)
+                name: "", classPath: try fields.required("class").text(), firing: places, parameters: parameters)
         }
         guard !tags.all.isEmpty else { throw list.refusal("has no tag", remedy: "Add one.") }
         self.init(
             provider: try fields["provider"]?.text(),
+            variables: variables.all.map { name, variable in
+                given[name].map { TagVariable(name: name, .value(.fixed($0))) }
+                    ?? TagVariable(name: name, variable.rule, otherwise: variable.otherwise)
+            },
+            triggers: triggers.all.map { TagTrigger(name: $0, event: $1) },
             tags: tags.all.map { name, tag in
                 var tag = tag
                 tag.name = name
@@ -72,9 +84,9 @@ private struct TagElements<Element> {
         }
     }
 
-    /// The element called `name`, which `node` refers to.
-    func find(_ name: Name, _ node: YAMLNode) throws(YAMLFileError) -> Element {
-        if let number = numbers[name] { return all[number].element }
+    /// The place of the element called `name`, which `node` refers to.
+    func place(of name: Name, _ node: YAMLNode) throws(YAMLFileError) -> Int {
+        if let number = numbers[name] { return number }
         let names = all.map(\.name.text)
         let remedy =
             NearestNames(to: name.text, among: names).close.first.map { "Did you mean `\($0)`?" }
@@ -88,34 +100,35 @@ private struct TagElements<Element> {
 private enum TagVariables {
     static let kinds = ["event-parameter", "constant", "built-in", "default"]
 
-    static func source(_ fields: YAMLFields) throws(YAMLFileError) -> TagValueSource {
+    static func variable(_ fields: YAMLFields) throws(YAMLFileError) -> TagVariable {
         let (kind, node) = try fields.one(of: ["event-parameter", "constant", "built-in"])
         if kind != "event-parameter", let other = fields["default"] {
             throw other.refusal("has no meaning here", remedy: "Only an `event-parameter` may be missing.")
         }
         switch kind {
         case "event-parameter":
-            return .eventParameter(try node.name(), otherwise: try fields["default"].map(fixed))
-        case "constant": return .fixed(try fixed(node))
+            let otherwise = try fields["default"].map(fixed)
+            return TagVariable(
+                name: "", .eventParameter(.fixed(.string(try node.name().text))),
+                otherwise: otherwise.map { .fixed($0) })
+        case "constant": return TagVariable(name: "", .value(.fixed(try fixed(node))))
         default:
             guard try node.text() == "Event Name" else {
                 throw node.refusal("is no built-in variable", remedy: "Write `Event Name`.")
             }
-            return .eventName
+            return TagVariable(name: "", .value(.eventName))
         }
     }
 
-    /// A value of a tag's parameter: fixed, or `{{NAME}}` for a variable.
+    /// A value of a tag's parameter: fixed, `{{NAME}}` for a variable, or text with variables in it.
     static func parameter(
-        _ node: YAMLNode, _ variables: TagElements<TagValueSource>
+        _ node: YAMLNode, _ variables: TagElements<TagVariable>
     ) throws(YAMLFileError) -> TagValueSource {
         let value = try fixed(node)
-        guard case .string(let text) = value, text.contains("{{") else { return .fixed(value) }
-        guard text.hasPrefix("{{"), text.hasSuffix("}}"), !text.dropFirst(2).contains("{{") else {
-            throw node.refusal(
-                "mixes text and a variable", remedy: "Write the variable alone, as in \"{{genre}}\".")
+        guard case .string(let text) = value else { return .fixed(value) }
+        return try TagTemplate(text).source { (name) throws(YAMLFileError) in
+            .variable(try variables.place(of: name, node))
         }
-        return try variables.find(Name(String(text.dropFirst(2).dropLast(2))), node)
     }
 
     /// Text, a number, a boolean, or a list of them.

@@ -6,8 +6,8 @@ struct TagCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "tag", "Send an event of the app through a container of the tag manager.",
         """
-        FILE is a container: which events fire which tags, and what the tags hand to the provider \
-        (docs/tag-manager.md). What the provider calls is stored on the device: an event, an attribute, another user. \
+        FILE is a container: which events fire which tags, and what the tags hand to the provider. Write one \
+        (docs/tag-manager.md), or export one in the tag manager's web interface. What the provider calls is stored on the device: an event, an attribute, another user. \
         The table also shows what both published versions of the provider would have called, and below it why \
         they differ, and which of Firebase's rules the event breaks.
         """,
@@ -16,10 +16,13 @@ struct TagCommand: AsyncParsableCommand {
             profilecli tag container.yaml "played song" --language objective-c
             profilecli tag container.yaml "played song" --quirk boxed-numbers
             profilecli tag container.yaml opened -p n=3 --encoding n="unsigned int"
+            profilecli tag GTM-ABC123_workspace.json song_played --variable "App ID=org.example.songs"
             profilecli tag container.yaml "played song" --dry-run --format json
             """)
 
-    @Argument(help: "The container, in YAML.", completion: .file(extensions: ["yaml", "yml"])) var file: String
+    @Argument(
+        help: "The container: YAML, or the JSON of an export.", completion: .file(extensions: ["yaml", "yml", "json"]))
+    var file: String
     @Argument(help: "The name of the app's event.") var event: String
     @OptionGroup var properties: PropertyOptions
 
@@ -29,6 +32,16 @@ struct TagCommand: AsyncParsableCommand {
             "The C type of the property's number object, as in n=char, or its letter, as in n=q. Repeatable.",
             valueName: "key=type"))
     var encoding: [String] = []
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init(
+            "The value of a variable, as of one that only the app knows; JSON if it is valid JSON, else text. "
+                + "Repeatable.", valueName: "name=value"))
+    var variable: [String] = []
+
+    @Option(help: .init("The class path of the provider: tags of other classes call nothing.", valueName: "class"))
+    var provider: String?
 
     @Option(
         help: "Whose provider it is: correct, swift or objective-c (default: correct).",
@@ -48,6 +61,7 @@ struct TagCommand: AsyncParsableCommand {
     mutating func validate() throws {
         try Blank.refuse(event, "EVENT")
         try Blank.refuse(device, "--device")
+        try Blank.refuse(provider, "--provider")
         if language != nil, !quirk.isEmpty {
             throw ValidationError("--language and --quirk exclude each other. Omit one of them.")
         }
@@ -56,11 +70,14 @@ struct TagCommand: AsyncParsableCommand {
     func run() async throws {
         let container = try YAMLFile.container(file)
         let encodings = try TypedPairs(.property, [], texts: encoding).members()
+        let variables = try TypedPairs(.variable, variable, texts: []).members()
         let answer = try await place.connect(create: true).post("/v1/tags") { json in
             json.member("container", container)
             json.member("event", event)
             try properties.write(to: &json)
             if !encodings.isEmpty { json.member("encodings", .object(encodings)) }
+            if !variables.isEmpty { json.member("variables", .object(variables)) }
+            json.member("provider", provider)
             json.member("language", language)
             if !quirk.isEmpty { json.member("quirks", quirk) }
             json.member("device", device)
@@ -78,14 +95,14 @@ struct TagTable {
 
     var lines: [String] {
         let tags = answer.objects("tags")
-        guard !tags.isEmpty else { return [answer["note"].cell.oneLine] + warnings }
+        guard !tags.isEmpty else { return [answer["note"].cell.oneLine] + blocked + unplayed + warnings }
         var table = Table("TAG", "DOES", "SWIFT DOES", "OBJECTIVE-C DOES")
         for tag in tags {
             let does = Self.does(tag)
             let published = tag.objects("published").map(Self.does).map { $0 == does ? "the same" : $0 }
             table.add(tag["tag"].cell, does, published.first ?? "", published.last ?? "")
         }
-        return table.lines() + Self.verdicts(tags) + Self.remedies(tags) + warnings + [summary]
+        return table.lines() + Self.verdicts(tags) + Self.remedies(tags) + blocked + unplayed + warnings + [summary]
     }
 
     /// What a tag did, or why it did nothing or was lost.
@@ -131,6 +148,24 @@ struct TagTable {
 
     /// A line for each of Firebase's rules that the event breaks.
     private var warnings: [String] { answer["warnings"].elements.map { "Warning: \($0.cell)".oneLine } }
+
+    /// A line for each tag that an exception kept from firing.
+    private var blocked: [String] {
+        answer.objects("blocked").map { "Blocked: \($0["tag"].cell), by the exception \($0["trigger"].cell)".oneLine }
+    }
+
+    private static let mostUnplayed = 20
+
+    /// A line for each part of the container that is not played.
+    private var unplayed: [String] {
+        let parts = answer.objects("unplayed")
+        let lines = parts.prefix(Self.mostUnplayed).map { part in
+            let place = "\(part["place"].cell) (\(part["name"].cell))"
+            return "Not played: \(place) \(part["reason"].cell). \(part["remedy"].cell)".oneLine
+        }
+        let more = parts.count - lines.count
+        return more > 0 ? lines + ["Not played: \(more) more; --format json has all."] : lines
+    }
 
     private var summary: String {
         if answer.flag("dry_run") { return "A dry run: nothing was stored." }

@@ -371,7 +371,7 @@ struct PropertyOptions: ParsableArguments {
 
 /// `KEY=VALUE` pairs: a value that is valid JSON is taken as JSON, any other as text.
 struct TypedPairs {
-    enum Kind { case property, attribute, answer }
+    enum Kind { case property, attribute, answer, variable }
 
     private let kind: Kind
     private let pairs: [String]
@@ -444,7 +444,8 @@ struct TypedPairs {
         // By bytes: "=" and a combining mark are another character.
         let sides = pair.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         guard sides.count == 2, !sides[0].isEmpty else {
-            let (article, lack) = (kind == .property ? "A" : "An", sides.count == 2 ? "key" : "equals sign")
+            let article = [.property, .variable].contains(kind) ? "A" : "An"
+            let lack = sides.count == 2 ? "key" : "equals sign"
             throw ValidationError(
                 "\(article) \(kind) is written KEY=VALUE, as in Score=10; one of them has no \(lack).")
         }

@@ -184,6 +184,8 @@ extension StepKind {
                     isRequired: true),
                 .sent("properties", .object, "The event's parameters."),
                 .sent("encodings", .object, "C types of number objects, by property."),
+                .sent("variables", .object, "Values of variables, as of those that only the app knows."),
+                .sent("provider", .text, "The provider's class path: tags of other classes call nothing."),
                 .sent(
                     "language", .choice(["correct", "swift", "objective-c"]), "Whose provider; `correct` by default."),
                 .sent("quirks", .choices(TagQuirk.allCases.map(\.rawValue)), "Only these quirks."),

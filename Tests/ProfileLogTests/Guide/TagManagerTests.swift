@@ -4,19 +4,25 @@ import Testing
 /// spec/device 4.1, row by row.
 @Suite("Tag manager")
 struct TagManagerTests {
-    private static let logTag: [(key: Name, source: TagValueSource)] = [
-        ("actionType", .fixed("logEvent")), ("eventName", .eventName),
-        ("genre", .eventParameter("genre", otherwise: nil)),
+    private static let logTag: [TagContainer.Tag.Parameter] = [
+        .init("actionType", .fixed("logEvent")), .init("eventName", .eventName), .init("genre", .variable(0)),
     ]
 
     /// Given a container with one tag of these parameters, and the quirks of a language.
     private struct Given {
         var manager: TagManager
 
-        init(_ parameters: [(key: Name, source: TagValueSource)], _ quirks: Set<TagQuirk> = []) {
-            let tag = TagContainer.Tag(
-                name: "the tag", classPath: "Provider", events: ["played song"], parameters: parameters)
-            manager = TagManager(TagContainer(tags: [tag]), TagProvider(quirks))
+        init(
+            _ parameters: [TagContainer.Tag.Parameter], _ quirks: Set<TagQuirk> = [], variable: Name = "genre",
+            otherwise: AttributeValue? = nil
+        ) {
+            let tag = TagContainer.Tag(name: "the tag", classPath: "Provider", firing: [0], parameters: parameters)
+            let source = TagVariable(
+                name: variable, .eventParameter(.fixed(.string(variable.text))),
+                otherwise: otherwise.map { .fixed($0) })
+            let trigger = TagTrigger(name: "the trigger", event: "played song")
+            manager = TagManager(
+                TagContainer(variables: [source], triggers: [trigger], tags: [tag]), TagProvider(quirks))
         }
 
         /// An attribute with this value.
@@ -24,7 +30,7 @@ struct TagManagerTests {
             let fixed: [(key: Name, value: AttributeValue?)] = [
                 ("actionType", "customAttribute"), ("customAttributeKey", key), ("customAttributeValue", value),
             ]
-            self.init(fixed.compactMap { key, value in value.map { (key, .fixed($0)) } }, quirks)
+            self.init(fixed.compactMap { key, value in value.map { .init(key, .fixed($0)) } }, quirks)
         }
 
         /// What the tag does when the app logs `played song`.
@@ -45,12 +51,13 @@ struct TagManagerTests {
 
     @Test("Tags fire by the event's name, in the container's order")
     func triggers() {
-        func tag(_ name: Name, _ events: Set<Name>) -> TagContainer.Tag {
-            .init(name: name, classPath: "Provider", events: events, parameters: [])
+        func tag(_ name: Name, _ triggers: [Int]) -> TagContainer.Tag {
+            .init(name: name, classPath: "Provider", firing: triggers, parameters: [])
         }
-        let container = TagContainer(tags: [
-            tag("second", ["played song"]), tag("other", ["paused song"]), tag("first", ["played song", "x"]),
-        ])
+        let events: [Name] = ["played song", "paused song", "x"]
+        let container = TagContainer(
+            triggers: events.map { TagTrigger(name: $0, event: $0) },
+            tags: [tag("second", [0]), tag("other", [1]), tag("first", [0, 2])])
         #expect(TagManager(container).handle(AppEvent("played song")).map(\.tag) == ["second", "first"])
         #expect(TagManager(container).handle(AppEvent("Played song")).isEmpty)
         #expect(container.events == ["played song", "paused song", "x"])
@@ -68,9 +75,9 @@ struct TagManagerTests {
     @Test("actionType is the key: missing, no text, unknown")
     func action() throws {
         for quirks in [[], TagQuirk.of(.swift), TagQuirk.of(.objectiveC)] {
-            #expect(try Given([("eventName", .fixed("a"))], quirks).when().result == .nothing(.noAction))
-            #expect(try Given([("actionType", .fixed(7))], quirks).when().result == .nothing(.noAction))
-            let unknown = try Given([("actionType", .fixed("logevent"))], quirks).when()
+            #expect(try Given([.init("eventName", .fixed("a"))], quirks).when().result == .nothing(.noAction))
+            #expect(try Given([.init("actionType", .fixed(7))], quirks).when().result == .nothing(.noAction))
+            let unknown = try Given([.init("actionType", .fixed("logevent"))], quirks).when()
             #expect(unknown.result == .nothing(.unknownAction("logevent")))
             let isSilent = quirks.contains(.unknownActionSilent)
             #expect(unknown.quirks == (isSilent ? [.unknownActionSilent] : []))
@@ -95,17 +102,16 @@ struct TagManagerTests {
     func variables() throws {
         let lacking = try Given(Self.logTag, [.settingsRemoved]).when()
         #expect(lacking.result == Self.logged("played song", []))
-        var tag = Self.logTag
-        tag[2].source = .eventParameter("genre", otherwise: "unknown")
-        #expect(try Given(tag, [.settingsRemoved]).when().result == Self.logged("played song", [("genre", "unknown")]))
-        let given = try Given(tag, [.settingsRemoved]).when(["genre": "pop"])
+        let defaulted = Given(Self.logTag, [.settingsRemoved], otherwise: "unknown")
+        #expect(try defaulted.when().result == Self.logged("played song", [("genre", "unknown")]))
+        let given = try defaulted.when(["genre": "pop"])
         #expect(given.result == Self.logged("played song", [("genre", "pop")]))
     }
 
     @Test("logEvent without a name: told, or in Objective-C the SDK's to refuse", arguments: [nil, 7] as [Int64?])
     func eventName(name: Int64?) throws {
-        var tag: [(key: Name, source: TagValueSource)] = [("actionType", .fixed("logEvent"))]
-        if let name { tag.append(("eventName", .fixed(.int(name)))) }
+        var tag: [TagContainer.Tag.Parameter] = [.init("actionType", .fixed("logEvent"))]
+        if let name { tag.append(.init("eventName", .fixed(.int(name)))) }
         #expect(try Given(tag).when() == TagOutcome(.nothing(.noEventName)))
         #expect(try Given(tag, TagQuirk.of(.swift)).when() == TagOutcome(.nothing(.noEventName)))
         let unchecked = try Given(tag, TagQuirk.of(.objectiveC)).when()
@@ -170,14 +176,16 @@ struct TagManagerTests {
 
     @Test("Objective-C: a number's C type chooses the setter", arguments: encodings)
     func encoding(_ encoding: NumberEncoding, value: AttributeValue, sets: AttributeValue?) throws {
-        let tag: [(key: Name, source: TagValueSource)] = [
-            ("actionType", .fixed("customAttribute")), ("customAttributeKey", .fixed("level")),
-            ("customAttributeValue", .eventParameter("count", otherwise: nil)),
+        let tag: [TagContainer.Tag.Parameter] = [
+            .init("actionType", .fixed("customAttribute")), .init("customAttributeKey", .fixed("level")),
+            .init("customAttributeValue", .variable(0)),
         ]
-        let outcome = try Given(tag, TagQuirk.of(.objectiveC)).when(["count": value], encodings: ["count": encoding])
+        let outcome = try Given(tag, TagQuirk.of(.objectiveC), variable: "count").when(
+            ["count": value], encodings: ["count": encoding])
         let result = sets.map(Self.set) ?? .nothing(.noSetter)
         #expect(outcome == TagOutcome(result, sets == value ? [] : [.numberEncodings]))
-        #expect(try Given(tag).when(["count": value], encodings: ["count": encoding]) == TagOutcome(Self.set(value)))
+        let correct = try Given(tag, variable: "count").when(["count": value], encodings: ["count": encoding])
+        #expect(correct == TagOutcome(Self.set(value)))
     }
 
     @Test("A C type is read by its name and by its letter")
@@ -235,8 +243,8 @@ struct TagManagerTests {
     func changeUser() throws {
         for quirks in [[], TagQuirk.of(.swift), TagQuirk.of(.objectiveC)] {
             func outcome(_ user: AttributeValue?) throws -> TagOutcome {
-                var tag: [(key: Name, source: TagValueSource)] = [("actionType", .fixed("changeUser"))]
-                if let user { tag.append(("externalUserId", .fixed(user))) }
+                var tag: [TagContainer.Tag.Parameter] = [.init("actionType", .fixed("changeUser"))]
+                if let user { tag.append(.init("externalUserId", .fixed(user))) }
                 return try Given(tag, quirks).when()
             }
             #expect(try outcome("jane") == TagOutcome(.call(.changeUser("jane"))))

@@ -4,11 +4,19 @@
 package struct TagContainer: Hashable, Sendable {
     /// The class path of the app's provider; nil if the tags of every class are its own.
     package var provider: String?
+    package var variables: [TagVariable]
+    package var triggers: [TagTrigger]
     /// In the order in which they fire.
     package var tags: [Tag]
+    /// What its file has and this program cannot play.
+    package var unplayed: [Unplayed]
 
-    package init(provider: String? = nil, tags: [Tag]) {
-        (self.provider, self.tags) = (provider, tags)
+    package init(
+        provider: String? = nil, variables: [TagVariable] = [], triggers: [TagTrigger], tags: [Tag],
+        unplayed: [Unplayed] = []
+    ) {
+        (self.provider, self.variables, self.triggers, self.tags) = (provider, variables, triggers, tags)
+        self.unplayed = unplayed
     }
 
     /// One tag.
@@ -16,36 +24,64 @@ package struct TagContainer: Hashable, Sendable {
         package var name: Name
         /// The class that it calls.
         package var classPath: String
-        /// The names of the events that fire it.
-        package var events: Set<Name>
+        /// The triggers any of which fires it, by their places in the container.
+        package var firing: [Int]
+        /// Its exceptions: the triggers any of which keeps it from firing.
+        package var blocking: [Int]
         /// What it hands to the class, in the order of the file.
-        package var parameters: [(key: Name, source: TagValueSource)]
+        package var parameters: [Parameter]
 
         package init(
-            name: Name, classPath: String, events: Set<Name>, parameters: [(key: Name, source: TagValueSource)]
+            name: Name, classPath: String, firing: [Int], blocking: [Int] = [], parameters: [Parameter]
         ) {
-            (self.name, self.classPath, self.events, self.parameters) = (name, classPath, events, parameters)
+            (self.name, self.classPath, self.firing, self.blocking) = (name, classPath, firing, blocking)
+            self.parameters = parameters
         }
 
-        package static func == (left: Tag, right: Tag) -> Bool {
-            left.name == right.name && left.classPath == right.classPath && left.events == right.events
-                && left.parameters.elementsEqual(right.parameters) { $0.key == $1.key && $0.source == $1.source }
-        }
+        /// What a tag hands to its class under one key.
+        package struct Parameter: Hashable, Sendable {
+            package var key: TagValueSource
+            package var source: TagValueSource
 
-        package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+            package init(_ key: TagValueSource, _ source: TagValueSource) { (self.key, self.source) = (key, source) }
+
+            package init(_ key: Name, _ source: TagValueSource) { self.init(.fixed(.string(key.text)), source) }
+        }
     }
 
-    /// The names of all events that fire a tag.
-    package var events: Set<Name> { tags.reduce(into: []) { $0.formUnion($1.events) } }
-}
+    /// A part of the file that is not played.
+    package struct Unplayed: Hashable, Sendable {
+        /// Where it is: `containerVersion.tag[3].parameter[2]`.
+        package var place: String
+        /// The tag, trigger or variable.
+        package var name: Name
+        /// A clause after its name.
+        package var reason: String
+        /// The next step.
+        package var remedy: String
 
-/// Where the value of a tag's parameter comes from: it is fixed, or that of a variable.
-package enum TagValueSource: Hashable, Sendable {
-    case fixed(AttributeValue)
-    /// A parameter of the event; `otherwise` if the event lacks it. With neither the tag has no such parameter.
-    case eventParameter(Name, otherwise: AttributeValue?)
-    /// The name of the event.
-    case eventName
+        package init(place: String, name: Name, reason: String, remedy: String) {
+            (self.place, self.name, self.reason, self.remedy) = (place, name, reason, remedy)
+        }
+    }
+
+    /// The names of the events for which its triggers ask by name.
+    package var events: Set<Name> {
+        triggers.reduce(into: []) { names, trigger in
+            for condition in trigger.conditions { if let name = condition.eventName(variables) { names.insert(name) } }
+        }
+    }
+
+    /// `source` as the container's file has it: `{{genre}}` for a variable.
+    package func text(of source: TagValueSource) -> String {
+        switch source {
+        case .fixed(.string(let text)): text
+        case .fixed(let value): value.json
+        case .eventName: "{{Event Name}}"
+        case .text(let parts): parts.map(text(of:)).joined()
+        case .variable(let number): "{{\(variables[number].name)}}"
+        }
+    }
 }
 
 /// An event of the app, as it reaches the tag manager.
@@ -100,15 +136,11 @@ package struct TagParameters: Hashable, Sendable {
 
     init(_ values: [Name: AttributeValue]) { self.values = values }
 
-    init(of tag: TagContainer.Tag, for event: AppEvent) {
-        for (key, source) in tag.parameters {
-            switch source {
-            case .fixed(let value): values[key] = value
-            case .eventName: values[key] = .string(event.name.text)
-            case .eventParameter(let name, let otherwise):
-                values[key] = event.parameters[name] ?? otherwise
-                if event.parameters[name] != nil { encodings[key] = event.encodings[name] }
-            }
+    init(of tag: TagContainer.Tag, _ given: inout TagValues) {
+        for parameter in tag.parameters {
+            let key = Name(given.text(of: parameter.key))
+            values[key] = given.value(of: parameter.source)
+            encodings[key] = given.encoding(of: parameter.source)
         }
     }
 

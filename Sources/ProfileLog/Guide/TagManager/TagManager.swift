@@ -15,12 +15,63 @@ package struct TagManager: Sendable {
 
     /// What each tag that `event` fires did, in the order of the container.
     package func handle(_ event: AppEvent) -> [(tag: Name, outcome: TagOutcome)] {
-        container.tags.filter { $0.events.contains(event.name) }.map { tag in
-            guard container.provider.map({ $0 == tag.classPath }) ?? true else {
-                return (tag.name, TagOutcome(.nothing(.otherClass)))
+        TagRun(container, event).fired.map { ($0.tag, provider.execute($0)) }
+    }
+}
+
+/// Which tags an event fired, and why the others did not fire.
+package struct TagRun: Sendable {
+    /// In the order of the container.
+    package private(set) var fired: [Firing] = []
+    /// Tags that an exception kept from firing, and its trigger.
+    package private(set) var blocked: [(tag: Name, trigger: Name)] = []
+    /// Tags with a trigger on an event of this name, and the condition in words that did not hold.
+    package private(set) var missed: [(tag: Name, trigger: Name, condition: String)] = []
+
+    /// A tag that fired.
+    package struct Firing: Sendable {
+        package let tag: Name
+        /// Nil if it calls another class than the provider.
+        fileprivate let parameters: TagParameters?
+    }
+
+    package init(_ container: TagContainer, _ event: AppEvent) {
+        var values = TagValues(container, event)
+        for tag in container.tags {
+            guard tag.firing.contains(where: { values.fires($0) }) else {
+                if let miss = Self.miss(tag, &values) { missed.append((tag.name, miss.trigger, miss.condition)) }
+                continue
             }
-            return (tag.name, provider.execute(TagParameters(of: tag, for: event)))
+            if let exception = tag.blocking.first(where: { values.fires($0) }) {
+                blocked.append((tag.name, container.triggers[exception].name))
+                continue
+            }
+            let isOwn = container.provider.map { $0 == tag.classPath } ?? true
+            fired.append(Firing(tag: tag.name, parameters: isOwn ? TagParameters(of: tag, &values) : nil))
         }
+    }
+
+    /// The trigger that came nearest to firing `tag`: it asks for an event of this name.
+    private static func miss(
+        _ tag: TagContainer.Tag, _ values: inout TagValues
+    ) -> (trigger: Name, condition: String)? {
+        for number in tag.firing {
+            let trigger = values.container.triggers[number]
+            guard let place = values.failure(of: number),
+                trigger.conditions.contains(where: {
+                    $0.eventName(values.container.variables) == values.event.name
+                })
+            else { continue }
+            return (trigger.name, trigger.conditions[place].words(values.container))
+        }
+        return nil
+    }
+}
+
+extension TagProvider {
+    /// What it makes of a tag that fired.
+    package func execute(_ firing: TagRun.Firing) -> TagOutcome {
+        firing.parameters.map(execute) ?? TagOutcome(.nothing(.otherClass))
     }
 }
 

@@ -1,0 +1,130 @@
+internal import ProfileLogFacts
+internal import ProfileLogGuide
+
+/// A tag of an exported container: a function call, which calls a class of the app.
+struct ExportTag {
+    let object: ExportObject
+    let name: Name
+    let variables: ExportVariables
+    let triggers: ExportTriggers
+
+    func tag() throws(ExportFault) -> TagContainer.Tag {
+        let (type, isPaused) = (try object.text("type") ?? "", try object.flag("paused"))
+        let parameters = try object.parameters()
+        guard let classPath = parameters["classPath"] else {
+            throw .unplayable(
+                object.node.refusal(
+                    "has the type `\(APIProblem.shown(type))`: it calls no class of the app",
+                    remedy: "Only function calls reach the provider."))
+        }
+        if isPaused {
+            throw .unplayable(object.node.refusal("is paused", remedy: "Unpause it, and export again."))
+        }
+        for key in ["scheduleStartMs", "scheduleEndMs", "firingRuleId", "blockingRuleId"] {
+            guard let node = object[key] else { continue }
+            if node.isList, try object.elements(key).isEmpty { continue }
+            throw .unplayable(
+                node.refusal(
+                    key.hasPrefix("schedule") ? "is a schedule" : "is a rule of an older tag manager",
+                    remedy: "Take it out to play the tag."))
+        }
+        let path = try classPath.text("value") ?? ""
+        return TagContainer.Tag(
+            name: name, classPath: path, firing: try firing().places, blocking: try blocking(),
+            parameters: try arguments(parameters))
+    }
+
+    /// The higher, the earlier it fires.
+    func priority() throws(ExportFault) -> Int {
+        Int(try object.object("priority")?.text("value") ?? "") ?? 0
+    }
+
+    /// What of a tag that is played is not as it would be in the app.
+    func remarks() throws(ExportFault) -> [TagContainer.Unplayed] {
+        var remarks: [TagContainer.Unplayed] = []
+        func add(_ node: YAMLNode, _ reason: String, _ remedy: String) {
+            let error = node.refusal(reason, remedy: remedy)
+            remarks.append(.init(place: error.place, name: name, reason: error.reason, remedy: error.remedy))
+        }
+        if let node = object["tagFiringOption"],
+            ExportObject.spelled(try object.text("tagFiringOption") ?? "") == "ONCEPERLOAD"
+        {
+            add(node, "is once in a run of the app; here the tag fires at every event", "Count the first one alone.")
+        }
+        for key in ["setupTag", "teardownTag"] {
+            guard let node = object[key], try !object.elements(key).isEmpty else { continue }
+            add(node, "is a sequence of tags; here each fires by its own triggers", "Give the other tag a trigger.")
+        }
+        if let settings = try object.object("consentSettings"),
+            ExportObject.spelled(try settings.text("consentStatus") ?? "") == "NEEDED"
+        {
+            add(settings.node, "asks for consent; here it is given", "Try the event of a user who consented.")
+        }
+        return remarks + (try firing().unplayed)
+    }
+
+    // MARK: - Triggers
+
+    /// The triggers that fire it. If one cannot be played, the others still fire it.
+    private func firing() throws(ExportFault) -> (places: [Int], unplayed: [TagContainer.Unplayed]) {
+        let ids = try object.texts("firingTriggerId")
+        var (places, unplayed): ([Int], [TagContainer.Unplayed]) = ([], [])
+        var last: ExportFault?
+        for id in ids {
+            do throws(ExportFault) {
+                let place = try triggers.place(of: id.text, id.node)
+                if !places.contains(place) { places.append(place) }
+            } catch {
+                unplayed.append(try error.unplayed(name))
+                last = error
+            }
+        }
+        if places.isEmpty {
+            throw last ?? .unplayable(object.node.refusal("has no trigger that fires it", remedy: "Give it one."))
+        }
+        return (places, unplayed)
+    }
+
+    private func blocking() throws(ExportFault) -> [Int] {
+        let ids = try object.texts("blockingTriggerId")
+        var places: [Int] = []
+        for id in ids {
+            let place = try triggers.place(of: id.text, id.node)
+            if !places.contains(place) { places.append(place) }
+        }
+        return places
+    }
+
+    // MARK: - Parameters
+
+    /// What it hands to the class: the rows of the only list, each with a `key` and a `value`.
+    private func arguments(_ parameters: ExportParameters) throws(ExportFault) -> [TagContainer.Tag.Parameter] {
+        var arguments: [TagContainer.Tag.Parameter] = []
+        for parameter in parameters.all {
+            let key = try parameter.text("key")
+            if key == "classPath" { continue }
+            guard parameter["list"] != nil || key == "functionArgument" else {
+                throw .unplayable(
+                    parameter.node.refusal(
+                        "is no parameter of a function call", remedy: "A function call has `functionArgument`."))
+            }
+            let rows = try parameter.objects("list")
+            for row in rows {
+                let cells = try row.parameters("map")
+                arguments.append(.init(try source(cells["key"], row), try source(cells["value"], row)))
+            }
+        }
+        return arguments
+    }
+
+    private func source(_ cell: ExportObject?, _ row: ExportObject) throws(ExportFault) -> TagValueSource {
+        guard let cell else {
+            throw .wrong(row.node.refusal("has no `key` or no `value`", remedy: "Export the container once more."))
+        }
+        if cell["list"] != nil || cell["map"] != nil {
+            throw .unplayable(cell.node.refusal("is a list or a map in a parameter", remedy: "Write it as text."))
+        }
+        let text = try cell.text("value") ?? ""
+        return try variables.source(text, cell.node)
+    }
+}

@@ -1,0 +1,357 @@
+internal import ProfileLogFacts
+internal import ProfileLogGuide
+
+/// The variables of an exported container: the user's, and those that are built in.
+struct ExportVariables {
+    /// In the order of the file; the built-in ones come last. Those that cannot be played have no value.
+    private(set) var all: [TagVariable] = []
+    private var places: [Name: Int] = [:]
+    /// Why a variable cannot be played, by its place.
+    private var faults: [Int: ExportFault] = [:]
+    /// The user's variables that cannot be played.
+    private(set) var unplayed: [TagContainer.Unplayed] = []
+
+    /// The steps of its regular expressions.
+    private(set) var patternSteps = 0
+
+    /// How deep variables may stand for others.
+    private static let maxDepth = 32
+    /// Steps of all regular expressions of a container together.
+    static let maxPatternSteps = 50_000
+
+    /// What is declared, before its references are followed.
+    private struct Declared {
+        let name: Name
+        let node: YAMLNode
+        let object: ExportObject?
+        /// Of a built-in variable.
+        let builtIn: BuiltIn?
+    }
+
+    private enum BuiltIn {
+        case value(TagValueSource)
+        case eventParameter(String)
+        case unknown(String)
+    }
+
+    /// The container's own facts, which some built-in variables have.
+    private struct Facts {
+        var platform, publicID, version: String?
+    }
+
+    init(
+        _ version: ExportObject, _ container: ExportObject?, platform: String?, given: [Name: AttributeValue]
+    ) throws(ExportFault) {
+        let facts = Facts(
+            platform: platform, publicID: try container?.text("publicId"),
+            version: try version.text("containerVersionId"))
+        var declared: [Declared] = []
+        var numbers: Set<Name> = []
+        for object in try version.objects("variable") {
+            try object.claim("variableId", in: &numbers, "variable")
+            declared.append(Declared(name: try object.name(), node: object.node, object: object, builtIn: nil))
+        }
+        for object in try version.objects("builtInVariable") {
+            let builtIn = Self.builtIn(try object.type(), facts)
+            declared.append(Declared(name: try object.name(), node: object.node, object: nil, builtIn: builtIn))
+        }
+        for variable in declared {
+            guard places.updateValue(all.count, forKey: variable.name) == nil else {
+                throw .wrong(
+                    variable.node.refusal("has the name of another variable", remedy: "Keep one of the two."))
+            }
+            all.append(TagVariable(name: variable.name, .nothing))
+        }
+        for name: Name in ["_event", "Event Name"] where places[name] == nil {
+            places[name] = all.count
+            declared.append(Declared(name: name, node: version.node, object: nil, builtIn: .value(.eventName)))
+            all.append(TagVariable(name: name, .nothing))
+        }
+        var reader = Reader(declared: declared, places: places, given: given, facts: facts, all: all)
+        for place in declared.indices {
+            do throws(ExportFault) { try reader.read(place, depth: 0, from: declared[place].node) } catch {
+                guard error.isUnplayable else { throw error }
+            }
+        }
+        (all, faults) = (reader.all, reader.faults)
+        for place in declared.indices where declared[place].object != nil {
+            if let fault = faults[place] { unplayed.append(try fault.unplayed(declared[place].name)) }
+        }
+        patternSteps = reader.patternSteps
+    }
+
+    /// What `template` stands for. `parameter` is where it is.
+    func source(_ template: String, _ parameter: YAMLNode) throws(ExportFault) -> TagValueSource {
+        try TagTemplate(template).source { (name) throws(ExportFault) in
+            guard let place = places[name] else { throw Self.missing(name, parameter, places) }
+            if let fault = faults[place] { throw Self.using(name, fault, parameter) }
+            return .variable(place)
+        }
+    }
+
+    private static func missing(_ name: Name, _ node: YAMLNode, _ places: [Name: Int]) -> ExportFault {
+        let names = places.keys.sorted().map(\.text)
+        let remedy =
+            NearestNames(to: name.text, among: names).close.first.map { "Did you mean `\(APIProblem.shown($0))`?" }
+            ?? "The variables are \(names.prefix(20).map(APIProblem.shown).joined(separator: ", "))."
+        return .wrong(
+            node.refusal("refers to the variable `\(APIProblem.shown(name.text))`, which is not there", remedy: remedy))
+    }
+
+    /// The fault of a part that uses the variable `name`, which has `fault` itself.
+    private static func using(_ name: Name, _ fault: ExportFault, _ node: YAMLNode) -> ExportFault {
+        let shown = APIProblem.shown(name.text)
+        return .unplayable(
+            node.refusal(
+                "needs the variable `\(shown)` (`\(fault.error.place)`), which \(fault.error.reason)",
+                remedy: fault.error.remedy))
+    }
+
+    // MARK: - Built-in variables
+
+    private static func builtIn(_ type: String, _ facts: Facts) -> BuiltIn {
+        func fixed(_ text: String?) -> BuiltIn? { text.map { .value(.fixed(.string($0))) } }
+        switch type {
+        case "EVENTNAME", "EVENT": return .value(.eventName)
+        case "CONTAINERID": return fixed(facts.publicID) ?? .unknown("container's ID")
+        case "CONTAINERVERSION": return fixed(facts.version) ?? .unknown("container's version")
+        case "PLATFORM": return fixed(facts.platform) ?? .unknown("platform")
+        case let type where type.hasPrefix("FIREBASEEVENTPARAMETER"):
+            guard let name = eventParameters[String(type.dropFirst(22))] else { return .unknown("event parameter") }
+            return .eventParameter(name)
+        default: return .unknown("device's or the app's fact")
+        }
+    }
+
+    /// The parameters that Firebase's own events have, by the end of the built-in variable's type.
+    private static let eventParameters = [
+        "CAMPAIGN": "campaign", "CAMPAIGNACLID": "aclid", "CAMPAIGNANID": "anid",
+        "CAMPAIGNCLICKTIMESTAMP": "click_timestamp", "CAMPAIGNCONTENT": "content", "CAMPAIGNCP1": "cp1",
+        "CAMPAIGNGCLID": "gclid", "CAMPAIGNMEDIUM": "medium", "CAMPAIGNSOURCE": "source", "CAMPAIGNTERM": "term",
+        "CURRENCY": "currency", "DYNAMICLINKACCEPTTIME": "dynamic_link_accept_time",
+        "DYNAMICLINKLINKID": "dynamic_link_link_id", "NOTIFICATIONMESSAGEDEVICETIME": "message_device_time",
+        "NOTIFICATIONMESSAGEID": "message_id", "NOTIFICATIONMESSAGENAME": "message_name",
+        "NOTIFICATIONMESSAGETIME": "message_time", "NOTIFICATIONTOPIC": "topic",
+        "PREVIOUSAPPVERSION": "previous_app_version", "PREVIOUSOSVERSION": "previous_os_version", "PRICE": "price",
+        "PRODUCTID": "product_id", "QUANTITY": "quantity", "VALUE": "value",
+    ]
+
+    // MARK: - Following references
+
+    /// Reads each variable once, those that it refers to first.
+    private struct Reader {
+        let declared: [Declared]
+        let places: [Name: Int]
+        let given: [Name: AttributeValue]
+        let facts: Facts
+        var all: [TagVariable]
+        var faults: [Int: ExportFault] = [:]
+        private var states: [State]
+        var patternSteps = 0
+
+        private enum State { case unread, reading, read }
+
+        init(
+            declared: [Declared], places: [Name: Int], given: [Name: AttributeValue], facts: Facts, all: [TagVariable]
+        ) {
+            (self.declared, self.places, self.given, self.facts, self.all) = (declared, places, given, facts, all)
+            states = Array(repeating: .unread, count: declared.count)
+        }
+
+        /// Reads the variable at `place`, to which `node` refers.
+        mutating func read(_ place: Int, depth: Int, from node: YAMLNode) throws(ExportFault) {
+            switch states[place] {
+            case .read:
+                if let fault = faults[place] { throw fault }
+            case .reading:
+                throw .wrong(
+                    node.refusal(
+                        "refers to `\(APIProblem.shown(declared[place].name.text))`, which stands for itself",
+                        remedy: "Take one of the references out."))
+            case .unread:
+                guard depth < maxDepth else {
+                    throw .wrong(
+                        node.refusal(
+                            "is a variable in a variable, \(maxDepth) deep", remedy: "Let fewer refer to each other."))
+                }
+                states[place] = .reading
+                defer { states[place] = .read }
+                do throws(ExportFault) { try fill(place, depth) } catch {
+                    faults[place] = error
+                    throw error
+                }
+            }
+        }
+
+        private mutating func fill(_ place: Int, _ depth: Int) throws(ExportFault) {
+            let variable = declared[place]
+            if let value = given[variable.name] {
+                all[place].rule = .value(.fixed(value))
+            } else if let object = variable.object {
+                try fill(place, object, depth)
+            } else {
+                switch variable.builtIn {
+                case .value(let source): all[place].rule = .value(source)
+                case .eventParameter(let name): all[place].rule = .eventParameter(.fixed(.string(name)))
+                case .unknown(let what): throw unknown(variable.node, "is the \(what)", variable.name)
+                case nil: break
+                }
+            }
+        }
+
+        private func unknown(_ node: YAMLNode, _ reason: String, _ name: Name) -> ExportFault {
+            .unplayable(
+                node.refusal(
+                    "\(reason): only the app knows its value",
+                    remedy: "Give the value: --variable \"\(APIProblem.shown(name.text))=…\", or `variables`."))
+        }
+
+        private mutating func fill(_ place: Int, _ object: ExportObject, _ depth: Int) throws(ExportFault) {
+            let name = declared[place].name
+            let parameters = try object.parameters()
+            let type = try object.text("type") ?? ""
+            all[place].format = try format(object, depth)
+            switch type {
+            case "c": all[place].rule = .value(try source(parameters["value"], object, depth))
+            case "e": all[place].rule = .value(.eventName)
+            case "md":
+                all[place].rule = .eventParameter(try eventParameter(parameters, object, depth))
+                all[place].otherwise = try otherwise(parameters, depth)
+            case "fup":
+                all[place].rule = .nothing
+                all[place].otherwise = try otherwise(parameters, depth)
+            case "smm", "remm":
+                let input = try source(parameters["input"], object, depth)
+                all[place].rule = .table(input: input, try rows(parameters, type == "remm", object, depth))
+                all[place].otherwise = try otherwise(parameters, depth)
+            case "cid", "ctv", "p":
+                let value = type == "cid" ? facts.publicID : type == "ctv" ? facts.version : facts.platform
+                guard let value else { throw unknown(object.node, "is a fact of the container", name) }
+                all[place].rule = .value(.fixed(.string(value)))
+            case "funcm": throw unknown(object.node, "is a function call", name)
+            default:
+                let shown = APIProblem.shown(type)
+                throw unknown(object.node, "has the type `\(shown)`", name)
+            }
+        }
+
+        /// What the value of `parameter` stands for.
+        private mutating func source(
+            _ parameter: ExportObject?, _ owner: ExportObject, _ depth: Int
+        ) throws(ExportFault) -> TagValueSource {
+            guard let parameter else {
+                throw .wrong(owner.node.refusal("lacks a parameter", remedy: "Export the container once more."))
+            }
+            let text = try parameter.text("value") ?? ""
+            return try TagTemplate(text).source { (name) throws(ExportFault) in
+                guard let place = places[name] else { throw missing(name, parameter.node, places) }
+                do throws(ExportFault) { try read(place, depth: depth + 1, from: parameter.node) } catch {
+                    guard error.isUnplayable else { throw error }
+                    throw using(name, error, parameter.node)
+                }
+                return .variable(place)
+            }
+        }
+
+        private mutating func eventParameter(
+            _ parameters: ExportParameters, _ object: ExportObject, _ depth: Int
+        ) throws(ExportFault) -> TagValueSource {
+            if parameters["key"] != nil { return try source(parameters["key"], object, depth) }
+            // A suggested parameter is in the one whose key is called after the event.
+            for parameter in parameters.all {
+                let key = try parameter.text("key") ?? ""
+                if key.hasPrefix("firebase"), key.hasSuffix("Param") { return try source(parameter, object, depth) }
+            }
+            throw .wrong(object.node.refusal("names no parameter of the event", remedy: "Add the parameter `key`."))
+        }
+
+        private mutating func otherwise(
+            _ parameters: ExportParameters, _ depth: Int
+        ) throws(ExportFault) -> TagValueSource? {
+            let isSet =
+                parameters["setDefaultValue"] == nil
+                ? parameters["defaultValue"] != nil : try parameters.flag("setDefaultValue")
+            guard isSet, let value = parameters["defaultValue"] else { return nil }
+            return try source(value, value, depth)
+        }
+
+        private mutating func rows(
+            _ parameters: ExportParameters, _ isPattern: Bool, _ object: ExportObject, _ depth: Int
+        ) throws(ExportFault) -> [TagVariable.Row] {
+            let table = try parameters["map"]?.objects("list") ?? []
+            let (isFull, isAnyCase, isReplaced) = (
+                try parameters.flag("fullMatch"), try parameters.flag("ignoreCase"),
+                try parameters.flag("replaceAfterMatch")
+            )
+            var rows: [TagVariable.Row] = []
+            for row in table {
+                let cells = try row.parameters("map")
+                let value = try source(cells["value"] ?? cells["key"], row, depth)
+                guard isPattern else {
+                    rows.append(.init(.equals(try source(cells["key"], row, depth)), value))
+                    continue
+                }
+                guard case .fixed(.string(let text)) = try source(cells["key"], row, depth) else {
+                    throw .unplayable(row.node.refusal(ExportPattern.varies, remedy: ExportPattern.writeItOut))
+                }
+                if isReplaced, case .fixed(.string(let result)) = value, result.contains("$") {
+                    throw .unplayable(
+                        row.node.refusal("uses groups of its pattern (`$1`)", remedy: "Write the result out."))
+                }
+                let pattern = isFull ? "^(?:\(text))$" : text
+                let test = try ExportPattern.test(pattern, isAnyCase: isAnyCase, row.node)
+                if case .matches(_, let pattern) = test { patternSteps += pattern.steps }
+                guard patternSteps <= maxPatternSteps else { throw .wrong(ExportPattern.tooMany(row.node)) }
+                rows.append(.init(test, value))
+            }
+            return rows
+        }
+
+        private mutating func format(
+            _ object: ExportObject, _ depth: Int
+        ) throws(ExportFault) -> TagVariable.Format {
+            var format = TagVariable.Format()
+            guard let node = object["formatValue"] else { return format }
+            let rules = try ExportObject(node)
+            switch try rules.text("caseConversionType") {
+            case let word? where word.lowercased() == "lowercase": format.isLowercased = true
+            case let word? where word.lowercased() == "uppercase": format.isLowercased = false
+            default: break
+            }
+            let keys: [(String, WritableKeyPath<TagVariable.Format, TagValueSource?>)] = [
+                ("convertNullToValue", \.ofNull), ("convertUndefinedToValue", \.ofUndefined),
+                ("convertTrueToValue", \.ofTrue), ("convertFalseToValue", \.ofFalse),
+            ]
+            for (key, path) in keys {
+                guard let node = rules[key] else { continue }
+                let parameter = try ExportObject(node)
+                format[keyPath: path] = try source(parameter, parameter, depth)
+            }
+            return format
+        }
+    }
+}
+
+/// A regular expression of an export.
+enum ExportPattern {
+    static let varies = "has a pattern with a variable in it"
+    static let writeItOut = "Write the pattern out."
+
+    static func test(
+        _ pattern: String, isAnyCase: Bool, _ node: YAMLNode
+    ) throws(ExportFault) -> TagCondition.Test {
+        let isFlagged = pattern.hasPrefix("(?i)")
+        let text = isFlagged ? String(pattern.dropFirst(4)) : pattern
+        do throws(TextPattern.Fault) {
+            return .matches(pattern, try TextPattern(text, isAnyCase || isFlagged ? .anyCaseInLongText : .exact))
+        } catch {
+            throw .unplayable(node.refusal("has a pattern that \(error.reason)", remedy: error.remedy))
+        }
+    }
+
+    static func tooMany(_ node: YAMLNode) -> YAMLFileError {
+        node.refusal(
+            "is one regular expression too many: all of them together have more than "
+                + "\(ExportVariables.maxPatternSteps) steps", remedy: "Use fewer, or shorter ones.")
+    }
+}
