@@ -81,7 +81,7 @@ struct TagExportTests {
                 parts.first { $0.at("place").text == place }?.at("reason").text ?? ""
             }
             #expect(reason("containerVersion.variable[8]").contains("function call"))
-            #expect(reason("containerVersion.trigger[4]").contains("`WINDOWLOADED`"))
+            #expect(reason("containerVersion.trigger[4]").contains("`WINDOW_LOADED`"))
             #expect(reason("containerVersion.tag[2]").contains("`ua`"))
             #expect(reason("containerVersion.tag[3]") == "is paused")
             let place = "containerVersion.tag[4].parameter[0].list[2].map[1]"
@@ -225,7 +225,7 @@ struct TagExportTests {
     /// Exports of which a part is not played: the place and a part of the reason.
     static let parts: [(export: String, place: String, reason: String)] = [
         (
-            export(filter: filter("CSS_SELECTOR", "a")), "containerVersion.trigger[0].filter[0]", "`CSSSELECTOR`"
+            export(filter: filter("CSS_SELECTOR", "a")), "containerVersion.trigger[0].filter[0]", "`CSS_SELECTOR`"
         ),
         (
             export(filter: filter("MATCH_REGEX", "(?=a)")), "containerVersion.trigger[0].filter[0].parameter[1]",

@@ -79,7 +79,7 @@ struct ExportTriggers {
         } else if !["CUSTOMEVENT", "ALWAYS"].contains(type) {
             throw .unplayable(
                 object.node.refusal(
-                    "has the type `\(APIProblem.shown(type))`, which no event of an app fires",
+                    "has the type `\(APIProblem.shown(try object.text("type") ?? ""))`, which no event of an app fires",
                     remedy: "Use a trigger on a custom event."))
         }
         for key in ["customEventFilter", "filter"] {
@@ -135,7 +135,7 @@ struct ExportTriggers {
         default:
             throw .unplayable(
                 filter.node.refusal(
-                    "compares by `\(APIProblem.shown(type))`",
+                    "compares by `\(APIProblem.shown(try filter.text("type") ?? ""))`",
                     remedy: "Use EQUALS, CONTAINS, STARTS_WITH, ENDS_WITH, MATCH_REGEX, GREATER or LESS."))
         }
         return TagCondition(left, test, isNegated: isNegated)

@@ -113,13 +113,15 @@ struct ExportVariables {
         func fixed(_ text: String?) -> BuiltIn? { text.map { .value(.fixed(.string($0))) } }
         switch type {
         case "EVENTNAME", "EVENT": return .value(.eventName)
-        case "CONTAINERID": return fixed(facts.publicID) ?? .unknown("container's ID")
-        case "CONTAINERVERSION": return fixed(facts.version) ?? .unknown("container's version")
-        case "PLATFORM": return fixed(facts.platform) ?? .unknown("platform")
+        case "CONTAINERID": return fixed(facts.publicID) ?? .unknown("the container's ID")
+        case "CONTAINERVERSION": return fixed(facts.version) ?? .unknown("the container's version")
+        case "PLATFORM": return fixed(facts.platform) ?? .unknown("the platform")
         case let type where type.hasPrefix("FIREBASEEVENTPARAMETER"):
-            guard let name = eventParameters[String(type.dropFirst(22))] else { return .unknown("event parameter") }
+            guard let name = eventParameters[String(type.dropFirst(22))] else {
+                return .unknown("a parameter of another event")
+            }
             return .eventParameter(name)
-        default: return .unknown("device's or the app's fact")
+        default: return .unknown("a fact of the device or the app")
         }
     }
 
@@ -193,7 +195,7 @@ struct ExportVariables {
                 switch variable.builtIn {
                 case .value(let source): all[place].rule = .value(source)
                 case .eventParameter(let name): all[place].rule = .eventParameter(.fixed(.string(name)))
-                case .unknown(let what): throw unknown(variable.node, "is the \(what)", variable.name)
+                case .unknown(let what): throw unknown(variable.node, "is \(what)", variable.name)
                 case nil: break
                 }
             }
