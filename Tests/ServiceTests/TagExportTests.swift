@@ -117,6 +117,10 @@ struct TagExportTests {
             let properties = json.at("tags.0.call.properties")
             #expect(properties.at("value") == .double(9.5) && properties.at("currency") == "EUR")
             #expect(properties.at("tier") == "large")  // 9.5 is not one digit
+            #expect(json.at("tags.0.published").count == 1)
+            let kotlin = json.at("tags.0.published.0")
+            #expect(kotlin.at("language") == "kotlin" && kotlin.at("call.properties.currency") == "EUR")
+            #expect(kotlin.at("call.properties.actionType") == .null && kotlin.at("call.properties").count == 3)
             for (value, tier) in [("7", "small"), ("12.25", "medium"), ("100", "large"), ("7.0", "small")] {
                 let more = await post(api, container, "in_app_purchase", #"{"value":\#(value)}"#).json
                 #expect(more.at("tags.0.call.properties.tier").text == tier, "\(value)")

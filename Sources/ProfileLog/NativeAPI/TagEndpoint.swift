@@ -87,9 +87,9 @@ struct TagEndpoint {
 
     /// Those of `language`, or `quirks` one by one.
     private static func quirks(_ fields: Fields) throws -> Set<TagQuirk> {
-        let language = try fields.choice("language", "must be correct, swift or objective-c") {
+        let language = try fields.choice("language", "must be correct, swift, objective-c or kotlin") {
             word -> Set<TagQuirk>? in
-            word == "correct" ? [] : SnippetLanguage(tagWord: word).map { TagQuirk.of($0) }
+            word == "correct" ? [] : TagLanguage(word: word).map { TagQuirk.of($0) }
         }
         guard let names = try fields.array("quirks") else { return language ?? [] }
         if language != nil { throw APIProblem.invalid("quirks", "and `language` exclude each other") }
@@ -186,7 +186,7 @@ struct TagEndpoint {
         _ firings: [TagFiring], _ receipts: [AppendReceipt], _ container: TagContainer, _ run: TagRun,
         _ event: AppEvent, _ device: String, isDry: Bool
     ) throws -> APIAnswer {
-        let versions = SnippetLanguage.allCases.map { language in
+        let versions = container.languages.map { language in
             (language, run.fired.map(TagProvider(TagQuirk.of(language)).execute))
         }
         let state = try log.deviceState(device)
@@ -203,7 +203,7 @@ struct TagEndpoint {
                 element.element.write(to: &json)
                 json.objects("published", versions) { json, version in
                     let outcome = version.1[element.offset]
-                    json.member("language", version.0.tagWord)
+                    json.member("language", version.0.rawValue)
                     outcome.write(to: &json)
                 }
             }
@@ -315,19 +315,6 @@ extension TagCall {
             json.member("action", TagAction.changeUser.rawValue)
             json.member("user", user)
         }
-    }
-}
-
-extension SnippetLanguage {
-    /// As in `language`: `swift` or `objective-c`.
-    package var tagWord: String { self == .swift ? rawValue : "objective-c" }
-
-    /// The language of this word; `objc`, as in `whatif`, is the same.
-    init?(tagWord word: String) {
-        guard let language = Self.allCases.first(where: { [$0.tagWord, $0.rawValue].contains(word) }) else {
-            return nil
-        }
-        self = language
     }
 }
 

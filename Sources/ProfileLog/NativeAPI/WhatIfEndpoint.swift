@@ -11,7 +11,7 @@ struct WhatIfEndpoint {
         var query = Query(request)
         let policy = try query.publishedPolicy()
         let namesFaults = request.query.contains { $0.name == "fault" }
-        let quirks = try query.tagQuirks(ifNoneNamed: policy.faults.isEmpty || namesFaults ? [] : TagQuirk.allCases)
+        let quirks = try query.tagQuirks(ifNoneNamed: policy.faults.isEmpty || namesFaults ? [] : TagQuirk.ofIOS)
         let user = try query.user()
         var scope = WhatIfScope()
         scope.device = try query.device()
@@ -91,7 +91,7 @@ struct WhatIfEndpoint {
             json.member("calls", report.calls)
             json.objects("quirks", TagQuirk.allCases.filter(quirks.contains)) { json, quirk in
                 json.member("changed", report.callsByQuirk[quirk] ?? 0)
-                json.array("languages", quirk.languages) { $0.value($1.tagWord) }
+                json.array("languages", quirk.languages) { $0.value($1.rawValue) }
                 quirk.write(to: &json)
             }
         }
@@ -156,7 +156,7 @@ extension Query {
         let named = Self.faultWords(all("quirk"))
         if named.isEmpty { return Set(standard) }
         return try named.reduce(into: []) { quirks, name in
-            if let language = SnippetLanguage(tagWord: name) {
+            if let language = TagLanguage(word: name) {
                 quirks.formUnion(TagQuirk.of(language))
             } else {
                 quirks.insert(try TagQuirk(named: name, in: "quirk"))

@@ -8,6 +8,7 @@ internal import ProfileLogGuide
 struct TagExport {
     private let version: ExportObject
     private let variables: ExportVariables
+    private let platform: TagContainer.Platform?
 
     /// The container that `root` is; nil if it is no export.
     static func container(
@@ -48,8 +49,8 @@ struct TagExport {
                     "is \(shown): this is no container of an app",
                     remedy: "Export the container of the iOS or the Android app."))
         }
-        let platform = words.isEmpty ? nil : words.contains { $0.hasPrefix("IOS") } ? "iOS" : "Android"
-        variables = try ExportVariables(version, container, platform: platform, given: given)
+        platform = words.isEmpty ? nil : words.contains { $0.hasPrefix("IOS") } ? .iOS : .android
+        variables = try ExportVariables(version, container, platform: platform?.rawValue, given: given)
     }
 
     private static let howToExport = "Export it in the tag manager's web interface: Admin, Export Container."
@@ -118,7 +119,8 @@ struct TagExport {
         // Those of the same priority stay in the order of the file.
         let order = tags.enumerated().sorted { ($1.element.priority, $0.offset) < ($0.element.priority, $1.offset) }
         return TagContainer(
-            variables: variables.all, triggers: triggers.all, tags: order.map(\.element.tag), unplayed: unplayed)
+            platform: platform, variables: variables.all, triggers: triggers.all, tags: order.map(\.element.tag),
+            unplayed: unplayed)
     }
 }
 

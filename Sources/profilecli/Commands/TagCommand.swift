@@ -8,7 +8,7 @@ struct TagCommand: AsyncParsableCommand {
         """
         FILE is a container: which events fire which tags, and what the tags hand to the provider. Write one \
         (docs/tag-manager.md), or export one in the tag manager's web interface. What the provider calls is stored on the device: an event, an attribute, another user. \
-        The table also shows what both published versions of the provider would have called, and below it why \
+        The table also shows what the published versions of the provider would have called, and below it why \
         they differ, and which of Firebase's rules the event breaks.
         """,
         examples: """
@@ -44,8 +44,8 @@ struct TagCommand: AsyncParsableCommand {
     var provider: String?
 
     @Option(
-        help: "Whose provider it is: correct, swift or objective-c (default: correct).",
-        completion: .list(["correct", "swift", "objective-c"]))
+        help: "Whose provider it is: correct, swift, objective-c or kotlin (default: correct).",
+        completion: .list(["correct", "swift", "objective-c", "kotlin"]))
     var language: String?
 
     @Option(
@@ -96,11 +96,13 @@ struct TagTable {
     var lines: [String] {
         let tags = answer.objects("tags")
         guard !tags.isEmpty else { return [answer["note"].cell.oneLine] + blocked + unplayed + warnings }
-        var table = Table("TAG", "DOES", "SWIFT DOES", "OBJECTIVE-C DOES")
+        let titles = tags[0].objects("published").map { "\($0["language"].cell.uppercased()) DOES" }
+        // A table shows no column that is empty.
+        var table = Table("TAG", "DOES", titles.first ?? "", titles.dropFirst().first ?? "")
         for tag in tags {
             let does = Self.does(tag)
             let published = tag.objects("published").map(Self.does).map { $0 == does ? "the same" : $0 }
-            table.add(tag["tag"].cell, does, published.first ?? "", published.last ?? "")
+            table.add(tag["tag"].cell, does, published.first ?? "", published.dropFirst().first ?? "")
         }
         return table.lines() + Self.verdicts(tags) + Self.remedies(tags) + blocked + unplayed + warnings + [summary]
     }

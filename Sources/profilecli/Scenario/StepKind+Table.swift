@@ -187,7 +187,8 @@ extension StepKind {
                 .sent("variables", .object, "Values of variables, as of those that only the app knows."),
                 .sent("provider", .text, "The provider's class path: tags of other classes call nothing."),
                 .sent(
-                    "language", .choice(["correct", "swift", "objective-c"]), "Whose provider; `correct` by default."),
+                    "language", .choice(["correct", "swift", "objective-c", "kotlin"]),
+                    "Whose provider; `correct` by default."),
                 .sent("quirks", .choices(TagQuirk.allCases.map(\.rawValue)), "Only these quirks."),
                 .sent("dry_run", .flag, "Stores nothing."), device, time,
             ], example: "tag: {event: played song, properties: {genre: pop}, container: songs.yaml}")

@@ -92,7 +92,7 @@ struct TagManagerTests {
         let all = Self.logged(
             "played song", [("actionType", "logEvent"), ("eventName", "played song"), ("genre", "pop")])
         #expect(try Given(Self.logTag).when(event) == TagOutcome(all))
-        for language in SnippetLanguage.allCases {
+        for language in TagLanguage.allCases {
             let outcome = try Given(Self.logTag, TagQuirk.of(language)).when(event)
             #expect(outcome == TagOutcome(Self.logged("played song", [("genre", "pop")]), [.settingsRemoved]))
         }
@@ -188,6 +188,35 @@ struct TagManagerTests {
         #expect(correct == TagOutcome(Self.set(value)))
     }
 
+    @Test("Kotlin: whatever is there is a name, lists and objects vanish, dates set nothing")
+    func kotlin() throws {
+        let quirks = TagQuirk.of(.kotlin)
+        for (name, text) in [(nil, "null"), (7, "7"), ("a", "a")] as [(AttributeValue?, Name)] {
+            let isText = name == "a"
+            var tag: [TagContainer.Tag.Parameter] = [
+                .init("actionType", .fixed("logEvent")), .init("list", .fixed(["a"])), .init("n", .fixed(1)),
+            ]
+            if let name { tag.append(.init("eventName", .fixed(name))) }
+            let shown: [TagQuirk] = (isText ? [] : [.namesFromAnything]) + [.settingsRemoved, .propertiesDropped]
+            #expect(try Given(tag, quirks).when() == TagOutcome(Self.logged(text, [("n", 1)]), shown))
+            var user: [TagContainer.Tag.Parameter] = [.init("actionType", .fixed("changeUser"))]
+            if let name { user.append(.init("externalUserId", .fixed(name))) }
+            let changed = TagOutcome(.call(.changeUser(text.text)), isText ? [] : [.namesFromAnything])
+            #expect(try Given(user, quirks).when() == changed)
+        }
+        for value in [true, 42, 42.5, "Private Eyes"] as [AttributeValue] {
+            #expect(try Given(attribute: value, quirks).when() == TagOutcome(Self.set(value)))
+        }
+        let nameless = try Given(attribute: 1, key: nil, quirks).when()
+        #expect(nameless == TagOutcome(.call(.setCustomAttribute("null", 1)), [.namesFromAnything]))
+        for value in [Self.date, ["a"]] as [AttributeValue] {
+            let outcome = try Given(attribute: value, quirks).when()
+            #expect(outcome == TagOutcome(.nothing(.noSetter), [.datesAndListsDropped]))
+        }
+        let object = try Given(attribute: ["genre": "pop"], quirks).when()
+        #expect(object == TagOutcome(.nothing(.noSetter), [.objectsDropped]))
+    }
+
     @Test("A C type is read by its name and by its letter")
     func encodingWords() {
         for type in NumberEncoding.allCases { #expect(NumberEncoding(word: type.rawValue) == type) }
@@ -255,7 +284,7 @@ struct TagManagerTests {
 
     @Test("Every quirk belongs to a language and has a verdict of its own")
     func verdicts() {
-        let known = SnippetLanguage.allCases.reduce(into: Set<TagQuirk>()) { $0.formUnion(TagQuirk.of($1)) }
+        let known = TagLanguage.allCases.reduce(into: Set<TagQuirk>()) { $0.formUnion(TagQuirk.of($1)) }
         #expect(known == Set(TagQuirk.allCases))
         #expect(Set(TagQuirk.allCases.map(\.verdict)).count == TagQuirk.allCases.count)
     }

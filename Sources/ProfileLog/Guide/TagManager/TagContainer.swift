@@ -4,6 +4,8 @@
 package struct TagContainer: Hashable, Sendable {
     /// The class path of the app's provider; nil if the tags of every class are its own.
     package var provider: String?
+    /// Nil if its file does not say it.
+    package var platform: Platform?
     package var variables: [TagVariable]
     package var triggers: [TagTrigger]
     /// In the order in which they fire.
@@ -12,11 +14,11 @@ package struct TagContainer: Hashable, Sendable {
     package var unplayed: [Unplayed]
 
     package init(
-        provider: String? = nil, variables: [TagVariable] = [], triggers: [TagTrigger], tags: [Tag],
-        unplayed: [Unplayed] = []
+        provider: String? = nil, platform: Platform? = nil, variables: [TagVariable] = [], triggers: [TagTrigger],
+        tags: [Tag], unplayed: [Unplayed] = []
     ) {
-        (self.provider, self.variables, self.triggers, self.tags) = (provider, variables, triggers, tags)
-        self.unplayed = unplayed
+        (self.provider, self.platform, self.variables) = (provider, platform, variables)
+        (self.triggers, self.tags, self.unplayed) = (triggers, tags, unplayed)
     }
 
     /// One tag.
@@ -145,6 +147,15 @@ package struct TagParameters: Hashable, Sendable {
     }
 
     subscript(key: Name) -> AttributeValue? { values[key] }
+
+    /// The text of whatever `key` has, as Kotlin writes it: `null` if there is nothing.
+    func anyText(_ key: Name) -> String {
+        switch values[key] {
+        case nil: "null"
+        case .string(let text): text
+        case let value?: value.json
+        }
+    }
 
     /// All but `removed`, by name.
     func properties(without removed: [Name]) -> [AttributeValue.Member] {

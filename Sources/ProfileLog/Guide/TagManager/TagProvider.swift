@@ -72,8 +72,8 @@ package struct TagProvider: Hashable, Sendable {
         case .logEvent: return logEvent(parameters)
         case .customAttribute: return setCustomAttribute(parameters)
         case .changeUser:
-            guard let user = parameters.text("externalUserId") else { return TagOutcome(.nothing(.noUser)) }
-            return TagOutcome(.call(.changeUser(user)))
+            guard let user = anyWord("externalUserId", in: parameters) else { return TagOutcome(.nothing(.noUser)) }
+            return TagOutcome(.call(.changeUser(user.text)), user.quirks)
         }
     }
 
@@ -82,21 +82,33 @@ package struct TagProvider: Hashable, Sendable {
         TagOutcome(result, quirks.contains(quirk) ? [quirk] : [])
     }
 
+    /// The text of `key`; nil if it has none, and a quirk does not take another.
+    private func anyWord(_ key: Name, in parameters: TagParameters) -> (text: String, quirks: [TagQuirk])? {
+        if let text = parameters.text(key) { return (text, []) }
+        return quirks.contains(.namesFromAnything) ? (parameters.anyText(key), [.namesFromAnything]) : nil
+    }
+
     private func logEvent(_ parameters: TagParameters) -> TagOutcome {
-        guard let name = parameters.text(Self.eventName) else {
+        guard let name = anyWord(Self.eventName, in: parameters) else {
             return quirks.contains(.eventNameUnchecked)
                 ? TagOutcome(.nothing(.refusedWithoutName), [.eventNameUnchecked]) : TagOutcome(.nothing(.noEventName))
         }
         let removed = quirks.contains(.settingsRemoved) ? [Self.action, Self.eventName] : []
-        let event = CustomEvent(name: Name(name), properties: parameters.properties(without: removed))
-        return outcome(.call(.logEvent(event)), .settingsRemoved)
+        var properties = parameters.properties(without: removed)
+        var shown = name.quirks + (quirks.contains(.settingsRemoved) ? [.settingsRemoved] : [])
+        if quirks.contains(.propertiesDropped), properties.contains(where: { $0.value.isComposed }) {
+            properties.removeAll { $0.value.isComposed }
+            shown.append(.propertiesDropped)
+        }
+        return TagOutcome(.call(.logEvent(CustomEvent(name: Name(name.text), properties: properties))), shown)
     }
 
     private func setCustomAttribute(_ parameters: TagParameters) -> TagOutcome {
         let source: Name = "customAttributeValue"
-        guard let key = parameters.text("customAttributeKey").map({ Name($0) }) else {
+        guard let name = anyWord("customAttributeKey", in: parameters) else {
             return TagOutcome(.nothing(.noAttributeKey))
         }
+        let key = Name(name.text)
         guard let value = parameters[source], value != .null else { return TagOutcome(.nothing(.noAttributeValue)) }
         if case .string = value, quirks.contains(.textLoggedAsEvent) {
             let event = CustomEvent(name: key, properties: parameters.properties(without: [Self.action]))
@@ -112,7 +124,7 @@ package struct TagProvider: Hashable, Sendable {
         if quirks.contains(.boxedNumbers), let double = Self.boxed(value) {
             return TagOutcome(.call(.setCustomAttribute(key, .double(double))), [.boxedNumbers])
         }
-        return TagOutcome(.call(.setCustomAttribute(key, value)))
+        return TagOutcome(.call(.setCustomAttribute(key, value)), name.quirks)
     }
 
     /// The quirk for which `value` has no setter; nil if it has one.
@@ -120,8 +132,11 @@ package struct TagProvider: Hashable, Sendable {
         switch value {
         case .object: quirks.contains(.objectsDropped) ? .objectsDropped : nil
         case .array(let elements):
-            quirks.contains(.mixedArraysDropped) && !elements.allSatisfy(\.isText) ? .mixedArraysDropped : nil
-        case .null, .bool, .int, .double, .string, .date: nil
+            quirks.contains(.datesAndListsDropped)
+                ? .datesAndListsDropped
+                : quirks.contains(.mixedArraysDropped) && !elements.allSatisfy(\.isText) ? .mixedArraysDropped : nil
+        case .date: quirks.contains(.datesAndListsDropped) ? .datesAndListsDropped : nil
+        case .null, .bool, .int, .double, .string: nil
         }
     }
 
@@ -159,4 +174,12 @@ package struct TagProvider: Hashable, Sendable {
 
 extension AttributeValue {
     fileprivate var isText: Bool { if case .string = self { true } else { false } }
+
+    /// Whether it is a list or an object.
+    fileprivate var isComposed: Bool {
+        switch self {
+        case .array, .object: true
+        case .null, .bool, .int, .double, .string, .date: false
+        }
+    }
 }

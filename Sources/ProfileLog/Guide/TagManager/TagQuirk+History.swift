@@ -19,7 +19,10 @@ extension TagQuirk {
     }
 
     /// The languages whose published version has it.
-    package var languages: [SnippetLanguage] { SnippetLanguage.allCases.filter { Self.of($0).contains(self) } }
+    package var languages: [TagLanguage] { TagLanguage.allCases.filter { Self.of($0).contains(self) } }
+
+    /// Those of the versions for iOS, whose app a history is of.
+    package static let ofIOS = allCases.filter { $0.languages != [.kotlin] }
 }
 
 extension TagParameters {

@@ -8,13 +8,18 @@ package enum TagQuirk: String, Sendable, CaseIterable {
     case textLoggedAsEvent = "text-logged-as-event"
     case eventNameUnchecked = "event-name-unchecked"
     case numberEncodings = "number-encodings"
+    case namesFromAnything = "names-from-anything"
+    case propertiesDropped = "properties-dropped"
+    case datesAndListsDropped = "dates-and-lists-dropped"
 
     /// The quirks of the version in `language`.
-    package static func of(_ language: SnippetLanguage) -> Set<TagQuirk> {
+    package static func of(_ language: TagLanguage) -> Set<TagQuirk> {
         switch language {
         case .swift: [.settingsRemoved, .unknownActionSilent, .boxedNumbers, .mixedArraysDropped, .objectsDropped]
         case .objectiveC:
             [.settingsRemoved, .objectsDropped, .textLoggedAsEvent, .eventNameUnchecked, .numberEncodings]
+        case .kotlin:
+            [.settingsRemoved, .objectsDropped, .namesFromAnything, .propertiesDropped, .datesAndListsDropped]
         }
     }
 
@@ -36,6 +41,12 @@ package enum TagQuirk: String, Sendable, CaseIterable {
             "The code does not check the event's name: the SDK is called without one, and refuses the event."
         case .numberEncodings:
             "The setter follows the number's C type: a char becomes a boolean, an int loses its fraction."
+        case .namesFromAnything:
+            "The code takes the text of whatever is there: a missing name, key or user becomes the text `null`."
+        case .propertiesDropped:
+            "The code passes on no lists and objects as properties: they are dropped, with a line in the device's log."
+        case .datesAndListsDropped:
+            "The code has no branch for dates and lists: the attribute is dropped, with a line in the device's log."
         }
     }
 }
