@@ -348,6 +348,10 @@ struct TagExportTests {
             let escaped = Self.export(value: #"\ud83c\udfb5 \\ud83c {{a}}"#)
             let json = await post(api, escaped, "e", #"{"a":1}"#).json
             #expect(json.at("tags.0.call.properties.value") == #"🎵 \ud83c 1"#)
+            let noted = Self.export(
+                variables: #",{"name":"n","type":"c","notes":"\#(String(repeating: "a & b: *c # ", count: 400))","#
+                    + "\n\t" + #""parameter":[{"key":"value","value":"a\/b"}]}"#, value: "{{n}}")
+            #expect(await post(api, noted, "e").json.at("tags.0.call.properties.value") == "a/b")
             let doubled = (0..<30).map { Self.constant("d\($0)", "{{d\($0 + 1)}}{{d\($0 + 1)}}") }.joined()
             let large = Self.export(variables: doubled + Self.constant("d30", "xy"), value: "{{d0}}")
             let text = await post(api, large, "e").json.at("tags.0")

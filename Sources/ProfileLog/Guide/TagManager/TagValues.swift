@@ -8,7 +8,7 @@ package struct TagValues {
     private var values: [Int: AttributeValue?] = [:]
     private var failures: [Int: Int?] = [:]
 
-    /// Characters that text with variables has at most; the SDK takes none that is as long.
+    /// Characters that text with variables has at most. The SDK takes no text of a tenth of it, so what is cut is refused.
     private static let maxCharacters = 4_096
 
     init(_ container: TagContainer, _ event: AppEvent) { (self.container, self.event) = (container, event) }
@@ -23,10 +23,10 @@ package struct TagValues {
         case .text(let parts):
             var text = ""
             for part in parts {
-                text += self.text(of: part)
-                if text.utf8.count > Self.maxCharacters { text = String(text.prefix(Self.maxCharacters)) }
+                text += self.text(of: part).prefix(Self.maxCharacters)
+                if text.utf8.count > Self.maxCharacters { break }
             }
-            return .string(text)
+            return .string(String(text.prefix(Self.maxCharacters)))
         case .variable(let number):
             if let known = values[number] { return known }
             let value = formatted(container.variables[number])
