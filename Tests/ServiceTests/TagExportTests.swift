@@ -130,6 +130,7 @@ struct TagExportTests {
             }
             #expect(await post(api, container, "in_app_purchases", #"{"value":1}"#).json.at("tags").count == 0)
             let campaign = await post(api, container, "firebase_campaign", #"{"campaign":"summer"}"#).json
+            #expect(campaign.at("warnings").count == 0, "\(campaign)")
             #expect(tags(campaign) == ["Campaign"] && campaign.at("tags.0.call.value") == "summer")
             for (value, stored) in [("{}", "not asked"), (#"{"opted_in":false}"#, "no")] {
                 #expect(await post(api, container, "options", value).json.at("tags.0.call.value").text == stored)

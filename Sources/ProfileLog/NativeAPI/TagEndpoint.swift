@@ -218,7 +218,10 @@ struct TagEndpoint {
                 json.member("remedy", part.remedy)
             }
             json.member("note", firings.isEmpty ? Self.noteAboutNothing(container, run, event) : nil)
-            json.array("warnings", FirebaseRule.broken(by: event)) { $0.value($1.sentence(APIProblem.shown)) }
+            let isOfFirebase = container.triggers.contains { $0.firebaseEvent == event.name }
+            json.array("warnings", FirebaseRule.broken(by: event, loggedByFirebase: isOfFirebase)) {
+                $0.value($1.sentence(APIProblem.shown))
+            }
             json.member("queued", state.queued.count)
             json.member("why", state.queued.isEmpty ? nil : state.settings.reasonQueued().rawValue)
         }

@@ -50,7 +50,7 @@ struct ExportTriggers {
         do throws(ExportFault) {
             let conditions = try conditions(object, variables)
             places[Name(id)] = all.count
-            all.append(TagTrigger(name: name, conditions))
+            all.append(TagTrigger(name: name, conditions, firebaseEvent: Self.events[try object.type()]))
         } catch {
             unplayed.append(try error.unplayed(name))
             faults[Name(id)] = error.error

@@ -29,10 +29,13 @@ package enum FirebaseRule: Hashable, Sendable {
         "notification_receive", "os_update", "session_start", "session_start_with_rollout", "user_engagement",
     ]
 
-    /// The rules that `event` breaks: first those of its name, then those of its parameters, by name.
-    package static func broken(by event: AppEvent) -> [FirebaseRule] {
+    /// The rules that `event` breaks: first those of its name, then those of its parameters, by name. An event that
+    /// Firebase logs itself may have any name.
+    package static func broken(by event: AppEvent, loggedByFirebase isOfFirebase: Bool = false) -> [FirebaseRule] {
         var rules: [FirebaseRule] = []
-        if let fault = fault(of: event.name.text) {
+        if isOfFirebase {
+            // Its name is as Firebase wants it.
+        } else if let fault = fault(of: event.name.text) {
             rules.append(.eventName(event.name, fault))
         } else if reserved.contains(event.name.text) {
             rules.append(.eventName(event.name, .reserved))

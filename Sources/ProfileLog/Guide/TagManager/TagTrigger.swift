@@ -2,8 +2,12 @@
 package struct TagTrigger: Hashable, Sendable {
     package var name: Name
     package var conditions: [TagCondition]
+    /// The event for which it waits, if Firebase itself logs that.
+    package var firebaseEvent: Name?
 
-    package init(name: Name, _ conditions: [TagCondition]) { (self.name, self.conditions) = (name, conditions) }
+    package init(name: Name, _ conditions: [TagCondition], firebaseEvent: Name? = nil) {
+        (self.name, self.conditions, self.firebaseEvent) = (name, conditions, firebaseEvent)
+    }
 
     /// Fires on the events of this name.
     package init(name: Name, event: Name) {
