@@ -65,8 +65,9 @@ struct TagTests {
         let short = try cli.succeed("tag", file, "level_up", "--provider", "Other").output
         #expect(short.contains("calls another class"), "\(short)")
         let android = file.replacing("ios.json", with: "android.json")
-        let options = ["tag", android, "in_app_purchase", "-p", "value=5", "--dry-run"]
-        let bought = try cli.succeed(options + ["--language", "kotlin"]).output
+        let bought = try cli.succeed(
+            "tag", android, "in_app_purchase", "-p", "value=5", "--dry-run", "--language", "kotlin"
+        ).output
         #expect(bought.contains("KOTLIN DOES") && !bought.contains("SWIFT DOES"), "\(bought)")
         let web = try cli.write(#"{"containerVersion":{"container":{"usageContext":["WEB"]}}}"#, as: "web.json")
         let refused = try cli.run("tag", web, "a")
