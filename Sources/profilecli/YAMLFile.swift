@@ -9,9 +9,10 @@ enum YAMLFile {
     ///
     /// A failure names the file, the line and the column.
     static func read<Value>(
-        _ path: String, guide: String, _ read: (String) throws(YAMLFileError) -> Value
+        _ path: String, guide: String, atMost mostBytes: Int = Scenario.mostBytes,
+        _ read: (String) throws(YAMLFileError) -> Value
     ) throws(Failure) -> Value {
-        let text = try Scenario.text(path, ifMissing: "Check the path; \(guide) has an example.")
+        let text = try Scenario.text(path, ifMissing: "Check the path; \(guide) has an example.", atMost: mostBytes)
         do throws(YAMLFileError) {
             return try read(text)
         } catch {
@@ -34,7 +35,8 @@ enum YAMLFile {
 
     /// The text of a container of the tag manager.
     static func container(_ path: String) throws(Failure) -> String {
-        try read(path, guide: "docs/tag-manager.md") { (text) throws(YAMLFileError) in
+        // An export of some 700 tags, which a request can hold.
+        try read(path, guide: "docs/tag-manager.md", atMost: 3 << 20) { (text) throws(YAMLFileError) in
             _ = try TagContainer(yaml: text)
             return text
         }

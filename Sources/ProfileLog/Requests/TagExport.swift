@@ -57,7 +57,7 @@ struct TagExport {
 
     /// JSON may write one character as two `\u` escapes, which YAML cannot read: they become the character.
     static func yaml(_ text: String) -> String {
-        guard text.first(where: { !$0.isWhitespace }) == "{", text.utf8.contains(UInt8(ascii: "\\")) else {
+        guard ["{", "["].contains(text.first { !$0.isWhitespace }), text.utf8.contains(UInt8(ascii: "\\")) else {
             return text
         }
         let bytes = Array(text.utf8)

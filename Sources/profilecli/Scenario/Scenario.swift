@@ -57,7 +57,8 @@ extension Scenario {
 
     /// The text of the file at `path`; `remedy` if it cannot be read.
     static func text(
-        _ path: String, ifMissing remedy: String = "Check the path; `profilecli scenario new FILE` writes an example."
+        _ path: String, ifMissing remedy: String = "Check the path; `profilecli scenario new FILE` writes an example.",
+        atMost mostBytes: Int = mostBytes
     ) throws(Failure) -> String {
         let shown = path.oneLine
         var isFolder: ObjCBool = false
