@@ -281,6 +281,10 @@ struct TagExportTests {
 
     private static let chain = (0..<40).map { constant("v\($0)", "{{v\($0 + 1)}}") }.joined() + constant("v40", "end")
 
+    /// Each refers to one that is declared before it.
+    private static let backwards =
+        constant("w0", "end") + (1..<4_000).map { constant("w\($0)", "{{w\($0 - 1)}}") }.joined()
+
     /// Wrong exports, with the place of the error and its words.
     static let wrong: [(export: String, place: String, words: String)] = [
         (export(context: "WEB"), "containerVersion.container.usageContext", "Export the container of the iOS"),
@@ -309,6 +313,7 @@ struct TagExportTests {
         ),
         (export(variables: constant("b", "{{b}}")), "containerVersion.variable[1].parameter[0]", "stands for itself"),
         (export(variables: chain), "containerVersion.variable[32].parameter[0]", "32 deep"),
+        (export(variables: backwards), "containerVersion.variable[33].parameter[0]", "32 deep"),
         (export(variables: constant("a", "x")), "containerVersion.variable[1]", "name of another variable"),
         (
             export(trigger: #",{"triggerId":"1","name":"o","type":"ALWAYS"}"#), "containerVersion.trigger[1].triggerId",

@@ -3,7 +3,7 @@ internal import ProfileLogGuide
 
 /// The triggers of an exported container.
 struct ExportTriggers {
-    /// Those that can be played, in the order of the file; the one for all events comes last, if a tag may use it.
+    /// That for all events, and those that can be played, in the order of the file.
     private(set) var all: [TagTrigger] = []
     private(set) var unplayed: [TagContainer.Unplayed] = []
     private var places: [Name: Int] = [:]

@@ -69,7 +69,7 @@ struct ExportVariables {
         }
         var reader = Reader(declared: declared, places: places, given: given, facts: facts, all: all)
         for place in declared.indices {
-            do throws(ExportFault) { try reader.read(place, depth: 0, from: declared[place].node) } catch {
+            do throws(ExportFault) { try reader.read(place, from: declared[place].node) } catch {
                 guard error.isUnplayable else { throw error }
             }
         }
@@ -149,6 +149,10 @@ struct ExportVariables {
         var all: [TagVariable]
         var faults: [Int: ExportFault] = [:]
         private var states: [State]
+        /// How many variables deep those that are read are.
+        private var heights: [Int]
+        /// The variables that are being read, each for the one before it.
+        private var path: [Int] = []
         var patternSteps = 0
 
         private enum State { case unread, reading, read }
@@ -158,39 +162,49 @@ struct ExportVariables {
         ) {
             (self.declared, self.places, self.given, self.facts, self.all) = (declared, places, given, facts, all)
             states = Array(repeating: .unread, count: declared.count)
+            heights = Array(repeating: 1, count: declared.count)
         }
 
         /// Reads the variable at `place`, to which `node` refers.
-        mutating func read(_ place: Int, depth: Int, from node: YAMLNode) throws(ExportFault) {
+        mutating func read(_ place: Int, from node: YAMLNode) throws(ExportFault) {
             switch states[place] {
-            case .read:
-                if let fault = faults[place] { throw fault }
+            case .read: if let fault = faults[place] { throw fault }
             case .reading:
                 throw .wrong(
                     node.refusal(
                         "refers to `\(APIProblem.shown(declared[place].name.text))`, which stands for itself",
                         remedy: "Take one of the references out."))
             case .unread:
-                guard depth < maxDepth else {
-                    throw .wrong(
-                        node.refusal(
-                            "is a variable in a variable, \(maxDepth) deep", remedy: "Let fewer refer to each other."))
-                }
+                guard path.count < maxDepth else { throw Self.tooDeep(node) }
                 states[place] = .reading
-                defer { states[place] = .read }
-                do throws(ExportFault) { try fill(place, depth) } catch {
+                path.append(place)
+                defer {
+                    path.removeLast()
+                    states[place] = .read
+                }
+                do throws(ExportFault) { try fill(place) } catch {
                     faults[place] = error
                     throw error
                 }
             }
+            guard let reader = path.last else { return }
+            heights[reader] = max(heights[reader], heights[place] + 1)
+            if heights[reader] > maxDepth { throw Self.tooDeep(node) }
         }
 
-        private mutating func fill(_ place: Int, _ depth: Int) throws(ExportFault) {
+        private static func tooDeep(_ node: YAMLNode) -> ExportFault {
+            .wrong(
+                node.refusal(
+                    "is a variable in a variable, more than \(maxDepth) deep",
+                    remedy: "Let fewer refer to each other."))
+        }
+
+        private mutating func fill(_ place: Int) throws(ExportFault) {
             let variable = declared[place]
             if let value = given[variable.name] {
                 all[place].rule = .value(.fixed(value))
             } else if let object = variable.object {
-                try fill(place, object, depth)
+                try fill(place, object)
             } else {
                 switch variable.builtIn {
                 case .value(let source): all[place].rule = .value(source)
@@ -208,24 +222,24 @@ struct ExportVariables {
                     remedy: "Give the value: --variable \"\(APIProblem.shown(name.text))=…\", or `variables`."))
         }
 
-        private mutating func fill(_ place: Int, _ object: ExportObject, _ depth: Int) throws(ExportFault) {
+        private mutating func fill(_ place: Int, _ object: ExportObject) throws(ExportFault) {
             let name = declared[place].name
             let parameters = try object.parameters()
             let type = try object.text("type") ?? ""
-            all[place].format = try format(object, depth)
+            all[place].format = try format(object)
             switch type {
-            case "c": all[place].rule = .value(try source(parameters["value"], object, depth))
+            case "c": all[place].rule = .value(try source(parameters["value"], object))
             case "e": all[place].rule = .value(.eventName)
             case "md":
-                all[place].rule = .eventParameter(try eventParameter(parameters, object, depth))
-                all[place].otherwise = try otherwise(parameters, depth)
+                all[place].rule = .eventParameter(try eventParameter(parameters, object))
+                all[place].otherwise = try otherwise(parameters)
             case "fup":
                 all[place].rule = .nothing
-                all[place].otherwise = try otherwise(parameters, depth)
+                all[place].otherwise = try otherwise(parameters)
             case "smm", "remm":
-                let input = try source(parameters["input"], object, depth)
-                all[place].rule = .table(input: input, try rows(parameters, type == "remm", object, depth))
-                all[place].otherwise = try otherwise(parameters, depth)
+                let input = try source(parameters["input"], object)
+                all[place].rule = .table(input: input, try rows(parameters, type == "remm", object))
+                all[place].otherwise = try otherwise(parameters)
             case "cid", "ctv", "p":
                 let value = type == "cid" ? facts.publicID : type == "ctv" ? facts.version : facts.platform
                 guard let value else { throw unknown(object.node, "is a fact of the container", name) }
@@ -239,7 +253,7 @@ struct ExportVariables {
 
         /// What the value of `parameter` stands for.
         private mutating func source(
-            _ parameter: ExportObject?, _ owner: ExportObject, _ depth: Int
+            _ parameter: ExportObject?, _ owner: ExportObject
         ) throws(ExportFault) -> TagValueSource {
             guard let parameter else {
                 throw .wrong(owner.node.refusal("lacks a parameter", remedy: "Export the container once more."))
@@ -247,7 +261,7 @@ struct ExportVariables {
             let text = try parameter.text("value") ?? ""
             return try TagTemplate(text).source { (name) throws(ExportFault) in
                 guard let place = places[name] else { throw missing(name, parameter.node, places) }
-                do throws(ExportFault) { try read(place, depth: depth + 1, from: parameter.node) } catch {
+                do throws(ExportFault) { try read(place, from: parameter.node) } catch {
                     guard error.isUnplayable else { throw error }
                     throw using(name, error, parameter.node)
                 }
@@ -256,29 +270,29 @@ struct ExportVariables {
         }
 
         private mutating func eventParameter(
-            _ parameters: ExportParameters, _ object: ExportObject, _ depth: Int
+            _ parameters: ExportParameters, _ object: ExportObject
         ) throws(ExportFault) -> TagValueSource {
-            if parameters["key"] != nil { return try source(parameters["key"], object, depth) }
+            if parameters["key"] != nil { return try source(parameters["key"], object) }
             // A suggested parameter is in the one whose key is called after the event.
             for parameter in parameters.all {
                 let key = try parameter.text("key") ?? ""
-                if key.hasPrefix("firebase"), key.hasSuffix("Param") { return try source(parameter, object, depth) }
+                if key.hasPrefix("firebase"), key.hasSuffix("Param") { return try source(parameter, object) }
             }
             throw .wrong(object.node.refusal("names no parameter of the event", remedy: "Add the parameter `key`."))
         }
 
         private mutating func otherwise(
-            _ parameters: ExportParameters, _ depth: Int
+            _ parameters: ExportParameters
         ) throws(ExportFault) -> TagValueSource? {
             let isSet =
                 parameters["setDefaultValue"] == nil
                 ? parameters["defaultValue"] != nil : try parameters.flag("setDefaultValue")
             guard isSet, let value = parameters["defaultValue"] else { return nil }
-            return try source(value, value, depth)
+            return try source(value, value)
         }
 
         private mutating func rows(
-            _ parameters: ExportParameters, _ isPattern: Bool, _ object: ExportObject, _ depth: Int
+            _ parameters: ExportParameters, _ isPattern: Bool, _ object: ExportObject
         ) throws(ExportFault) -> [TagVariable.Row] {
             let table = try parameters["map"]?.objects("list") ?? []
             let (isFull, isAnyCase, isReplaced) = (
@@ -288,20 +302,19 @@ struct ExportVariables {
             var rows: [TagVariable.Row] = []
             for row in table {
                 let cells = try row.parameters("map")
-                let value = try source(cells["value"] ?? cells["key"], row, depth)
+                let value = try source(cells["value"] ?? cells["key"], row)
                 guard isPattern else {
-                    rows.append(.init(.equals(try source(cells["key"], row, depth)), value))
+                    rows.append(.init(.equals(try source(cells["key"], row)), value))
                     continue
                 }
-                guard case .fixed(.string(let text)) = try source(cells["key"], row, depth) else {
+                guard case .fixed(.string(let text)) = try source(cells["key"], row) else {
                     throw .unplayable(row.node.refusal(ExportPattern.varies, remedy: ExportPattern.writeItOut))
                 }
                 if isReplaced, case .fixed(.string(let result)) = value, result.contains("$") {
                     throw .unplayable(
                         row.node.refusal("uses groups of its pattern (`$1`)", remedy: "Write the result out."))
                 }
-                let pattern = isFull ? "^(?:\(text))$" : text
-                let test = try ExportPattern.test(pattern, isAnyCase: isAnyCase, row.node)
+                let test = try ExportPattern.test(text, isAnyCase: isAnyCase, isFull: isFull, row.node)
                 if case .matches(_, let pattern) = test { patternSteps += pattern.steps }
                 guard patternSteps <= maxPatternSteps else { throw .wrong(ExportPattern.tooMany(row.node)) }
                 rows.append(.init(test, value))
@@ -310,7 +323,7 @@ struct ExportVariables {
         }
 
         private mutating func format(
-            _ object: ExportObject, _ depth: Int
+            _ object: ExportObject
         ) throws(ExportFault) -> TagVariable.Format {
             var format = TagVariable.Format()
             guard let node = object["formatValue"] else { return format }
@@ -327,7 +340,7 @@ struct ExportVariables {
             for (key, path) in keys {
                 guard let node = rules[key] else { continue }
                 let parameter = try ExportObject(node)
-                format[keyPath: path] = try source(parameter, parameter, depth)
+                format[keyPath: path] = try source(parameter, parameter)
             }
             return format
         }
@@ -340,10 +353,11 @@ enum ExportPattern {
     static let writeItOut = "Write the pattern out."
 
     static func test(
-        _ pattern: String, isAnyCase: Bool, _ node: YAMLNode
+        _ pattern: String, isAnyCase: Bool, isFull: Bool = false, _ node: YAMLNode
     ) throws(ExportFault) -> TagCondition.Test {
         let isFlagged = pattern.hasPrefix("(?i)")
-        let text = isFlagged ? String(pattern.dropFirst(4)) : pattern
+        var text = isFlagged ? String(pattern.dropFirst(4)) : pattern
+        if isFull { text = "^(?:\(text))$" }
         do throws(TextPattern.Fault) {
             return .matches(pattern, try TextPattern(text, isAnyCase || isFlagged ? .anyCaseInLongText : .exact))
         } catch {
