@@ -212,6 +212,29 @@ struct TagExportTests {
         }
     }
 
+    @Test("Arguments may be a list, a map, or parameters of their own")
+    func arguments() async throws {
+        func row(_ key: String, _ value: String) -> String {
+            #"{"type":"TEMPLATE","key":"\#(key)","value":"\#(value)"}"#
+        }
+        let own = [row("actionType", "logEvent"), row("eventName", "e"), row("x", "{{Event Name}}!")].joined(
+            separator: ",")
+        let forms = [own, #"{"type":"MAP","key":"functionArgument","map":[\#(own)]}"#]
+        try await withAPI { api in
+            for (type, form) in [
+                ("func", forms[0]), ("cfn", forms[1]), ("other", forms[0] + "," + row("className", "P")),
+            ] {
+                let export = #"""
+                    {"containerVersion": {"tag": [{"name": "t", "type": "\#(type)", "parameter": [\#(form)],
+                      "firingTriggerId": ["2147479553"]}]}}
+                    """#
+                let json = await post(api, export, "play").json
+                #expect(json.at("tags.0.call.properties.x") == "play!", "\(json)")
+                #expect(json.at("tags.0.call.properties").count == 3)
+            }
+        }
+    }
+
     @Test("No value is the text `undefined` in a condition and in text, and no parameter of its own")
     func undefined() async throws {
         try await withAPI { api in

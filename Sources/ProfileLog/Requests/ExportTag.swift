@@ -8,10 +8,15 @@ struct ExportTag {
     let variables: ExportVariables
     let triggers: ExportTriggers
 
+    private static let classKeys = ["classPath", "className", "class", "functionName"]
+    private static let types: Set<String> = ["func", "cfn"]
+
     func tag() throws(ExportFault) -> TagContainer.Tag {
         let (type, isPaused) = (try object.text("type") ?? "", try object.flag("paused"))
         let parameters = try object.parameters()
-        guard let classPath = parameters["classPath"] else {
+        // A function call names a class of the app, whatever the code of its type is.
+        let classKey = Self.classKeys.first { parameters[$0] != nil }
+        guard classKey != nil || Self.types.contains(type) else {
             throw .unplayable(
                 object.node.refusal(
                     "has the type `\(APIProblem.shown(type))`: it calls no class of the app",
@@ -28,7 +33,7 @@ struct ExportTag {
                     key.hasPrefix("schedule") ? "is a schedule" : "is a rule of an older tag manager",
                     remedy: "Take it out to play the tag."))
         }
-        let path = try classPath.text("value") ?? ""
+        let path = try classKey.flatMap { (key) throws(ExportFault) in try parameters.text(key) } ?? ""
         return TagContainer.Tag(
             name: name, classPath: path, firing: try firing().places, blocking: try blocking(),
             parameters: try arguments(parameters))
@@ -97,21 +102,25 @@ struct ExportTag {
 
     // MARK: - Parameters
 
-    /// What it hands to the class: the rows of the only list, each with a `key` and a `value`.
+    /// What it hands to the class: the rows of its list `functionArgument`, each with a `key` and a `value`; the
+    /// members of a map, and parameters of its own, are the same.
     private func arguments(_ parameters: ExportParameters) throws(ExportFault) -> [TagContainer.Tag.Parameter] {
         var arguments: [TagContainer.Tag.Parameter] = []
         for parameter in parameters.all {
-            let key = try parameter.text("key")
-            if key == "classPath" { continue }
-            guard parameter["list"] != nil || key == "functionArgument" else {
-                throw .unplayable(
-                    parameter.node.refusal(
-                        "is no parameter of a function call", remedy: "A function call has `functionArgument`."))
-            }
-            let rows = try parameter.objects("list")
-            for row in rows {
-                let cells = try row.parameters("map")
-                arguments.append(.init(try source(cells["key"], row), try source(cells["value"], row)))
+            guard let key = try parameter.text("key"), !Self.classKeys.contains(key) else { continue }
+            if parameter["list"] != nil {
+                for row in try parameter.objects("list") {
+                    let cells = try row.parameters("map")
+                    arguments.append(
+                        .init(try source(cells["key"] ?? cells["name"], row), try source(cells["value"], row)))
+                }
+            } else if parameter["map"] != nil {
+                for member in try parameter.objects("map") {
+                    guard let key = try member.text("key") else { continue }
+                    arguments.append(.init(Name(key), try source(member, member)))
+                }
+            } else if parameter["value"] != nil {
+                arguments.append(.init(Name(key), try source(parameter, parameter)))
             }
         }
         return arguments
