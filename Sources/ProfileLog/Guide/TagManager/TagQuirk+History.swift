@@ -18,10 +18,13 @@ extension TagQuirk {
         return outcome.quirks.contains(self) && outcome.result != .call(call)
     }
 
-    /// The languages whose published version has it.
-    package var languages: [TagLanguage] { TagLanguage.allCases.filter { Self.of($0).contains(self) } }
+    /// The languages whose published version has it: those of iOS, whose app a history is of, or else that of Android.
+    package var languages: [TagLanguage] {
+        let all = TagLanguage.allCases.filter { Self.of($0).contains(self) }
+        return all == [.kotlin] ? all : all.filter { $0 != .kotlin }
+    }
 
-    /// Those of the versions for iOS, whose app a history is of.
+    /// Those of the versions for iOS.
     package static let ofIOS = allCases.filter { $0.languages != [.kotlin] }
 }
 
