@@ -16,7 +16,7 @@ struct TagCommand: AsyncParsableCommand {
             profilecli tag container.yaml "played song" --language objective-c
             profilecli tag container.yaml "played song" --quirk boxed-numbers
             profilecli tag container.yaml opened -p n=3 --encoding n="unsigned int"
-            profilecli tag GTM-ABC123_workspace.json song_played --variable "App ID=org.example.songs"
+            profilecli tag GTM-SONGS1.json song_played --variable "App ID=org.songs"
             profilecli tag container.yaml "played song" --dry-run --format json
             """)
 
