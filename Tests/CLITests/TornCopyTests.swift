@@ -29,6 +29,27 @@ struct TornCopyTests {
         }
     }
 
+    @Test("A file that was overwritten while a program wrote is found, and takes no writes")
+    func mixed() throws {
+        let cli = try CLI()
+        for number in 0..<3 { try cli.succeed("log", "attribute", "jane", "a=\(number)") }
+        let older = try Data(contentsOf: cli.file)
+        for number in 0..<8 { try cli.succeed("log", "attribute", "jane", "a=\(number)") }
+        let newer = try Data(contentsOf: cli.file)
+        let last = newer.commit(ofPage: 0) > newer.commit(ofPage: 1) ? 0 : 4096
+        // The older page is of the backup, the newer one was written after that.
+        var mixed = newer
+        mixed.replaceSubrange(4096 - last..<8192 - last, with: older[4096 - last..<8192 - last])
+        let copy = try CLI(mixed)
+        let check = try copy.run("check")
+        #expect(
+            check.status == 2 && (check.output + check.errors).contains("overwritten while it was in use"), "\(check)")
+        #expect(try copy.run("profile", "jane").status == 0)
+        let refused = try copy.run("log", "attribute", "jane", "a=9")
+        #expect(refused.status == 1 && refused.errors.contains("overwritten"), "\(refused)")
+        #expect(try Data(contentsOf: copy.file).prefix(8192) == mixed.prefix(8192))
+    }
+
     @Test("A store without its tables is damaged; another program's file is not a store")
     func tables() throws {
         let cli = try CLI()

@@ -162,6 +162,11 @@ package final class OpenStore: Sendable {
     /// Refuses if a name or a record of the tail is damaged: a version, an ID or a key may be in it.
     func catchUpWriting(_ transaction: borrowing WriteTransaction) throws -> LogView {
         if let refusal = try otherHistory(transaction) { throw refusal }
+        if let known = lastSeen.withLock({ $0?.position.rawValue }),
+            try Self.last(transaction, environment.tables) < known
+        {
+            throw environment.refuseOverwritten()
+        }
         let view = try catchUpOrRebuild(transaction)
         try noteEnd(view.last, transaction)
         if let damage = names.damage { throw damage }

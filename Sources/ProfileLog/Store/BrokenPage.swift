@@ -76,19 +76,20 @@ package enum BrokenPage {
         #endif
     }
 
-    /// Whether `address` lies in a map of a store (known by its size) or of its lock file, or `instruction` in LMDB's
-    /// code. Reads the system's list of this process's maps, with lines as `7f0000000000-7f0000001000 r-xp 00000000
+    /// Whether `address` lies in a map of a store (known by its size), of its first pages or of its lock file, or
+    /// `instruction` in LMDB's code. Reads the system's list of this process's maps, with lines as `7f0000000000-7f0000001000 r-xp 00000000
     /// 00:00 0 /usr/lib/liblmdb.so.0`. True where there is no list.
     ///
     /// For a signal handler: it neither locks nor allocates.
     private static func isOfStore(_ address: UInt, in instruction: UInt?, file: Int32) -> Bool {
         if file < 0 { return true }
-        let (library, lockFile): (StaticString, StaticString) = ("/liblmdb", "/lock.mdb")
+        let (library, lockFile, dataFile): (StaticString, StaticString, StaticString) =
+            ("/liblmdb", "/lock.mdb", "/data.mdb")
         // On the stack: it is small.
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 512) { buffer in
             var (begin, number, isAfterEnd) = (UInt(0), UInt(0), false)
             // How much was met of the name that the rest of the line may have; nil if the map is another one.
-            var (matched, matchedLock): (Int?, Int?) = (nil, nil)
+            var (matched, matchedLock, matchedData): (Int?, Int?, Int?) = (nil, nil, nil)
             /// Whether `byte` completes `name`.
             func completes(_ name: StaticString, _ matched: inout Int?, _ byte: UInt8) -> Bool {
                 guard let count = matched else { return false }
@@ -101,16 +102,26 @@ package enum BrokenPage {
                 for index in 0..<count {
                     let byte = buffer[index]
                     switch byte {
-                    case UInt8(ascii: "\n"): (number, isAfterEnd, matched, matchedLock) = (0, false, nil, nil)
+                    case UInt8(ascii: "\n"):
+                        (number, isAfterEnd) = (0, false)
+                        (matched, matchedLock, matchedData) = (nil, nil, nil)
                     case _ where isAfterEnd:
-                        if completes(library, &matched, byte) || completes(lockFile, &matchedLock, byte) { return true }
+                        if completes(library, &matched, byte) || completes(lockFile, &matchedLock, byte)
+                            || completes(dataFile, &matchedData, byte)
+                        {
+                            return true
+                        }
                     case UInt8(ascii: "-"): (begin, number) = (number, 0)
                     case UInt8(ascii: " "):
                         isAfterEnd = true
                         if address >= begin, address < number, number - begin == UInt(Environment.mapSizeBytes) {
                             return true
                         }
-                        if address >= begin, address < number { matchedLock = 0 }
+                        if address >= begin, address < number {
+                            matchedLock = 0
+                            // The first pages alone (`FileHeads`): a larger map is of another program.
+                            if number - begin <= 1 << 16 { matchedData = 0 }
+                        }
                         if let instruction, instruction >= begin, instruction < number { matched = 0 }
                     case UInt8(ascii: "a")...: number = number &<< 4 | UInt(byte - UInt8(ascii: "a") + 10)
                     default: number = number &<< 4 | UInt(byte & 0xF)

@@ -85,12 +85,13 @@ extension Environment {
             lock.share()
             try folder.take(alone: false)
         }
+        let heads = try lock.heads(pageBytes: MetaPages.pageBytes(handle))
         // Another process may have had the lock in between, and replaced a file.
         if !files.areInPlace { throw .inUse(path: path) }
         opened = true
         let environment = Environment(
-            path: path, handle: handle, tables: tables, files: files, folder: folder, lock: lock, isAlone: alone,
-            synced: synced)
+            path: path, handle: handle, tables: tables, files: files, folder: folder, lock: lock, heads: heads,
+            isAlone: alone, synced: synced)
         if !isSynced { environment.refuseWrites(.closedAfterFailure) }
         return environment
     }

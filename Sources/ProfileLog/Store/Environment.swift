@@ -20,6 +20,10 @@ package final class Environment: @unchecked Sendable {
     let isAlone: Bool
     private let folder: FolderLock
     private let lock: StoreLock
+    private let heads: FileHeads
+    /// Whether the data file is a mix of two when it is opened: it was overwritten while a program wrote. It can be read
+    /// as far as it is whole.
+    package let isMixed: Bool
     /// LMDB's handle. Each transaction holds this lock for reading; `reopenForReading` replaces the handle. Nil if that
     /// failed.
     private let handle: Guarded<OpaquePointer?>
@@ -36,18 +40,23 @@ package final class Environment: @unchecked Sendable {
 
     init(
         path: String, handle: OpaquePointer, tables: Tables, files: StoreFiles, folder: consuming FolderLock,
-        lock: StoreLock, isAlone: Bool, synced: Int
+        lock: StoreLock, heads: FileHeads, isAlone: Bool, synced: Int
     ) {
         self.folder = folder
         self.lock = lock
+        self.heads = heads
+        isMixed = heads.areMixed
         self.path = path
         self.handle = Guarded(handle)
         self.tables = tables
         self.files = files
         self.isAlone = isAlone
         self.synced = Atomic(synced)
-        seen = Atomic(synced)
+        // Another process may have written its commit into the data file, and wait for the disk before it says so in the
+        // lock file, from which the first transaction takes the number.
+        seen = Atomic(max(synced - 1, 0))
         _ = lock.isCut  // notes the lengths
+        if isMixed { refuseWrites(.filesChanged(path: path)) }
     }
 
     deinit {
@@ -102,9 +111,10 @@ package final class Environment: @unchecked Sendable {
             guard let transaction = try Self.read(handle) else { return nil }
             // The number of the commit was read from the lock file, the newest one is read from the data file after it.
             atomicMemoryFence(ordering: .acquiring)
-            let (commit, newest) = (mdb_txn_id(transaction.handle), MetaPages.newestCommit(handle))
-            if commit < least || newest < commit { throw refuseOverwritten() }
-            if newest - commit > 1 { continue }
+            let (commit, pages) = (mdb_txn_id(transaction.handle), heads.commits)
+            let newest = isMixed ? max(pages.0, pages.1) : heads.newest
+            if commit < least || max(pages.0, pages.1) < commit || heads.areLocksRemade { throw refuseOverwritten() }
+            guard let newest, newest - commit <= 1 else { continue }
             if commit > least { seen.store(commit, ordering: .releasing) }
             return transaction
         }
@@ -116,14 +126,33 @@ package final class Environment: @unchecked Sendable {
         try refuseCut()
         let transaction = try WriteTransaction(handle)
         // Under the lock: its last owner may have failed, or replaced a file.
-        if let reason = writeRefusal { throw reason }
-        let follows = mdb_txn_id(transaction.handle) - 1
-        guard follows == MetaPages.newestCommit(handle), follows >= seen.load(ordering: .acquiring) else {
+        if let reason = knownRefusal { throw reason }
+        if !files.areInPlace { throw .filesChanged(path: path) }
+        let (follows, pages) = (mdb_txn_id(transaction.handle) - 1, heads.pages)
+        let isSame = known.withLock { $0.map(pages.agree) ?? true }
+        guard pages.newest == follows, follows >= seen.load(ordering: .acquiring), isSame, !heads.areLocksRemade else {
             throw refuseOverwritten()
         }
         seen.store(follows, ordering: .releasing)
+        known.withLock { $0 = pages }
         return transaction
     }
+
+    /// Whether the data file has `commit`, over what it had when the transaction began, and nothing else changed it.
+    ///
+    /// Under the lock, after the commit. A transaction that put nothing has no number.
+    private func isInFile(_ commit: Int) -> Bool {
+        if lock.isCut || heads.areLocksRemade { return false }
+        let pages = heads.pages
+        return known.withLock { known in
+            guard let before = known else { return false }
+            known = pages
+            return pages.are(before, and: commit) || (pages == before && heads.commitOfLock != commit)
+        }
+    }
+
+    /// The meta pages after the last commit that this process saw under the write lock.
+    private let known = Mutex<FileHeads.Pages?>(nil)
 
     // MARK: - Transactions
 
@@ -161,24 +190,32 @@ package final class Environment: @unchecked Sendable {
         if let reason = knownRefusal { throw reason }
         return try handle.withReading { handle in
             guard let handle else { throw StorageError.closedAfterFailure }
-            try lock.beginWriting()
-            defer { lock.endWriting() }
-            let transaction = try beginWriting(handle)
-            let commit = mdb_txn_id(transaction.handle)
-            let result = try body(transaction)  // if this throws, `deinit` aborts
-            do throws(StorageError) {
-                try transaction.commit()
-            } catch {
-                throw commitFailure(error, handle)
-            }
-            // One that put nothing has no number.
-            if lock.isCut || MetaPages.newestCommit(handle) < commit - 1 {
-                _ = refuseOverwritten()  // during the commit
-                throw AppendError.outcomeUnknown(code: 0)
-            }
-            clearStaleReadersIfDue(handle)
-            return result
+            return try writing.withWriting { _ in try write(handle, body) }
         }
+    }
+
+    /// Two logs of this process may have this environment: the lock on the file is one for both.
+    private let writing = Guarded(())
+
+    private func write<Result>(
+        _ handle: OpaquePointer, _ body: (borrowing WriteTransaction) throws -> Result
+    ) throws -> Result {
+        try lock.beginWriting()
+        defer { lock.endWriting() }
+        let transaction = try beginWriting(handle)
+        let commit = mdb_txn_id(transaction.handle)
+        let result = try body(transaction)  // if this throws, `deinit` aborts
+        do throws(StorageError) {
+            try transaction.commit()
+        } catch {
+            throw commitFailure(error, handle)
+        }
+        if !isInFile(commit) {
+            _ = refuseOverwritten()  // during the commit
+            throw AppendError.outcomeUnknown(code: 0)
+        }
+        clearStaleReadersIfDue(handle)
+        return result
     }
 
     /// What a commit that ended with `error` means: refused with nothing written, or an unknown outcome.

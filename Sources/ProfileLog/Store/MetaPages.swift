@@ -50,6 +50,13 @@ enum MetaPages {
         return end(ofPage: UInt64(UInt(bitPattern: info.me_last_pgno)), pageBytes: stat.ms_psize)
     }
 
+    /// Bytes of a page of an open environment.
+    static func pageBytes(_ handle: OpaquePointer) -> Int {
+        var stat = MDB_stat()
+        mdb_env_stat(handle, &stat)
+        return Int(stat.ms_psize)
+    }
+
     /// The newest commit in the data file of an open environment, whatever the lock file says (`mdb_env_info`).
     static func newestCommit(_ handle: OpaquePointer) -> Int {
         var info = MDB_envinfo()

@@ -7,7 +7,8 @@ internal import Synchronization
 /// LMDB's locks are in `lock.mdb`, next to the path that was opened. If another path leads to the same `data.mdb` with
 /// another lock file (a link, a mount of the one file), both programs would write without a common lock. So each opening
 /// locks one byte of `data.mdb`, far after its end: the byte that belongs to its lock file. Then it asks whether another
-/// byte is locked. The lock comes first: of two that come at once, one at least sees the other.
+/// byte is locked. The lock comes first: of two that come at once, one at least sees the other. The first who opens a
+/// lock file marks it (`FileHeads`).
 ///
 /// These are open-file-description locks: they belong to the file, not to its path, and end with this descriptor or this
 /// process alone. LMDB has no lock on `data.mdb`.
@@ -24,6 +25,8 @@ final class StoreLock: Sendable {
 
     private static let begin: Int64 = 1 << 61
     private static let bytes: Int64 = 1 << 61
+    /// Bytes before the range: locked by who writes, and by who opens.
+    private static let (writing, opening) = (begin - 1, begin - 2)
 
     /// Opens the files of the store in `path`, makes those that are missing with `mode`, and takes the lock: shared with
     /// those who use the same lock file, or `alone`. Throws `openElsewhere` if it is in use with another lock file.
@@ -43,9 +46,15 @@ final class StoreLock: Sendable {
         byte = Self.begin + Int64(Self.mix(identity?.device ?? 0, identity?.inode ?? 0) >> 4)
         if alone {
             try take(F_WRLCK, Self.begin, Self.bytes)
+            FileHeads.putMark(lock)
         } else {
+            // One after the other: who comes next reads the mark of the first.
+            try wait(for: Self.opening)
+            defer { release(Self.opening) }
+            let isFirst = profilelog_is_locked(data, byte, 1) == 0
             try take(F_RDLCK, byte, 1)
             try refuseOtherDoor()
+            if isFirst { FileHeads.putMark(lock) }
         }
     }
 
@@ -106,18 +115,28 @@ final class StoreLock: Sendable {
 
     /// Waits for other processes that write. LMDB's own lock is then free: who waits for that one, in `lock.mdb`, would
     /// wait for ever if the file is cut.
-    func beginWriting() throws(StorageError) {
-        let code = profilelog_wait_for_lock(data, Int16(F_WRLCK), Self.begin - 1, 1)
+    func beginWriting() throws(StorageError) { try wait(for: Self.writing) }
+
+    func endWriting() { release(Self.writing) }
+
+    /// Waits until no other program has `byte`, and locks it.
+    private func wait(for byte: Int64) throws(StorageError) {
+        let code = profilelog_wait_for_lock(data, Int16(F_WRLCK), byte, 1)
         if code != 0 { throw .unreachable(path: path, code: code) }
     }
 
-    func endWriting() { _ = profilelog_lock(data, Int16(F_UNLCK), Self.begin - 1, 1) }
+    private func release(_ byte: Int64) { _ = profilelog_lock(data, Int16(F_UNLCK), byte, 1) }
 
     /// Whether `lock.mdb` lacks LMDB's head: it was overwritten while another program has it open. One that nobody has
     /// open gets another head.
     var isHeadless: Bool {
         var magic: UInt32 = 0
         return pread(lock, &magic, 4, 0) == 4 && magic != MetaPages.magic
+    }
+
+    /// The beginnings of both files, which LMDB has open.
+    func heads(pageBytes: Int) throws(StorageError) -> FileHeads {
+        try FileHeads(data: data, lock: lock, pageBytes: pageBytes)
     }
 
     // MARK: - The files' lengths
