@@ -90,7 +90,8 @@ passes() {
 names=(
     skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version process-twice ignore-interval send-twice
     send-unsubscribed keep-erased-part resend-parts no-rate share-budget keep-erased-state swap-incomplete
-    count-void blind-audit later-wins stale-addresses two-doors ignore-twin read-locked show-badge forget-merged
+    count-void blind-audit later-wins stale-addresses two-doors ignore-twin mix-pages mid-commit
+    read-locked show-badge forget-merged
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -136,6 +137,10 @@ declare -A edit=(
     [two-doors]='s/case 1: throw .openElsewhere(path: path)/case 1: continue/'
     # A store goes on after another one with as many commits was copied over it.
     [ignore-twin]='s/return now == known ? nil : environment.refuseOverwritten()/return nil/'
+    # Meta pages of any two commits are taken for those of two in a row.
+    [mix-pages]='s/first \&- second == 1 || second \&- first == 1 ||.*/first >= 0/'
+    # Who opens a store in the middle of a commit takes its number from the data file alone.
+    [mid-commit]='s/seen = Atomic(max(synced - 1, 0))/seen = Atomic(synced)/'
     # A start before the first unlock flushes what waits.
     [read-locked]='s/let lists = kind == \.locked ? \[\] : /let lists = /'
     # A push with only a badge is shown, and can be opened.
@@ -165,6 +170,8 @@ declare -A tests=(
     [stale-addresses]='ProfileLogTests.AddressCacheTests'
     [two-doors]='CrashTests.DoorTests'
     [ignore-twin]='CrashTests.OverwrittenFileTests'
+    [mix-pages]='CLITests.TornCopyTests/mixed'
+    [mid-commit]='CrashTests.OverwrittenFileTests/midCommit'
     [read-locked]='ProfileLogTests.PushMachineTests/locked'
     [show-badge]='ProfileLogTests.PushMachineTests/noBanner'
     [forget-merged]='ServiceTests.WhyTests/merged'

@@ -20,6 +20,8 @@ struct OverwrittenFileTests {
         case olderByDD, dataCut, dataEmptied, lockEmptied, lockCut, lockZeroed, restoredByRename
         /// A backup of the folder, with its lock file.
         case bothCopied
+        /// In the middle of an overwrite: one of the two meta pages is of an older copy.
+        case firstPageWritten, secondPageWritten
 
         var testDescription: String { rawValue }
     }
@@ -43,7 +45,9 @@ struct OverwrittenFileTests {
             let scratch = try Scratch()
             let (store, data) = (scratch("store"), scratch("store/data.mdb"))
             let writers = try (0..<count).map { try Writer(store, UInt64($0)) }
-            for _ in 0..<20 { for writer in writers { writer.append() } }
+            for _ in 0..<10 { for writer in writers { writer.append() } }
+            try Self.sh("cp \(data) \(scratch("oldest"))")
+            for _ in 0..<10 { for writer in writers { writer.append() } }
             for name in ["older", "twin", "newer", "before"] { mkdir(scratch(name), 0o700) }
             // While nobody writes, `cp` is a sound copy.
             try Self.sh("cp \(store)/*.mdb \(scratch("older")); cp \(data) \(scratch("twin"))")
@@ -60,6 +64,10 @@ struct OverwrittenFileTests {
             let lock = store + "/lock.mdb"
             func written(_ name: String) -> String {
                 "dd if=\(scratch(name))/data.mdb of=\(data) conv=notrunc status=none"
+            }
+            func page(_ number: Int) -> String {
+                "dd if=\(scratch("oldest")) of=\(data) bs=4096 count=1 status=none conv=notrunc "
+                    + "skip=\(number) seek=\(number)"
             }
             func synced(_ name: String) -> String {
                 "rsync --inplace --no-whole-file --ignore-times \(scratch(name))/data.mdb \(data)"
@@ -79,6 +87,8 @@ struct OverwrittenFileTests {
             case .olderSynced: try Self.sh(synced("older"))
             case .newerSynced: try Self.sh(synced("newer"))
             case .twinSynced: try Self.sh(synced("twin"))
+            case .firstPageWritten: try Self.sh(page(0))
+            case .secondPageWritten: try Self.sh(page(1))
             case .bothCopied: try Self.sh("cp \(scratch("older"))/*.mdb \(store)")
             case .olderByDD: try Self.sh("dd if=\(scratch("older/data.mdb")) of=\(data) status=none")
             case .dataCut: try Self.sh("truncate -s 16384 \(data)")
