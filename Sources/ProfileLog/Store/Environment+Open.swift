@@ -49,9 +49,9 @@ extension Environment {
         let known = FileIdentity(dataFile(in: path)).map { $0.mode & 0o666 }
         if known == nil, isDiskFull(path) { throw .diskFull }
         try refuseCutHead(path)
-        let lock = try StoreLock(path, alone: alone || !areComplete, mode: known ?? mode)
+        let lock = try StoreLock(
+            path, alone: alone || !areComplete, mode: known ?? mode, isDiskFull: isDiskFull(path))
         if !areComplete { try removeUnfinished(path) }
-        if isDiskFull(path) { try lock.reserve() }
         let handle: OpaquePointer
         do throws(StorageError) {
             handle = try openFile(path, UInt32(MDB_NOTLS), known ?? mode)

@@ -32,7 +32,7 @@ final class StoreLock: Sendable {
     /// those who use the same lock file, or `alone`. Throws `openElsewhere` if it is in use with another lock file.
     ///
     /// No environment of this process may have `lock.mdb` open: closing it drops LMDB's locks.
-    init(_ path: String, alone: Bool, mode: mode_t) throws(StorageError) {
+    init(_ path: String, alone: Bool, mode: mode_t, isDiskFull: Bool) throws(StorageError) {
         self.path = path
         data = try Self.open(Environment.dataFile(in: path), mode, path)
         do throws(StorageError) {
@@ -44,6 +44,8 @@ final class StoreLock: Sendable {
         // After it was opened for writing: a file of an overlay's lower layer may be another one before that.
         let identity = FileIdentity(descriptor: lock)
         byte = Self.begin + Int64(Self.mix(identity?.device ?? 0, identity?.inode ?? 0) >> 4)
+        // Before the mark takes a block of it.
+        if isDiskFull { try reserve() }
         if alone {
             try take(F_WRLCK, Self.begin, Self.bytes)
             FileHeads.putMark(lock)
@@ -143,7 +145,7 @@ final class StoreLock: Sendable {
 
     /// Makes room for LMDB's lock file on a disk that is almost full: LMDB writes to it through a map, and where a block
     /// is missing that is a crash (SIGBUS). Throws `noRoomToOpen` if there is no room.
-    func reserve() throws(StorageError) {
+    private func reserve() throws(StorageError) {
         var status = stat()
         let hasBlocks = fstat(lock, &status) == 0 && status.st_blocks > 0
         if profilelog_allocate(lock, Int64(Self.lockFileBytes)) == 0 || hasBlocks { return }
