@@ -31,7 +31,8 @@ struct LogChecker {
 
     mutating func run(_ progress: (LogProgress) -> Void) throws {
         if log.store.environment.isMixed {
-            report.add("data.mdb", "its two first pages are of different copies: it was overwritten while it was in use")
+            report.add(
+                "data.mdb", "its two first pages are of different copies: it was overwritten while it was in use")
         }
         // Also the first one, before there is a checkpoint.
         let flush = try FlushProgress.known(tables, view, checkpoint: view.checkpoint, last: view.last)
