@@ -115,7 +115,8 @@ extension EventLog {
             case .email, .phone, .device: return nil
             }
             guard let number else { return nil }
-            let user = try pastUser(view.canonicalUser(of: number, in: past), past, view).info
+            var merges = PastMerges()
+            let user = try pastUser(view.canonicalUser(of: number, in: past, &merges), past, view, &merges).info
             return user.isErased || user.version == .none ? nil : user
         }
     }
@@ -147,9 +148,10 @@ extension EventLog {
             let total = try view.userCount(upTo: past.position.rawValue)
             var users: [PastUser] = []
             var number = after.rawValue
+            var merges = PastMerges()
             while number < total, users.count < limit, number - after.rawValue < mostScanned {
                 number += 1
-                let user = try pastUser(number, past, view)
+                let user = try pastUser(number, past, view, &merges)
                 if user.info.version > .none { users.append(user) }
             }
             return (users, max(number, after.rawValue), total)
@@ -167,12 +169,14 @@ extension EventLog {
     /// The user in `past`, at version 0 if they were not there.
     ///
     /// By occurrence they have the IDs that the log knows today, but for those of merges that came later.
-    func pastUser(_ number: UInt64, _ past: PastHistory, _ view: LogView) throws -> PastUser {
+    func pastUser(
+        _ number: UInt64, _ past: PastHistory, _ view: LogView, _ merges: inout PastMerges
+    ) throws -> PastUser {
         var info = try info(number, view)
         let recorded = try view.version(of: number, upTo: past.position.rawValue)
         info.version = Version(
             rawValue: past.until == nil ? recorded : try view.events(of: number, in: past)?.count ?? 0)
-        let canonical = try view.canonicalUser(of: number, in: past)
+        let canonical = try view.canonicalUser(of: number, in: past, &merges)
         if !info.isErased {
             info.ids = canonical == number ? try view.identities(of: number, version: recorded, in: past) : []
         }
@@ -181,7 +185,15 @@ extension EventLog {
 
     /// The canonical user of `user` in `past`.
     package func canonicalUser(of user: UserNumber, in past: PastHistory) throws -> UserNumber {
-        try withView { UserNumber(rawValue: try $0.canonicalUser(of: user.rawValue, in: past)) }
+        var merges = PastMerges()
+        return try canonicalUser(of: user, in: past, &merges)
+    }
+
+    /// As the other one, for many users.
+    package func canonicalUser(
+        of user: UserNumber, in past: PastHistory, _ merges: inout PastMerges
+    ) throws -> UserNumber {
+        try withView { UserNumber(rawValue: try $0.canonicalUser(of: user.rawValue, in: past, &merges)) }
     }
 
     /// The void events at `position`, by all records that are readable. Scans the log up to there.
@@ -354,27 +366,14 @@ extension LogView {
     }
 
     /// The canonical user of `user` in `past`.
-    func canonicalUser(of user: UInt64, in past: PastHistory) throws -> UInt64 {
+    func canonicalUser(of user: UInt64, in past: PastHistory, _ merges: inout PastMerges) throws -> UInt64 {
         var canonical = user
-        while let (target, at) = try merge(of: canonical), try has(at, in: past) { canonical = target }
-        return canonical
-    }
-
-    /// The user that took over `user` in a merge, and its position; nil if there was none.
-    fileprivate func merge(of user: UInt64) throws -> (target: UInt64, at: UInt64)? {
-        guard let target = try mergedInto(user) else { return nil }
-        var merge: UInt64?
-        try forEachPosition(of: target, after: 0, upTo: self.version(of: target)) { position in
-            do {
-                let header = try header(at: position)
-                if header.kind == .usersMerged, RecordBody(header.body)?.otherUser == user { merge = position }
-            } catch StorageError.damaged {
-                // It may be another event of the target.
-            }
-            return merge == nil
+        while let target = try mergedInto(canonical),
+            try has(merges.position(ofMerging: canonical, into: target, self), in: past)
+        {
+            canonical = target
         }
-        guard let merge else { throw StorageError.damaged(place: "the merge of user \(user)") }
-        return (target, merge)
+        return canonical
     }
 
     /// The user who had `id` at `position`; nil if no user had it.
@@ -382,7 +381,8 @@ extension LogView {
         switch id {
         case .brazeID(let text):
             guard let user = braze.user(text), user > 0, user <= (try userCount()) else { return nil }
-            return try canonicalUser(of: user, in: PastHistory(to: Position(rawValue: position)))
+            var merges = PastMerges()
+            return try canonicalUser(of: user, in: PastHistory(to: Position(rawValue: position)), &merges)
         case .externalID, .alias:
             let owner = try user(id, braze: braze)
             if position >= last { return owner }

@@ -26,12 +26,13 @@ extension EventLog {
             var number = user.rawValue
             let count = min(try view.userCount(), end.rawValue)
             let past = past.flatMap { $0.order == .occurred || $0.position.rawValue < view.last ? $0 : nil }
+            var merges = PastMerges()
             while number < count {
                 number += 1
                 view.addresses?.noteUser(last: view.last)
                 do {
                     let found =
-                        try past.map { try pastUser(number, $0, view) }
+                        try past.map { try pastUser(number, $0, view, &merges) }
                         ?? presentUser(number, view)
                     let user = found.info
                     // Users are numbered in the order of their creation.

@@ -32,6 +32,7 @@ extension EventLog {
         let table = TraitTable(traits, self, altered: { _, _ in .none })
         var folds: [UserNumber: [TraitFold]] = [:]
         var canonical: [UserNumber: UserNumber] = [:]
+        var merges = PastMerges()
         try forEachOccurrence(upTo: position) { occurrence in
             guard table.concerns(occurrence, at: now) else { return }
             let user: UserNumber
@@ -39,7 +40,7 @@ extension EventLog {
                 user = known
             } else {
                 user =
-                    try position.map { try canonicalUser(of: occurrence.user, in: PastHistory(to: $0)) }
+                    try position.map { try canonicalUser(of: occurrence.user, in: PastHistory(to: $0), &merges) }
                     ?? canonicalUser(of: occurrence.user)
                 canonical[occurrence.user] = user
             }

@@ -81,9 +81,10 @@ struct PendingEndpoints {
         on device: Name, _ past: Past?, _ user: UserNumber?, _ storage: DeviceStorage?, now: Timestamp,
         _ times: inout WaitingTimes
     ) throws -> Waiting {
+        var merges = PastMerges()
         func owner(_ event: RecordedEvent) throws -> UserNumber {
             guard let past else { return try log.canonicalUser(of: event.user) }
-            return try log.canonicalUser(of: event.user, in: past.history)
+            return try log.canonicalUser(of: event.user, in: past.history, &merges)
         }
         func isWanted(_ event: RecordedEvent) throws -> Bool {
             try user.map { try owner(event) == $0 } ?? true && storage.map { $0 == event.context.storage } ?? true

@@ -113,6 +113,7 @@ struct ExportReader: Sendable {
     /// The position of the last event, or the number of the last user, that was looked at.
     var after: UInt64 = 0
     private(set) var isAtEnd = false
+    private var merges = PastMerges()
     /// What was skipped; nil to throw at the first damage, where an answer has no place to say so.
     var damage: DamageList?
 
@@ -180,8 +181,8 @@ struct ExportReader: Sendable {
     }
 
     /// The canonical user of then; nil for the events of no user.
-    private func profile(of user: UserNumber) throws -> UserNumber? {
-        user == .system ? nil : try log.canonicalUser(of: user, in: past)
+    private mutating func profile(of user: UserNumber) throws -> UserNumber? {
+        user == .system ? nil : try log.canonicalUser(of: user, in: past, &merges)
     }
 
     // MARK: - Profiles
