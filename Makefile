@@ -6,7 +6,7 @@
 # make compatibility   runs Braze clients from PyPI against .build/debug/profiled (or another one: PROFILED=FILE)
 #
 # Debian packages that a target needs and the machine lacks are installed by apt (scripts/setup.sh).
-.PHONY: demo test test-long docs digest compatibility run bench bench-http bench-large install build lint mutations \
+.PHONY: demo test test-long docs digest compatibility run bench bench-http bench-growth bench-large install build lint mutations \
 	clean
 
 PREFIX ?= /usr/local
@@ -42,9 +42,13 @@ run: build
 bench: build
 	@scripts/bench.sh
 	@scripts/bench-http.sh
+	@scripts/bench-growth.sh
 
 bench-http: build
 	@scripts/bench-http.sh
+
+bench-growth: build
+	@scripts/bench-growth.sh
 
 bench-large: build
 	@scripts/bench-large.sh

@@ -22,6 +22,14 @@ USERS = 50_000
 EXPORTS_PER_SECOND = 5
 RECIPIENTS = 50  # of one request
 DEVICES = 100_000  # one for each user who gets the campaign
+READERS = 96  # connections that read: more than there are places for, waiting included
+WORST_READS = [
+    "/v1/blame?user=u", "/v1/blame?user=u&log=true", "/v1/blame?user=u&field=object&log=true",
+    "/v1/history?user=u&limit=1000", "/v1/profile?user=u", "/v1/profile?user=u&order=occurred",
+    "/v1/diff?user=u&a=version:1", "/v1/diff?a=1", "/v1/users?where=custom.a+%3E+7+or+events.e.count+%3E+7",
+    "/v1/whatif/profiles?without=name:a", "/v1/series?of=event:e&length=100",
+    "/v1/export?what=profiles&format=csv", "/v1/export?what=events&limit=10000",
+]
 CAMPAIGN = """
 apps: [{id: ios, name: Shop, platform: ios}]
 campaigns:
@@ -105,14 +113,21 @@ class Service:
             sys.exit(f"{result['failed']} requests failed.")
         return result
 
-    def post(self, path, body):
+    def post(self, path, body, wanted=201):
         """Sends one request, and gives the seconds until its answer."""
+        return self.ask("POST", path, json.dumps(body), wanted)
+
+    def get(self, path):
+        return self.ask("GET", path, None, 200)
+
+    def ask(self, method, path, body, wanted):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         begin = time.perf_counter()
-        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
         response = connection.getresponse()
         answer = response.read()
-        if response.status != 201:
+        connection.close()
+        if response.status != wanted:
             sys.exit(f"{path}: {answer[:200]}")
         return time.perf_counter() - begin
 
@@ -225,6 +240,45 @@ class Benchmark:
         print(f"| a broadcast to {DEVICES:,} users with a device | | {statistics.median(broadcasts):.2f} s | | ≤ 2 s | "
               f"longest {max(broadcasts):.2f} s |", flush=True)
 
+    def reads(self):
+        """How long health and small writes take while clients ask for all that takes long."""
+        self.stores += 1
+        store, lines, paths = (os.path.join(self.options.work, name) for name in (
+            f"store{self.stores}", "lines", "paths"))
+        with open(lines, "w") as file:
+            for turn in range(20):
+                attributes = {f"attribute {number}": turn for number in range(5_000)}
+                print(json.dumps({"kind": "custom_attribute", "user": "u", "attributes": attributes}), file=file)
+            for turn in range(5):
+                members = {f"member {number}": turn for number in range(4_000)}
+                print(json.dumps({"kind": "custom_attribute", "user": "u", "attributes": {"object": members}}),
+                      file=file)
+            generated = subprocess.run(
+                [CLI, "generate", "--events", "250000", "--users", str(USERS)], check=True, capture_output=True)
+            file.write(generated.stdout.decode())
+        subprocess.run([CLI, "--store", store, "import", lines], check=True, stdout=subprocess.DEVNULL)
+        with open(paths, "w") as file:
+            file.writelines(path + "\n" for path in WORST_READS)
+        seconds = self.options.round_seconds
+        with Service(self.options.work, PROFILED, "--port", "0", "--log-level", "critical", "--store", store) as service:
+            readers = subprocess.Popen(
+                ["wrk", "-t1", f"-c{READERS}", f"-d{seconds}s", "--timeout", "60s", "-s", "scripts/bench-reads.lua",
+                 f"http://127.0.0.1:{service.port}"],
+                stdout=subprocess.PIPE, text=True, env=os.environ | {"PATHS": paths})
+            time.sleep(1)
+            times = {"/health/live": [], "/v1/log/event": []}
+            while readers.poll() is None:
+                times["/health/live"].append(service.get("/health/live"))
+                times["/v1/log/event"].append(
+                    service.post("/v1/log/event", {"user": "other", "name": "e"}, wanted=200))
+                time.sleep(0.01)
+            count = json.loads(readers.stdout.read().strip().splitlines()[-1])["requests"]
+        for path, taken in times.items():
+            milliseconds = sorted(1000 * each for each in taken)
+            print(f"| {path} under {READERS} clients with the worst reads, longest | | {milliseconds[-1]:.1f} ms | | "
+                  f"≤ 100 ms | p50 {milliseconds[len(taken) // 2]:.1f}, p99 {milliseconds[len(taken) * 99 // 100]:.1f} "
+                  f"ms of {len(taken)}; {count} reads answered |", flush=True)
+
     def long(self):
         seconds, megabytes = self.options.seconds, []
         with self.profiled() as service:
@@ -285,6 +339,7 @@ def main():
                   2 * OBJECTS, "≥ 150,000", None, " (≤ 250)")
     benchmark.row("one event a request, requests/s", benchmark.bodies.singles, 1, None, "ratio ≥ 0.6", "")
     benchmark.sends()
+    benchmark.reads()
     if options.seconds:
         benchmark.long()
     latencies(benchmark.loads)
