@@ -56,7 +56,7 @@ final class Metrics: Sendable {
     func closeStream() { state.withLock { $0.openStreams -= 1 } }
 
     /// Everything, as of now. Numbers of the store are skipped while it cannot be read.
-    func answer(_ api: API, _ connections: Connections.Counts) -> APIAnswer {
+    func answer(_ api: API, _ connections: Connections.Counts, _ reads: Reads.Counts) -> APIAnswer {
         let state = state.withLock { $0 }
         var text = PrometheusText()
         let answers = state.answers.sorted { $0.key.labels < $1.key.labels }
@@ -69,6 +69,8 @@ final class Metrics: Sendable {
         text.family("profiled_request_seconds", .histogram, "Time until the answer was ready.")
         for (endpoint, answer) in answers { text.histogram(endpoint.labels, answer.seconds) }
         text.single("profiled_streams_open", .gauge, "Readers of /v1/events.", state.openStreams)
+        text.single("profiled_long_reads_running", .gauge, "Long reads that have a place.", reads.running)
+        text.single("profiled_long_reads_waiting", .gauge, "Long reads that wait for a place.", reads.waiting)
         text.single("profiled_connections_open", .gauge, "Open connections.", connections.open)
         text.single(
             "profiled_connections_closed_total", .counter,

@@ -18,6 +18,8 @@ package struct LogView: Reading {
     var storedNames: [Name: String] = [:]
     /// Where records are in memory; nil for a view of a write transaction, which may move them.
     var addresses: AddressCache?
+    /// Lets a long read end early; nil outside of the reads of a service.
+    package var budget: ReadBudget?
     /// Whether the view is the writer's, which includes its uncommitted events. Until it ends, only the writer
     /// changes the tail.
     var isWriter: Bool { last == .max }
@@ -31,6 +33,7 @@ package struct LogView: Reading {
 
     /// The header of the record at `position`.
     package func header(at position: UInt64) throws -> RecordHeader {
+        if let budget { try budget.check(at: position) }
         if let header = knownHeader(at: position) { return header }
         return try RecordHeader(get(tables.log, position), at: position)
     }
@@ -38,6 +41,7 @@ package struct LogView: Reading {
     /// As `header(at:)`, with a cursor over `log`: cheaper if the next record is often close.
     @inline(__always)
     package func header(at position: UInt64, _ log: inout Cursor) throws -> RecordHeader {
+        if let budget { try budget.check(at: position) }
         if let header = knownHeader(at: position) { return header }
         return try RecordHeader(log.find(position), at: position)
     }
@@ -67,7 +71,11 @@ package struct LogView: Reading {
 
     /// Calls `body` with the records from `from` to `to` in order, for as long as it answers true.
     package func scan(from: UInt64, to: UInt64, _ body: (UInt64, RecordHeader) throws -> Bool) throws {
-        try OpenStore.scan(tables, from: from, to: to, self, body)
+        guard let budget else { return try OpenStore.scan(tables, from: from, to: to, self, body) }
+        try OpenStore.scan(tables, from: from, to: to, self) { position, header in
+            try budget.check(at: position)
+            return try body(position, header)
+        }
     }
 
     /// As `scan`. `skipping` gets the place of each damaged record, which is then skipped; nil to throw at the first.

@@ -116,6 +116,7 @@ package final class OpenStore: Sendable {
                 guard var view = try catchUp(transaction) else { return nil }
                 if !whateverIsDamaged, let damage = names.damage { throw damage }
                 view.addresses = try addresses(transaction)
+                view.budget = ReadBudget.current
                 return try body(view)
             }
             if let result { return result }

@@ -33,7 +33,10 @@ struct PositionWait {
         let deadline = ContinuousClock.now + .seconds(Int64(seconds))
         while true {
             let last = try log.lastPosition()
-            if last >= position { return }
+            if last >= position {
+                ReadBudget.current?.restart()
+                return
+            }
             guard ContinuousClock.now < deadline, !Task.isCancelled else {
                 throw APIProblem(
                     status: 504, code: "not_reached",

@@ -115,6 +115,11 @@ struct AttributeWalk {
     private let voided: VoidedEvents?
     private let timeline: RulesTimeline?
     private let keepsAll: Bool
+    /// Bytes of all values in tracks that keep all writes: an array that grows by one element is there as often as it
+    /// grew.
+    private var keptBytes = 0
+    private static let mostKeptBytes = 256 << 20
+    private static let manyBytes = 4 << 10
     /// What the last event that was asked for does, by attribute: an event may set thousands.
     private var lastOperations: (position: UInt64, byKey: [FieldKey: AttributeOperation]) = (0, [:])
 
@@ -208,9 +213,12 @@ struct AttributeWalk {
                     isMerged = true
                     continue
                 }
+                if keptBytes > Self.mostKeptBytes { throw ReadStop.tooLarge(bytes: Self.mostKeptBytes) }
                 let position = stream.events.positions[stream.next]
                 view.prefetch(stream.events.positions, stream.next)
                 let header = try view.header(at: position, &cursor)
+                // One event may have thousands of attributes.
+                if header.body.count > Self.manyBytes { try view.budget?.check() }
                 if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
                     let source = RecordBody(header.body)?.otherUser,
                     let merged = try view.mergedPositions(header, position)
@@ -292,7 +300,9 @@ struct AttributeWalk {
     private mutating func add(_ write: AttributeWrite, _ key: FieldKey, _ tracks: inout [FieldKey: AttributeTrack]) {
         // What is no array or object has no parts, whatever the operation was.
         tracks[key, default: AttributeTrack()].add(write, write.isComposed ? operation(on: key, write.position) : nil)
-        if keepsAll { tracks[key]?.all.append(write) }
+        guard keepsAll else { return }
+        tracks[key]?.all.append(write)
+        keptBytes += write.bytes?.count ?? 0
     }
 
     /// What the event at `position` does with a custom attribute; nil if it sets another attribute, or more of it.
@@ -326,7 +336,7 @@ struct AttributeWalk {
     }
 
     /// Notes what the void event at `position` would have written now.
-    private func noteVoid(_ void: UInt64, _ header: RecordHeader, _ position: UInt64, _ stream: inout Stream) {
+    private mutating func noteVoid(_ void: UInt64, _ header: RecordHeader, _ position: UInt64, _ stream: inout Stream) {
         let at = EventView(header: header, position: Position(rawValue: position), names: names).occurredAt.rawValue
         for (key, operation) in operations(header, position) where wanted == nil || wanted == key {
             let value = stream.state.value(
@@ -334,6 +344,7 @@ struct AttributeWalk {
             var writer = WireWriter()
             if let value { ValueCodec.write(value, to: &writer) }
             let bytes = value == nil ? nil : Array(writer.bytes)
+            keptBytes += bytes?.count ?? 0
             stream.tracks[key, default: AttributeTrack()].all.append(
                 AttributeWrite(position: position, bytes: bytes, void: void))
         }

@@ -234,6 +234,7 @@ struct BlameSearch {
         var last: [AttributeValue?] = paths.map { _ in nil }
         // Each value is read once, whatever the number of its parts.
         for write in track.all {
+            try view.budget?.check()
             let whole = write.value
             for (index, path) in paths.enumerated() {
                 let value = whole.flatMap { $0.value(at: path) }

@@ -105,6 +105,7 @@ extension APIProblem {
         case let problem as APIProblem: self = problem
         case let error as AppendError: self.init(error)
         case let error as StorageError: self.init(error)
+        case let stop as ReadStop: self.init(stop)
         case let error as DocumentFault: self = .invalid(error.place, error.reason, remedy: error.remedy)
         case let error as JSONError:
             self.init(
@@ -150,6 +151,28 @@ extension APIProblem {
         case .closed: (503, "closed")
         case .refused(let error): statusAndCode(error)
         case .outcomeUnknown: (503, "outcome_unknown")
+        }
+    }
+
+    package init(_ stop: ReadStop) {
+        switch stop {
+        case .tooLong(let limit):
+            self.init(
+                status: 503, code: "read_too_long",
+                error: "The answer was not ready within \(DurationText.compact(limit)), the limit of a read.",
+                remedy: "Ask for less: one field, a smaller `limit`, a narrower condition; or start the service with a "
+                    + "higher --read-timeout.",
+                headers: [("Retry-After", "60")])
+        case .abandoned:
+            // For the log and the metrics: no client reads it.
+            self.init(
+                status: 499, code: "abandoned", error: "The client ended the connection before the answer was ready.",
+                remedy: "Ask again.")
+        case .tooLarge(let bytes):
+            self.init(
+                status: 413, code: "too_large",
+                error: "The values to show would take more than \(bytes >> 20) MiB of memory.",
+                remedy: "Ask without the log, or for the events that changed one attribute (`history --field`).")
         }
     }
 

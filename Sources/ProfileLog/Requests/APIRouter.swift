@@ -31,6 +31,9 @@ package struct Endpoint: Sendable {
         permission = Self.permission(method, path)
     }
 
+    /// Whether it reads and stores nothing, for as long as its answer needs.
+    package var isRead: Bool { method == .get || path == "/users/export/ids" }
+
     /// The name of the permission for it: `v1.read` or `v1.write`, and Braze's own name for what speaks its format.
     ///
     /// Nil for a file that an export has made: its name cannot be guessed, and Braze's clients ask for it without a

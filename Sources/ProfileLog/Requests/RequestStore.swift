@@ -55,13 +55,14 @@ package final class RequestStore: Sendable {
         return try work(log)
     }
 
-    /// Runs long work during which others may commit: on the slow path if there is a writer.
+    /// Runs long work during which others may commit: on the slow path if there is a writer, a read among the reads.
     package func performSlowly<Value: Sendable>(
         _ work: @escaping @Sendable (EventLog) throws -> Value
     ) async throws -> Value {
         activity.enter()
         defer { activity.leave() }
         guard writer != nil else { return try work(log) }
+        if ReadBudget.current != nil { return try work(log) }
         return try await SlowPath.run { [log] in try work(log) }
     }
 }

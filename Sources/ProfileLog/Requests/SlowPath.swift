@@ -1,19 +1,22 @@
 internal import Dispatch
+internal import ProfileLogGuide
 
-#if canImport(Glibc)
-    internal import Glibc
-#endif
-
-/// Threads for requests that take long to decide, so that short ones do not wait for them. One pool, bounded by the
-/// system.
+/// Threads for requests that take long, so that short ones do not wait for them. Each pool is bounded by the system.
 package final class SlowPath: TaskExecutor {
-    /// The pool of this process.
-    package static let shared = SlowPath()
+    /// The pool for what takes long. Its threads yield to others where cores are few.
+    package static let shared = SlowPath(label: "slow-path", qos: .utility, yields: true)
 
-    /// How much these threads yield to others where cores are few (nice(2)).
-    private static let niceness: Int32 = 5
+    /// The pool for the first moment of reads, and for parts of streams: no write waits for them.
+    package static let reads = SlowPath(label: "reads", qos: .background, yields: false)
 
-    private let queue = DispatchQueue(label: "slow-path", qos: .utility, attributes: .concurrent)
+    private let queue: DispatchQueue
+    private let yields: Bool
+
+    /// Threads of one class do nothing but the work of one pool.
+    private init(label: String, qos: DispatchQoS, yields: Bool) {
+        queue = DispatchQueue(label: label, qos: qos, attributes: .concurrent)
+        self.yields = yields
+    }
 
     /// Runs `work` on a thread of the pool.
     package static func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value
@@ -29,16 +32,8 @@ package final class SlowPath: TaskExecutor {
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async {
-            Self.yieldToOthers()
+            if self.yields { yieldToOtherThreads() }
             job.runSynchronously(on: self.asUnownedTaskExecutor())
         }
-    }
-
-    /// Lowers this thread's priority. Linux keeps one for each thread, and threads of the utility class do nothing
-    /// else.
-    private static func yieldToOthers() {
-        #if canImport(Glibc)
-            setpriority(.init(PRIO_PROCESS.rawValue), 0, niceness)
-        #endif
     }
 }

@@ -1,5 +1,9 @@
 internal import Foundation
 
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
 /// Starts a thread that runs `body` under `name`, of which Linux takes 15 bytes, with a stack of `stackBytes` (0: the
 /// system's default).
 package func startThread(_ name: String, stackBytes: Int = 0, _ body: @escaping @Sendable () -> Void) {
@@ -15,20 +19,33 @@ package func startThread(_ name: String, stackBytes: Int = 0, _ body: @escaping 
     hasBegun.signal()
 }
 
+/// Lowers this thread's priority (nice(2)), so that others come first where cores are few. Linux keeps one for each
+/// thread. It stays low: only a thread that does nothing else may call this.
+package func yieldToOtherThreads() {
+    #if canImport(Glibc)
+        setpriority(.init(PRIO_PROCESS.rawValue), 0, 5)
+    #endif
+}
+
 /// How many processors the machine has for this process.
 package var processorCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
 /// Runs `body` with 0 … `count` - 1, each on a thread of its own (one alone on the caller's), and returns when all have
-/// returned. Throws the error of the first that failed.
+/// returned. Throws the error of the first that failed. In a read of a service the threads have its budget, and yield to
+/// others.
 package func onThreads<Failure: Error>(
     _ count: Int, _ body: @escaping @Sendable (Int) throws(Failure) -> Void
 ) throws(Failure) {
     if count == 1 { return try body(0) }
     let done = DispatchSemaphore(value: 0)
     let failures = Guarded<[Int: Failure]>([:])
+    let budget = ReadBudget.current
     for index in 0..<count {
         startThread("log-fold-\(index)", stackBytes: 8 << 20) {
-            do throws(Failure) { try body(index) } catch { failures.withWriting { $0[index] = error } }
+            if budget != nil { yieldToOtherThreads() }
+            ReadBudget.$current.withValue(budget) {
+                do throws(Failure) { try body(index) } catch { failures.withWriting { $0[index] = error } }
+            }
             done.signal()
         }
     }

@@ -66,6 +66,11 @@ struct ServiceOptions: ParsableArguments, Sendable {
             "How long a connection may be silent between requests, or within one.", valueName: "seconds"))
     var idleTimeoutSeconds = 60
 
+    @Option(
+        name: .customLong("read-timeout"),
+        help: ArgumentHelp("How long the answer to a read may take; then it is 503.", valueName: "seconds"))
+    var readTimeoutSeconds = 60
+
     @Option(help: "trace, debug, info (each request), notice, warning, error or critical.") var logLevel = "notice"
     @Option(help: "text or json.") var logFormat = LogFormat.text
 
@@ -107,6 +112,7 @@ struct ServiceOptions: ParsableArguments, Sendable {
             ("max-connections", maxConnections), ("max-connections-per-address", maxConnectionsPerAddress),
             ("max-streams", maxStreams), ("heartbeat", heartbeatSeconds), ("body-timeout", bodyTimeoutSeconds),
             ("body-memory", bodyMemoryMebibytes), ("idle-timeout", idleTimeoutSeconds),
+            ("read-timeout", readTimeoutSeconds),
         ] where !(1...86_400).contains(number) {
             throw ValidationError("--\(name) must be from 1 to 86400.")
         }

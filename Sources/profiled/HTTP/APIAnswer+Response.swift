@@ -20,7 +20,6 @@ extension APIAnswer {
     /// and is refused: it need not send the body, and its next bytes would be read as the body.
     func response(_ more: [HTTPField], ending: ConnectionContext? = nil) throws(APIProblem) -> Response {
         if let file { return try Self.response(file, more) }
-        if let stream { return Self.response(stream, more) }
         let body = ByteBuffer(bytes: body)
         var fields = Self.fields(type: mediaType, more + ownHeaders)
         if ending != nil { fields[.connection] = "close" }
@@ -61,7 +60,7 @@ extension APIAnswer {
         let body = ResponseBody(contentLength: Int(length)) { writer in
             defer { try? handle.close() }
             try handle.seek(toOffset: 0)
-            try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            try await withTaskExecutorPreference(SlowPath.reads) {
                 var rest = Int(length)
                 while rest > 0, let part = try handle.read(upToCount: min(rest, bytesAtOnce)), !part.isEmpty {
                     try await writer.write(ByteBuffer(bytes: part))
@@ -75,16 +74,16 @@ extension APIAnswer {
 
     /// A response with a text that is read while it is sent. An error on the way ends the connection, so that the
     /// client does not take a part for the whole.
-    private static func response(_ stream: any Stream, _ headers: [HTTPField]) -> Response {
+    func response(
+        _ headers: [HTTPField], _ stream: any Stream, _ reads: Reads, _ connection: ConnectionContext
+    ) -> Response {
         let body = ResponseBody { writer in
-            try await withTaskExecutorPreference(globalConcurrentExecutor) {
-                while let part = try stream.next() {
-                    for slice in slices(ByteBuffer(bytes: part)) { try await writer.write(slice) }
-                }
+            while let part = try await reads.part(while: { connection.isOpen }, { try stream.next() }) {
+                for slice in Self.slices(ByteBuffer(bytes: part)) { try await writer.write(slice) }
             }
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: fields(type: stream.mediaType, headers), body: body)
+        return Response(status: .ok, headers: Self.fields(type: stream.mediaType, headers), body: body)
     }
 
     /// Parts of `body` that are written one after the other; they share its memory.

@@ -9,7 +9,7 @@ internal import ProfileLogRequests
 ///   an answer of unknown length can only end with its connection.
 /// - when a request takes too long to arrive, before or after its answer, or too much arrives after its answer.
 /// - when its client reads nothing of what was written.
-/// - when its client says that it sends nothing more, if the answer is a stream of events.
+/// - when its client says that it sends nothing more, if the answer is a stream of events or takes long.
 /// - when it gives way to a new connection.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -177,6 +177,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .body: break
         case .end:
             unfinished -= 1
+            endsWithInput = false
             if !isWorking, let id, connections.finish(id) { givesWay = true }
             guard givesWay, !isWorking else { break }
             isLastRead = true

@@ -28,7 +28,7 @@ struct EventStreams: Sendable {
         let body = ResponseBody { writer in
             defer { withExtendedLifetime(place) {} }
             connection.endWithInput()
-            try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            try await withTaskExecutorPreference(SlowPath.reads) {
                 try await send(feed, to: &writer) { connection.isOpen && isAllowed() }
             }
             try await writer.finish(nil)

@@ -13,6 +13,7 @@ final class RequestAdaptor: Sendable {
     private let limiter: RateLimiter
     private let bodies: BodyReader
     private let streams: EventStreams
+    private let reads: Reads
     private let metrics: Metrics
     private let connections: Connections
     private let baseURL: String
@@ -31,6 +32,7 @@ final class RequestAdaptor: Sendable {
         overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
         limiter = RateLimiter(options.rateLimits)
         bodies = BodyReader(maxBytesAtOnce: options.bodyMemoryMebibytes << 20)
+        reads = Reads(timeout: .seconds(options.readTimeoutSeconds))
         streams = EventStreams(
             store: store, metrics: metrics, limit: options.maxStreams, heartbeat: .seconds(options.heartbeatSeconds))
     }
@@ -41,6 +43,7 @@ final class RequestAdaptor: Sendable {
         let asked: RequestHeaders
         let connection: ConnectionContext
         let route: Route
+        let reads: Reads
         /// Headers of the response that are known before there is an answer.
         var headers: [HTTPField]
         /// What went wrong, in one word.
@@ -48,6 +51,7 @@ final class RequestAdaptor: Sendable {
 
         mutating func response(_ answer: APIAnswer) throws(APIProblem) -> Response {
             code = answer.code
+            if let stream = answer.stream { return answer.response(headers, stream, reads, connection) }
             let isLast = answer.status >= 400 && asked.asksFirst
             return try answer.response(headers, ending: isLast ? connection : nil)
         }
@@ -62,7 +66,7 @@ final class RequestAdaptor: Sendable {
         let path = APIRequest.plain(path: request.uri.path)
         var exchange = Exchange(
             request: request, path: path, asked: asked, connection: connection,
-            route: Route(method: request.method.rawValue, path: path),
+            route: Route(method: request.method.rawValue, path: path), reads: reads,
             headers: [HTTPField(name: .xRequestID, value: id)])
         // What may take longer would hold up the other connections of the event loop.
         var response =
@@ -117,7 +121,7 @@ final class RequestAdaptor: Sendable {
         switch own {
         case .overview: return overview.answer(store.api)
         case .openAPI: return APIAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed))
-        case .metrics: return metrics.answer(store.api, connections.counts)
+        case .metrics: return metrics.answer(store.api, connections.counts, reads.counts)
         case .live: return overview.live
         case .health, .ready: return overview.health(store)
         }
@@ -160,7 +164,7 @@ final class RequestAdaptor: Sendable {
         if endpoint.path == EventStreams.path, request.method == .get, asked.accepts("text/event-stream") {
             return try stream(call, endpoint, exchange)
         }
-        return try exchange.response(await answer(call, by: store.api.router))
+        return try exchange.response(await answer(call, endpoint, exchange.connection, by: store.api.router))
     }
 
     /// The key in a body, looked for on another thread if that takes long.
@@ -196,9 +200,18 @@ final class RequestAdaptor: Sendable {
     }
 
     /// A read that waits for news is woken when the service stops; a write is never cut short.
-    private func answer(_ call: APIRequest, by api: APIRouter) async -> APIAnswer {
+    private func answer(
+        _ call: APIRequest, _ endpoint: Endpoint, _ connection: ConnectionContext, by api: APIRouter
+    ) async throws -> APIAnswer {
+        if endpoint.isRead {
+            return try await cancelWhenGracefulShutdown { [reads] in
+                // A client that closes its side then no longer waits, as with a stream of events.
+                try await reads.answer(while: { connection.isOpen }, becomingLong: connection.endWithInput) {
+                    await api.answer(call)
+                }
+            }
+        }
         if call.takesLong { return await withTaskExecutorPreference(SlowPath.shared) { await api.answer(call) } }
-        guard call.method == .get else { return await api.answer(call) }
-        return await cancelWhenGracefulShutdown { await api.answer(call) }
+        return await api.answer(call)
     }
 }

@@ -51,7 +51,13 @@ enum Route {
     }
 
     /// Whether a request is answered in microseconds, but for its commit, unless its body makes it a long one.
-    var isBrief: Bool { if case .endpoint(let endpoint) = self { endpoint.isBrief } else { false } }
+    var isBrief: Bool {
+        switch self {
+        case .endpoint(let endpoint): endpoint.isBrief
+        case .own(let own): own == .live
+        case .otherMethodOfOwn, .otherMethod, .options, .unknown: false
+        }
+    }
 
     /// The path without what people put into it, for logs and metrics.
     var template: String {

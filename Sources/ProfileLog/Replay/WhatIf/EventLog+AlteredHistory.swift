@@ -144,6 +144,7 @@ private struct AlteredFold: Sendable {
         // A user's number is at most the position of their first event.
         var position = users.lowerBound - 1
         while position < alteration.last {
+            try ReadBudget.current?.check()
             let (from, to) = (position + 1, min(alteration.last, position + Self.sliceLength))
             try onLanes(lanes) { lane, index in
                 try scan(from, to, users, UInt64(index), UInt64(count), &lane)

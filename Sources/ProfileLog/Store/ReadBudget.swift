@@ -1,0 +1,70 @@
+internal import Synchronization
+
+/// How long a read may go on, and whether its answer is still wanted.
+///
+/// A service gives one to each read. Every view of the log takes that of its task, and looks at it now and then while
+/// it reads records; loops over other things look at it by themselves. A program that reads for itself has none, and
+/// its reads go on to their end.
+///
+/// ```swift
+/// let budget = ReadBudget(.seconds(30)) { connection.isOpen }
+/// try ReadBudget.$current.withValue(budget) { try log.blame(of: user) }
+/// ```
+package final class ReadBudget: Sendable {
+    /// The budget of the running task.
+    @TaskLocal package static var current: ReadBudget?
+
+    private struct State {
+        var begin = ContinuousClock.now
+        var stopped: ReadStop?
+        var checks = 0
+    }
+
+    private let limit: Duration
+    private let isWanted: @Sendable () -> Bool
+    private let state = Mutex(State())
+
+    /// A read may go on for `limit` and as long as `isWanted` answers true.
+    package init(_ limit: Duration, while isWanted: @escaping @Sendable () -> Bool = { true }) {
+        (self.limit, self.isWanted) = (limit, isWanted)
+    }
+
+    /// Why a read with it was stopped; nil if none was.
+    package var stopped: ReadStop? { state.withLock { $0.stopped } }
+
+    /// How often a read looked at it: a measure of what the read costs that is the same on every machine.
+    package var checks: Int { state.withLock { $0.checks } }
+
+    /// The time begins again: until now the read only waited for news.
+    package func restart() { state.withLock { $0.begin = .now } }
+
+    /// Throws if the read is to end.
+    package func check() throws(ReadStop) {
+        let isWanted = isWanted()
+        let stop = state.withLock { state -> ReadStop? in
+            state.checks += 1
+            if !isWanted { state.stopped = .abandoned }
+            if isWanted, ContinuousClock.now - state.begin > limit { state.stopped = .tooLong(limit) }
+            return state.stopped
+        }
+        if let stop { throw stop }
+    }
+
+    /// As `check()`, at one of 32 positions: for loops with short steps.
+    @inlinable
+    @inline(__always)
+    package func check(at position: UInt64) throws(ReadStop) {
+        // Every 32nd would miss a user whose events are all at odd positions.
+        if (position &* 0x9E37_79B9_7F4A_7C15) >> 59 == 0 { try check() }
+    }
+}
+
+/// Why a read was stopped before its end.
+package enum ReadStop: Error, Hashable {
+    /// It took longer than this.
+    case tooLong(Duration)
+    /// Its client has gone.
+    case abandoned
+    /// It would keep more bytes in memory than this.
+    case tooLarge(bytes: Int)
+}
