@@ -150,4 +150,36 @@ struct ImportOptionTests {
         #expect(stored.contains(#""imported":0,"skipped":200"#))
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
     }
+
+    @Test("An address as the user of a line is whoever has it then; in an export it is an ID")
+    func holders() throws {
+        let cli = try CLI()
+        try cli.succeed("log", "user-attribute", "jane", "email", "jane@x.example")
+        try cli.succeed("log", "event", "email:old@x.example", "made")
+        let event = #"{"kind":"custom_event","user":"email:\#("%")@x.example","name":"e"}"#
+        func line(_ name: String) -> String { event.replacing("%", with: name) }
+        let gives = #"{"kind":"user_attribute","user":"bo","attribute":"email","value":"Bo@x.example"}"#
+        let keyed = line("jane").replacing(#""name""#, with: #""key":"k","name""#)
+        let lines = [line("JANE"), line("old"), line("bo"), gives, line("bo"), line("new"), line("new"), keyed]
+        for round in ["first", "second"] {
+            let answer = try cli.run(
+                "import", "-", "--name", "n", "--format", "json", input: lines.joined(separator: "\n"))
+            #expect(answer.output.contains(#""imported":\#(round == "first" ? 8 : 0),"#), "\(answer)")
+        }
+        func events(_ user: String, _ store: String? = nil) throws -> Int {
+            let answer = try cli.succeed(
+                ["history", user, "--format", "json"] + (store.map { ["--store", $0] } ?? []))
+            return answer.lines.count { $0.contains(#""name":"e""#) }
+        }
+        #expect(try events("jane") == 2)
+        #expect(try events("bo") == 1)
+        #expect(try events("email:new@x.example") == 2)
+        #expect(try cli.succeed("users", "--format", "json").lines.count == 5)
+        let copy = cli.folder.appending(path: "copy").path
+        let exported = try cli.succeed("export").output
+        let answer = try cli.run("import", "-", "--store", copy, input: exported)
+        #expect(answer.status == 0, "\(answer.errors)")
+        #expect(try cli.succeed("users", "--format", "json", "--store", copy).lines.count == 5)
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    }
 }

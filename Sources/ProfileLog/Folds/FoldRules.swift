@@ -67,7 +67,7 @@ public final class BoundRules: Sendable {
     var isEmpty: Bool { attributes.isEmpty && blockedEvents.isEmpty && orders == nil }
 
     /// Whether an attribute has a rule.
-    var hasAttributes: Bool { !attributes.isEmpty }
+    package var hasAttributes: Bool { !attributes.isEmpty }
 
     /// The same rules in a store with other names.
     package func bound(to names: NameMap) -> BoundRules { BoundRules(rules, names: names) }

@@ -1,13 +1,14 @@
-/// Retries of an append of which something was erased.
+/// Retries of an append of which something was erased, or that came by an import.
 extension Decider {
-    /// Whether `append` can be a retry of the append whose events are at `positions`, judged by what an erasure left of
-    /// it.
+    /// Whether `append` can be a retry of the append whose events are at `positions`, although their hashes differ:
+    /// judged by what an erasure left of it, and by what an import keeps of it.
     ///
     /// Records that are whole must match in kind, user and content. A tombstone has only its kind and an erased user.
-    /// An erased name gets another number when it comes again. Not for appends without erased events: their hash
-    /// decides.
-    func matches(_ append: borrowing PreparedAppend, erasedAt positions: Range<UInt64>) throws -> Bool {
+    /// An erased name gets another number when it comes again. An imported event has its source and its time from the
+    /// export. Not for other appends: their hash decides.
+    func matches(_ append: borrowing PreparedAppend, at positions: Range<UInt64>) throws -> Bool {
         var index = 0
+        /// Whether the hashes can differ although it is the same append.
         var hasLost = false
         var owners: [Owner: Bool] = [:]
         for position in positions {
@@ -26,7 +27,8 @@ extension Decider {
             index += 1
             let owner = Owner(target: item.target, user: header.user, isErased: body.erased)
             if owners[owner] == nil {
-                let id = append.targets[item.target].id
+                let target = append.targets[item.target]
+                let id = target.holder ?? target.id
                 owners[owner] =
                     try body.erased
                     ? couldLead(id, toErasedBefore: positions.upperBound)
@@ -38,15 +40,16 @@ extension Decider {
                 continue
             }
             let stored = AppendField.skipped(in: header.body)
-            let (isSame, isRelocated) = append.bytes.withUnsafeBytes { bytes in
+            let (isSame, isExplained) = append.bytes.withUnsafeBytes { bytes in
                 let sent = bytes.slice(item.body)
                 if stored.hasSameBytes(as: sent) { return (true, false) }
+                if isImported(sent, item.kind, as: stored, kind) { return (true, true) }
+                // The name of its app group may be erased.
                 let isRelocated = body.storage == 0 && self.isRelocated(sent, item.kind, to: stored)
-                return (isRelocated, isRelocated)
+                return (isRelocated, isRelocated && view.nameTable.erasures > 0)
             }
             guard isSame else { return false }
-            // The name of its app group may be erased.
-            hasLost = hasLost || isRelocated && view.nameTable.erasures > 0
+            hasLost = hasLost || isExplained
         }
         return hasLost && index == append.items.count
     }
@@ -56,6 +59,20 @@ extension Decider {
         let target: Int
         let user: UInt64
         let isErased: Bool
+    }
+
+    /// Whether one of the two came by an import, and both say the same.
+    private func isImported(
+        _ sent: UnsafeRawBufferPointer, _ kind: EventKind, as stored: UnsafeRawBufferPointer, _ storedKind: EventKind
+    ) -> Bool {
+        func event(_ kind: EventKind, _ body: UnsafeRawBufferPointer) -> RecordedEvent? {
+            RecordedEvent(RecordHeader(kind: kind, body: body), position: .start, names: names.map)
+        }
+        guard let sent = event(kind, sent), let stored = event(storedKind, stored),
+            sent.context.source == .import || stored.context.source == .import
+        else { return false }
+        if case .queued(let event) = stored.event { return event == sent.event }
+        return stored.event == sent.event
     }
 
     /// Whether the item with the body `sent` was saved for an app group, and becomes `stored` in the process's private

@@ -44,7 +44,9 @@ extension Decider {
             let targets = append.targets.span
             for index in targets.indices {
                 let key = targets[index].key
-                if key.isEmpty {
+                if let holder = targets[index].holder {
+                    users.append(try resolve(holder))
+                } else if key.isEmpty {
                     users.append(try resolve(targets[index].id))
                 } else {
                     users.append(try view.user(identifier: bytes.slice(key), targets[index].id))

@@ -185,7 +185,7 @@ struct Decider: ~Copyable {
         guard let (field, positions) = try view.append(keyHash: hash, before: nextPosition, { try header(at: $0) })
         else { return nil }
         guard field.isUnder(append.idempotencyKey, hash: hash),
-            try field.content == content || matches(append, erasedAt: positions)
+            try field.content == content || matches(append, at: positions)
         else { throw AppendError.keyReused(position: Position(rawValue: positions.lowerBound)) }
         var receipt = try AppendReceipt(repeating: field, at: positions) { try header(at: $0) }
         receipt.raised = try versions(raisedBy: positions.upperBound..<endOfSteps(after: positions))

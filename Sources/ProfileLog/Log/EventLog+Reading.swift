@@ -208,7 +208,20 @@ extension EventLog {
         from: Position, limit: Int, where filter: EventFilter, scanLimit: Int = 100_000,
         skipping: ((Position, StorageError) -> Void)?
     ) throws -> (events: [RecordedEvent], scanned: Position, last: Position) {
-        try withView { view in
+        var keys: AppendKeys?
+        return try events(
+            from: from, limit: limit, where: filter, scanLimit: scanLimit, keys: &keys, skipping: skipping)
+    }
+
+    /// As the public one, with its idempotency key on every event of an append. `keys` are those before `from`, and
+    /// then those before what follows.
+    package func events(
+        from: Position, limit: Int, where filter: EventFilter, scanLimit: Int = 100_000, keys: inout AppendKeys?,
+        skipping: ((Position, StorageError) -> Void)? = nil
+    ) throws -> (events: [RecordedEvent], scanned: Position, last: Position) {
+        var follow = keys
+        defer { keys = follow }
+        return try withView { view in
             let names = names.current
             var events: [RecordedEvent] = []
             var scanned = from.rawValue == 0 ? 0 : from.rawValue - 1
@@ -221,8 +234,10 @@ extension EventLog {
             }
             try view.withCursor(view.tables.log) { log in
                 try view.scan(from: scanned + 1, to: scanned + count, skipping: skip) { position, header in
+                    follow?.follow(header, at: position)
                     if filter.mayMatch(header.kind) {
-                        let event = try Self.recorded(position, names, &log)
+                        var event = try Self.recorded(position, names, &log)
+                        if let key = follow?.key(at: position) { event.idempotencyKey = key }
                         if filter.matches(event) { events.append(event) }
                     }
                     scanned = position
@@ -231,6 +246,11 @@ extension EventLog {
             }
             return (events, scanned: Position(rawValue: scanned), last: Position(rawValue: view.last))
         }
+    }
+
+    /// The key of the append to which an event at `position` may belong, for a scan from there on.
+    package func appendKeys(before position: Position) throws -> AppendKeys {
+        try withView { view in try AppendKeys(before: position.rawValue, in: view) }
     }
 
     @inline(__always)

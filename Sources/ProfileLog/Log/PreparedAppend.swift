@@ -18,6 +18,8 @@ public struct PreparedAppend: Sendable {
         let id: UserID
         /// The key in `identifiers`; empty for IDs that have no row.
         let key: Range<Int>
+        /// The ID of the user that is meant, if `id` is an address and that is another one.
+        var holder: UserID?
     }
 
     struct Item: Sendable {
@@ -99,6 +101,11 @@ public struct PreparedAppend: Sendable {
             content += bytes[item.body]
         }
         return KeyCoding.hash(content)
+    }
+
+    /// Stores for the users with these IDs what was prepared for an address. It stays the same append.
+    package mutating func redirect(_ holders: [UserID: UserID]) {
+        for index in targets.indices { targets[index].holder = holders[targets[index].id] }
     }
 
     /// Splits the append: its first `count` events under its own key, and the others under `restKey`, without expected

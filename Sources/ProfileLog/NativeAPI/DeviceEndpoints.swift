@@ -309,10 +309,7 @@ struct DeviceEndpoints {
         let user = try report.user.flatMap { try log.find($0) }
         let settings = try log.deviceState(order.device).settings
         let why = settings.reasonQueued(died: order.step == .handed)
-        let (flushed, finished) = (
-            try report.flushed.compactMap { try log.event(at: $0) }.flatMap { EventJSON.outcomes(of: $0, why) },
-            try report.finished.compactMap { try log.event(at: $0) }.flatMap { EventJSON.outcomes(of: $0, why) }
-        )
+        let (flushed, finished) = (try outcomes(of: report.flushed, why), try outcomes(of: report.finished, why))
         return try APIAnswer.ok { json in
             json.member("position", report.position.rawValue)
             try json.cursor(report.position, in: log)
@@ -330,6 +327,15 @@ struct DeviceEndpoints {
             try json.array("left", try log.pending(on: order.device)) { json, item in
                 try events.write(item, Self.left(item, report, order, settings), to: &json)
             }
+        }
+    }
+
+    /// What the flushes at `positions` decided.
+    private func outcomes(
+        of positions: [Position], _ why: QueueReason
+    ) throws -> [(item: Position, state: EventJSON.ItemState)] {
+        try positions.compactMap { try log.event(at: $0) }.flatMap { flush in
+            EventJSON.outcomes(of: flush, why, try NoEffect(ofItemsIn: flush, in: log))
         }
     }
 

@@ -239,17 +239,20 @@ extension EventJSON {
         var why: QueueReason?
         /// The event that decided it.
         var decision: RecordedEvent?
+        /// What changed nothing of what that event made effective.
+        var noEffect: NoEffect?
     }
 
     /// What `event` decided about each item that it names, if it is a flush, in the order in which it took effect. What
     /// it only handed to the SDK is queued, for the reason `why`.
     static func outcomes(
-        of event: RecordedEvent, _ why: QueueReason? = nil
+        of event: RecordedEvent, _ why: QueueReason? = nil, _ noEffect: NoEffect? = nil
     ) -> [(item: Position, state: ItemState)] {
         guard case .pendingFlushed(let flush) = event.event else { return [] }
         let taken =
             flush.isQueued
-            ? ItemState(outcome: "queued", why: why, decision: event) : ItemState(outcome: "flushed", decision: event)
+            ? ItemState(outcome: "queued", why: why, decision: event)
+            : ItemState(outcome: "flushed", decision: event, noEffect: noEffect)
         return flush.flushed.map { ($0, taken) }
             + flush.rejected.map {
                 ($0.position, ItemState(outcome: "rejected", reason: $0.reason, decision: event))
@@ -286,6 +289,7 @@ extension EventJSON {
             json.member("waited_s", item.seconds(until: decision.occurredAt.timestamp))
             json.member("flush", decision.position.rawValue)
         }
+        state.noEffect?.write(of: item.position, to: &json)
         json.endObject()
     }
 
@@ -295,7 +299,9 @@ extension EventJSON {
         json.beginArray()
         for position in positions {
             guard let event = try log.event(at: position), case .dataSent(let items) = event.event else { continue }
-            for item in items { try write(item, ItemState(outcome: "sent", decision: event), to: &json) }
+            let noEffect = try NoEffect(ofItemsIn: event, in: log)
+            let state = ItemState(outcome: "sent", decision: event, noEffect: noEffect)
+            for item in items { try write(item, state, to: &json) }
         }
         json.endArray()
     }
@@ -311,14 +317,16 @@ extension EventJSON {
         case .customEventSaved: return [.customEventSaved(try customEvent(fields))]
         case .customAttributesChanged: return try changes(fields).map { .customAttributesChanged($0) }
         case .customAttributesSaved: return try changes(fields).map { .customAttributesSaved($0) }
-        case .userAttributeSaved: return [.userAttributeSaved(try userAttribute(fields))]
+        case .userAttributeSaved: return [.userAttributeSaved(try userAttribute(fields, asItIs: true))]
         case .userAttributesChanged:
             guard let members = try fields.object("user_attributes") else {
-                return [.userAttributesChanged([try userAttribute(fields)])]
+                return [.userAttributesChanged([try userAttribute(fields, asItIs: fields.wasInLog)])]
             }
             return [
                 .userAttributesChanged(
-                    try members.map { try ContentReader.userAttribute($0.key.text, $0.value, asItIs: true) })
+                    try members.map {
+                        try ContentReader.userAttribute($0.key.text, $0.value, asItIs: fields.wasInLog)
+                    })
             ]
         case .purchaseLogged: return [.purchaseLogged(try fields.purchase(productKey: "product"))]
         case .userCreated, .userIdentified, .userChanged, .userErased, .userLoggedOut, .usersMerged, .aliasAdded,
@@ -341,9 +349,10 @@ extension EventJSON {
             properties: try fields.object("properties").map { try ContentReader.properties($0) })
     }
 
-    private static func userAttribute(_ fields: ImportFields) throws -> UserAttributeChange {
+    private static func userAttribute(_ fields: ImportFields, asItIs: Bool) throws -> UserAttributeChange {
         guard let value = fields["value"] else { throw ImportLine.Refusal("it has no \"value\"") }
-        return try ContentReader.userAttribute(try fields.attribute("attribute").name, value, asItIs: true)
+        let name = try fields.attribute("attribute").name
+        return try ContentReader.userAttribute(name, value, asItIs: asItIs)
     }
 
     private static func changes(_ fields: ImportFields) throws -> [[AttributeChange]] {
@@ -386,7 +395,10 @@ extension EventJSON {
     /// What was saved or logged on a device, and what became of it.
     static let outcome: AnswerShape = .named(
         "Outcome",
-        item + ["outcome": .text, "why?": .text, "reason?": .text, "waited_s?": .number, "flush?": .integer])
+        item + [
+            "outcome": .text, "why?": .text, "reason?": .text, "waited_s?": .number, "flush?": .integer,
+            "no_effect?": NoEffect.members,
+        ])
 
     /// The members that `writeItem` writes.
     static let item: AnswerShape =

@@ -169,22 +169,23 @@ struct HistoryEndpoints {
         try after.check(log, "after")
         let deadline = ContinuousClock.now + .seconds(Int64(wait))
         var scanned = after.position
-        var page = try log.events(from: scanned.next, limit: min(limit, Self.chunk), where: filter)
+        var keys: AppendKeys? = try log.appendKeys(before: scanned.next)
+        var page = try log.events(from: scanned.next, limit: min(limit, Self.chunk), where: filter, keys: &keys)
         while page.events.isEmpty, ContinuousClock.now < deadline, !Task.isCancelled {
             // Cancelled when the service stops: then this answers at once with what there is.
             if page.scanned >= page.last { try? await Task.sleep(for: Self.pollInterval) }
             scanned = max(scanned, page.scanned)
-            page = try log.events(from: scanned.next, limit: min(limit, Self.chunk), where: filter)
+            page = try log.events(from: scanned.next, limit: min(limit, Self.chunk), where: filter, keys: &keys)
         }
         let note = ListNote("events", request, log).namingOfEvents()
-        return try answer(page, limit: limit, filter: filter, note)
+        return try answer(page, limit: limit, filter: filter, keys, note)
     }
 
     private func answer(
         _ first: (events: [RecordedEvent], scanned: Position, last: Position), limit: Int, filter: EventFilter,
-        _ note: ListNote
+        _ keys: AppendKeys?, _ note: ListNote
     ) throws -> APIAnswer {
-        var page = first
+        var (page, keys) = (first, keys)
         var events = EventJSON(log: log)
         var count = 0
         return try APIAnswer.ok { json in
@@ -195,7 +196,8 @@ struct HistoryEndpoints {
                 count += page.events.count
                 let isFull = count >= limit || json.bytes.count > Self.mostBytes
                 if isFull || page.events.isEmpty || page.scanned >= page.last { break }
-                page = try log.events(from: page.scanned.next, limit: min(limit - count, Self.chunk), where: filter)
+                page = try log.events(
+                    from: page.scanned.next, limit: min(limit - count, Self.chunk), where: filter, keys: &keys)
             }
             json.endArray()
             json.member("store", Hexadecimal.text(log.storeID))

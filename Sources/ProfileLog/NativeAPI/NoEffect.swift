@@ -2,63 +2,111 @@ internal import ProfileLogRequests
 
 /// Updates of attributes that changed nothing of what their user had before them, and why.
 struct NoEffect {
-    private(set) var reasons: [(name: Name, reason: String)] = []
+    /// By the event that has the update: logged, or saved and flushed.
+    private(set) var reasons: [(event: Position, name: Name, reason: String)] = []
     /// How many updates there were.
     private var updates = 0
 
+    private init() {}
+
     /// Of the events at `places` of `receipt`, which are of one user and effective at once.
     init(of places: Range<Int>, _ receipt: AppendReceipt, in log: EventLog) throws {
-        var updates: [(name: Name, key: FieldKey, operation: AttributeOperation, at: Timestamp, position: UInt64)] = []
-        for place in places {
-            let position = receipt.first.rawValue + UInt64(place)
-            guard let event = try log.event(at: Position(rawValue: position)), event.event.kind.isLogged else {
-                continue
+        let events = try places.compactMap { place in
+            try log.event(at: Position(rawValue: receipt.first.rawValue + UInt64(place)))
+        }
+        // Others of these events are of devices.
+        guard let user = receipt.places[places].last?.user,
+            let first = receipt.places[places].first(where: { $0.user == user })
+        else { return }
+        try judge(events.filter(\.event.kind.isLogged), of: user, from: first.version, at: receipt.first, in: log)
+    }
+
+    /// Of what waited and took effect by `decision`, a flush or a report that data was sent.
+    init(ofItemsIn decision: RecordedEvent, in log: EventLog) throws {
+        let positions: [Position]
+        switch decision.event {
+        case .pendingFlushed(let flush) where !flush.isQueued: positions = flush.flushed
+        case .dataSent(let items): positions = items
+        default: return
+        }
+        let items = try positions.compactMap { try log.event(at: $0) }
+        try judge(items, of: decision.user, from: decision.version, at: decision.position, in: log)
+    }
+
+    /// How many updates of `receipt`, of all its users, changed nothing, if some attributes have policies.
+    static func count(of receipt: AppendReceipt, in log: EventLog) throws -> Int {
+        let rules = try log.boundRules(asOf: Position(rawValue: receipt.first.rawValue - 1))
+        guard rules?.hasAttributes == true else { return 0 }
+        var events: [UserNumber: [RecordedEvent]] = [:]
+        for offset in receipt.places.indices {
+            let position = Position(rawValue: receipt.first.rawValue + UInt64(offset))
+            if let event = try log.event(at: position), event.event.kind.isLogged {
+                events[event.user, default: []].append(event)
             }
-            let at = event.context.occurredAt?.timestamp ?? event.recordedAt
+        }
+        return try events.reduce(0) { count, entry in
+            var one = NoEffect()
+            try one.judge(entry.value, of: entry.key, from: entry.value[0].version, at: receipt.first, in: log)
+            return count + one.reasons.count
+        }
+    }
+
+    /// Does the updates of `events` one after the other, which took effect at `version` of `user`.
+    private mutating func judge(
+        _ events: [RecordedEvent], of user: UserNumber, from version: Version, at position: Position, in log: EventLog
+    ) throws {
+        var updates: [(name: Name, key: FieldKey, operation: AttributeOperation, event: RecordedEvent)] = []
+        for event in events {
             switch event.event.content {
             case .customAttributes(let changes):
                 for change in changes {
                     guard let number = log.names.number(change.name) else { continue }
-                    updates.append((change.name, FieldKey(custom: number), change.operation, at, position))
+                    updates.append((change.name, FieldKey(custom: number), change.operation, event))
                 }
             case .userAttributes(let changes):
                 for change in changes {
                     let key = FieldKey(standard: UInt32(change.attribute.rawValue))
-                    updates.append((Name(change.attribute.name), key, .set(change.value), at, position))
+                    updates.append((Name(change.attribute.name), key, .set(change.value), event))
                 }
             case .customEvent, .purchase, nil: break
             }
         }
         self.updates = updates.count
-        // Others of these events are of devices.
-        guard !updates.isEmpty, let user = receipt.places[places].last?.user,
-            let first = receipt.places[places].first(where: { $0.user == user })
-        else { return }
-        let rules = try log.boundRules(asOf: Position(rawValue: receipt.first.rawValue - 1)) ?? .none
+        guard !updates.isEmpty else { return }
+        let rules = try log.boundRules(asOf: Position(rawValue: position.rawValue - 1)) ?? .none
         guard updates.contains(where: { $0.operation.isRelative || rules.policy(of: $0.key) != .lastArrival }) else {
             return
         }
-        var state = try log.profile(of: user, asOf: Version(rawValue: first.version.rawValue - 1))
-        for update in updates {
-            let policy = rules.policy(of: update.key)
-            if let reason = state.reasonToLose(update.key, at: update.at, under: policy)
-                ?? update.operation.reasonWithoutEffect(on: state.fields.value(update.key), under: policy)
+        var state = try log.profile(of: user, asOf: Version(rawValue: version.rawValue - 1))
+        for (name, key, operation, event) in updates {
+            let (policy, time) = (rules.policy(of: key), event.occurredAt.timestamp)
+            if let reason = state.reasonToLose(key, at: time, under: policy)
+                ?? operation.reasonWithoutEffect(on: state.fields.value(key), under: policy)
             {
-                reasons.append((update.name, reason))
+                reasons.append((event.position, name, reason))
             }
-            state.apply(
-                update.operation, to: update.key, position: update.position, at: update.at.rawValue, under: rules)
+            state.apply(operation, to: key, position: event.position.rawValue, at: time.rawValue, under: rules)
         }
     }
 
     /// Writes `no_effect`, if there is one.
     func write(to json: inout JSONWriter) {
         if reasons.isEmpty { return }
+        Self.write(reasons, to: &json)
+        json.member("all_without_effect", reasons.count == updates)
+    }
+
+    /// Writes `no_effect` of the item at `position`, if there is one.
+    func write(of position: Position, to json: inout JSONWriter) {
+        let own = reasons.filter { $0.event == position }
+        if !own.isEmpty { Self.write(own, to: &json) }
+    }
+
+    private static func write(_ reasons: [(event: Position, name: Name, reason: String)], to json: inout JSONWriter) {
         json.objects("no_effect", reasons) { json, entry in
             json.member("attribute", entry.name.text)
             json.member("reason", entry.reason)
         }
-        json.member("all_without_effect", reasons.count == updates)
     }
 
     static let members: AnswerShape = [["attribute": .text, "reason": .text]]

@@ -14,7 +14,7 @@ public struct RecordedEvent: Hashable, Sendable {
     public var event: ProfileEvent
     /// Whether the content was erased; the place stays.
     public var isErased: Bool
-    /// The idempotency key, on the first event of an append that had one.
+    /// The idempotency key, on the first event of an append that had one; from a scan with `AppendKeys` on all of them.
     package var idempotencyKey: String?
 
     /// When it happened: the sender's time, or else the time of the recording.

@@ -83,7 +83,8 @@ struct LaunchCommand: AsyncParsableCommand {
         for item in sent + taken + queued + left {
             table.add(
                 item["outcome"].cell, item["position"].cell, item["user"].cell, Phrase.list(item),
-                Phrase.content(item.withoutReason), Phrase.span(item["waited_s"]), item["reason"].cell)
+                Phrase.content(item.withoutReason), Phrase.span(item["waited_s"]),
+                Phrase.noEffect(of: item).map { "without effect: \($0)" } ?? item["reason"].cell)
         }
         return [summary] + table.lines()
     }

@@ -123,9 +123,7 @@ struct Log<What: WhatArguments>: AsyncParsableCommand {
 
     /// `effective at once`, or which operations change nothing and why.
     private static func effect(_ answer: JSONObject) -> String {
-        let without = answer.objects("no_effect").map { "\($0["attribute"].cell) \($0["reason"].cell)" }
-        if without.isEmpty { return "effective at once" }
-        let list = without.joined(separator: "; ").oneLine
+        guard let list = Phrase.noEffect(of: answer) else { return "effective at once" }
         return answer.flag("all_without_effect")
             ? "without effect: \(list)" : "effective at once, but for this: \(list)"
     }

@@ -14,7 +14,7 @@ struct ImportRun {
     private var tally = ImportTally()
     private var remarks = ImportChunk.Remarks()
     /// What is to be said of IDs that are likely to be mistakes.
-    private var notes: [(user: UserID, text: String)] = []
+    private var doubts: [(user: UserID, text: String)] = []
     private var elapsed = Duration.zero
 
     init(
@@ -50,12 +50,21 @@ struct ImportRun {
             case .chunks(let chunks): try await store(chunks)
             case .end(let failure):
                 bar.clear()
-                for note in notes { Output.message("Note: \(note.text)") }
+                for note in failure == nil ? notes : doubts.map(\.text) { Output.message("Note: \(note)") }
                 if let failure { throw explained(failure) }
                 return
             }
         }
     }
+
+    private var notes: [String] {
+        let isPast = target.isEmpty && remarks.hasUnreadRecordings && tally.stored > 0
+        return doubts.map(\.text) + (isPast ? [Self.recordedNow] : [])
+    }
+
+    private static let recordedNow =
+        "The lines have their own recorded_at, and are recorded now. With --recorded, into an empty store, they keep "
+        + "it, and --as-of sees them from then on."
 
     /// Chunks that share a sync, if that many were read while the one before was being synced.
     private static let chunksPerCommit = 4
@@ -65,10 +74,12 @@ struct ImportRun {
             remarks.erased += chunk.remarks.erased
             remarks.invalid += chunk.remarks.invalid
             remarks.unmatched += chunk.remarks.unmatched
+            remarks.hasUnreadRecordings = remarks.hasUnreadRecordings || chunk.remarks.hasUnreadRecordings
             for (user, line) in chunk.remarks.doubtful.sorted(by: { $0.value < $1.value }) {
-                guard notes.count < Self.mostNotes, !notes.contains(where: { $0.user == user }), let doubt = user.doubt
+                guard doubts.count < Self.mostDoubts, !doubts.contains(where: { $0.user == user }),
+                    let doubt = user.doubt
                 else { continue }
-                notes.append((user, "Line \(line): \(doubt)"))
+                doubts.append((user, "Line \(line): \(doubt)"))
             }
         }
         let before = tally
@@ -85,7 +96,7 @@ struct ImportRun {
         }
     }
 
-    private static let mostNotes = 20
+    private static let mostDoubts = 20
 
     /// Counts events; the total is estimated from the remaining bytes.
     private func progress(_ done: UInt64, _ doneBytes: UInt64) -> LogProgress {
@@ -140,6 +151,8 @@ struct ImportRun {
         let remedy =
             switch refusal.remedy {
             case .correct: "Correct line \(refusal.line) and \(again)"
+            case .timeUnit: "Add --time-unit s, ms or us, or correct line \(refusal.line), and \(again)"
+            case .anyTime: "Correct line \(refusal.line), or add --any-time, and \(again)"
             case .correctOrUpdate:
                 "Correct line \(refusal.line), or export and import it with the newer profilecli that wrote it, "
                     + "and \(again)"
@@ -151,8 +164,8 @@ struct ImportRun {
                 "Put \(Number.grouped(ImportChunker.linesPerChunk)) empty lines before line \(refusal.line) "
                     + "and \(again)"
             }
-        let skip =
-            refusal.remedy == .correct && skipped == nil ? " To go on without such lines: --skip-invalid FILE." : ""
+        let canSkip = [.correct, .timeUnit, .anyTime].contains(refusal.remedy) && skipped == nil
+        let skip = canSkip ? " To go on without such lines: --skip-invalid FILE." : ""
         return Failure(
             "Line \(refusal.line) of \(sourceName) cannot be imported: \(refusal.reason). "
                 + "\(stateAroundLine(before: "its chunk")).",
@@ -213,6 +226,10 @@ struct ImportRun {
             let differ = tally.different == 1 ? "1 of these has" : "\(Number.grouped(tally.different)) of these have"
             line += "; \(differ) another content than what is stored under the same \(options.idField ?? "ID")"
         }
+        if tally.withoutEffect > 0 {
+            line +=
+                "; \(Number.counted(tally.withoutEffect, "update")) changed nothing by the policies of attributes"
+        }
         if remarks.erased > 0 {
             line += "; skipped \(Number.counted(UInt64(remarks.erased), "line")) of erased persons"
         }
@@ -231,10 +248,11 @@ struct ImportRun {
             json.member("imported", tally.stored)
             json.member("skipped", tally.skipped)
             json.member("erased", remarks.erased)
+            if tally.withoutEffect > 0 { json.member("without_effect", tally.withoutEffect) }
             if options.idField != nil { json.member("different", tally.different) }
             if skipped != nil { json.member("invalid", remarks.invalid) }
             if source.map != nil { json.member("unmatched", remarks.unmatched) }
-            if !notes.isEmpty { json.array("notes", notes) { $0.value($1.text) } }
+            if !notes.isEmpty { json.array("notes", notes) { $0.value($1) } }
             json.member("seconds", elapsed.inSeconds)
         }
     }

@@ -7,6 +7,9 @@ protocol ImportTarget: Sendable {
     /// A chunk ends after this many bytes, even if it has fewer lines than others.
     var bytesPerChunk: UInt64 { get }
 
+    /// Whether lines could be recorded in the past.
+    var isEmpty: Bool { get }
+
     /// A builder for the next chunk.
     func prepare() -> AppendBuilder
 
@@ -38,11 +41,14 @@ final class ImportStore: ImportTarget {
     private let isEmptyStore: Bool
     private let opened: Mutex<EventLog?>
 
+    let isEmpty: Bool
+
     /// Opens the store in the folder `path`, unless it is to be made.
     init(_ path: String, mustBeEmpty: Bool = false) throws {
         self.path = path
         isEmptyStore = mustBeEmpty
         let log = try StoreFolder(path: path) == .vacant ? nil : try openStore(path, create: true)
+        isEmpty = try log?.lastPosition() ?? .start == .start
         log?.preload()
         opened = Mutex(log)
     }
@@ -71,8 +77,12 @@ final class ImportStore: ImportTarget {
             var stop = ImportStop(
                 message: error.fact, remedy: failure.remedy, status: failure.status,
                 line: try? chunk.line(refusedBy: log, error), firstLine: chunk.firstLine)
-            if case .keyReused = error { stop.isKeyReused = true }
-            if case .unknownUser = error { stop.isCorrectable = true }
+            switch error {
+            // Under the key of a line, the content of another.
+            case .keyReused where stop.line != nil, .unknownUser: stop.isCorrectable = true
+            case .keyReused: stop.isKeyReused = true
+            default: break
+            }
             throw stop
         }
     }
@@ -93,6 +103,8 @@ final class ImportStore: ImportTarget {
 struct ImportService: ImportTarget {
     /// Less than a request may have, which it takes with quotes and numbers.
     let bytesPerChunk: UInt64 = 2 << 20
+    /// It is not this command that fills the service's store.
+    let isEmpty = false
 
     let connection: any Connection
     let name: String
@@ -113,12 +125,13 @@ struct ImportService: ImportTarget {
                 let line = answer["place"].text.flatMap { $0.hasPrefix("line ") ? Int($0.dropFirst(5)) : nil }
                 throw ImportStop(
                     message: refusal.message, remedy: refusal.remedy, status: refusal.status, line: line,
-                    firstLine: chunk.firstLine, isKeyReused: answer["code"].text == "key_reused",
-                    isCorrectable: answer["code"].text == "unknown_user")
+                    firstLine: chunk.firstLine, isKeyReused: line == nil && answer["code"].text == "key_reused",
+                    isCorrectable: answer["code"].text == "unknown_user"
+                        || line != nil && answer["code"].text == "key_reused")
             }
             var done = ImportTally()
             (done.stored, done.skipped) = (answer.count("imported"), answer.count("skipped"))
-            done.different = answer.count("different")
+            (done.different, done.withoutEffect) = (answer.count("different"), answer.count("without_effect"))
             tally.add(done)
             progress(chunk)
         }
@@ -128,16 +141,13 @@ struct ImportService: ImportTarget {
         let body = JSONWriter.object { json in
             json.member("name", .string(name))
             json.member("first_line", chunk.firstLine)
-            json.array("numbers", chunk.lines) { $0.value($1) }
-            json.array("lines", chunk.texts) { $0.value(written: JSONWriter(appendingTo: Array($1.utf8))) }
+            json.array("numbers", chunk.texts) { $0.value($1.line) }
+            json.array("lines", chunk.texts) { $0.value(written: JSONWriter(appendingTo: Array($1.text.utf8))) }
             json.member("time_unit", times.unit?.rawValue)
             if times.takesAny { json.member("any_time", true) }
             if let idField {
                 json.member("id_field", .string(idField))
-                if sendsIDs {
-                    let ids = chunk.identified.flatMap { Array(repeating: $0.id, count: $0.events) }
-                    json.array("ids", ids) { $0.value($1) }
-                }
+                if sendsIDs { json.array("ids", chunk.texts) { $0.value($1.id ?? "") } }
             }
         }
         return APIRequest(.post, "/v1/import", body: Array(body.utf8))

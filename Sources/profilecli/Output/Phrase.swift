@@ -58,6 +58,12 @@ enum Phrase {
         return PendingKind.allCases.first { $0.key == key }?.word ?? item["kind"].cell
     }
 
+    /// The updates that changed nothing, each with its reason; nil if there are none.
+    static func noEffect(of answer: JSONObject) -> String? {
+        let without = answer.objects("no_effect").map { "\($0["attribute"].cell) \($0["reason"].cell)" }
+        return without.isEmpty ? nil : without.joined(separator: "; ").oneLine
+    }
+
     /// The event's kind, in words: `user created`, `event saved`.
     static func kind(_ event: JSONObject) -> String {
         let name = event["kind"].text ?? ""

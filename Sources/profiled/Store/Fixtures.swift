@@ -45,7 +45,7 @@ struct Fixtures: Sendable {
         guard let chunk, chunk.events > 0 else { return }
         do {
             var tally = ImportTally()
-            try tally.count(chunk, log.commit([chunk.append])[0], in: log)
+            try tally.store([chunk], in: log)
         } catch let refused as RefusedChunk {
             throw try failure(refused, in: log)
         }
@@ -53,7 +53,7 @@ struct Fixtures: Sendable {
 
     private static func remedy(_ remedy: ImportLine.Remedy) -> String {
         switch remedy {
-        case .correct: "Correct it; `profilecli import --help` tells what a line may be."
+        case .correct, .timeUnit, .anyTime: "Correct it; `profilecli import --help` tells what a line may be."
         case .correctOrUpdate: "Correct it, or start the newer profiled that belongs to the profilecli that wrote it."
         case .exportAgain:
             "Export the store again with the newer profilecli, under the same name, and start the newer profiled "

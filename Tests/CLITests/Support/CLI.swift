@@ -77,6 +77,11 @@ final class CLI: Sendable {
     /// Runs `profilecli` and requires that it succeeds.
     @discardableResult
     func succeed(_ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> Outcome {
+        try succeed(arguments, sourceLocation: sourceLocation)
+    }
+
+    @discardableResult
+    func succeed(_ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation) throws -> Outcome {
         let outcome = try run(arguments)
         #expect(outcome.status == 0, "\(arguments): \(outcome.errors)", sourceLocation: sourceLocation)
         return outcome

@@ -1,7 +1,7 @@
 internal import ProfileLogRequests
 
 /// Some lines of an import: stored whole or not at all, under a key that makes a rerun skip them. With IDs each line is
-/// stored or skipped on its own, under the key of its ID.
+/// stored or skipped on its own, under the key of its ID; with keys of their own, the lines of one key are.
 package struct ImportChunk: Sendable {
     /// What the import's keys begin with.
     package let name: String
@@ -9,12 +9,14 @@ package struct ImportChunk: Sendable {
     package private(set) var firstLine: Int
     /// Its events, encoded; without any if the lines have IDs.
     package private(set) var append: PreparedAppend
-    /// The lines with IDs.
-    package let identified: [Identified]
-    /// The number of each event's line.
+    /// The lines with IDs, or with keys of their own.
+    package private(set) var identified: [Identified]
+    /// Addresses whose holders are meant. They are resolved when the chunk is stored.
+    private let addresses: Set<UserID>
+    /// The number of each event's line; of plain lines only.
     package private(set) var lines: ArraySlice<Int>
-    /// The text of each event's line, if it is kept.
-    package let texts: [String]
+    /// The lines with events, if they are kept.
+    package let texts: [Text]
     /// What it has besides events.
     package let remarks: Remarks
     /// Bytes of the file up to its end.
@@ -28,6 +30,8 @@ package struct ImportChunk: Sendable {
         package var invalid = 0
         /// Rows of which no entry of the map says what they are.
         package var unmatched = 0
+        /// Whether a line says when it was recorded, and that is not read.
+        package var hasUnreadRecordings = false
         /// IDs of users that are likely to be mistakes, each with its first line.
         package var doubtful: [UserID: Int] = [:]
 
@@ -36,14 +40,26 @@ package struct ImportChunk: Sendable {
         var isEmpty: Bool { erased + invalid + unmatched == 0 }
     }
 
-    /// A line with an ID.
+    /// A line with an ID, or the lines with one key.
     package struct Identified: Sendable {
-        package let line: Int
-        package let id: String
-        package let events: Int
-        package let append: PreparedAppend
+        /// The number of each event's line.
+        package let lines: [Int]
+        package fileprivate(set) var append: PreparedAppend
         /// Its idempotency key.
         package let key: String
+        /// Whether other content under the key is skipped too, or an error.
+        package let isID: Bool
+
+        package var line: Int { lines[0] }
+        package var events: Int { lines.count }
+    }
+
+    /// A line as it was, for a service.
+    package struct Text: Sendable {
+        package let line: Int
+        /// The ID that is not in the line itself.
+        package let id: String?
+        package let text: String
     }
 
     package var events: Int { identified.isEmpty ? lines.count : identified.reduce(0) { $0 + $1.events } }
@@ -51,12 +67,13 @@ package struct ImportChunk: Sendable {
     package var key: String { Self.key(name, firstLine) }
 
     fileprivate init(
-        name: String, firstLine: Int, _ builder: consuming AppendBuilder, identified: [Identified], lines: [Int],
-        texts: [String], remarks: Remarks, doneBytes: UInt64
+        name: String, firstLine: Int, _ builder: consuming AppendBuilder, identified: [Identified],
+        addresses: Set<UserID>, lines: [Int], texts: [Text], remarks: Remarks, doneBytes: UInt64
     ) throws(AppendError) {
         self.name = name
         self.firstLine = firstLine
         self.identified = identified
+        self.addresses = addresses
         self.lines = lines[...]
         self.texts = texts
         self.remarks = remarks
@@ -68,7 +85,9 @@ package struct ImportChunk: Sendable {
 
     /// The number of the line for which `log` refuses the chunk; nil if it is not about one line.
     package func line(refusedBy log: EventLog, _ error: AppendError) throws -> Int? {
-        if !identified.isEmpty { return firstLine }
+        if let refused = identified.first(where: { $0.line == firstLine }) {
+            return try refused.append.item(refusedBy: log, error).map { refused.lines[$0] } ?? firstLine
+        }
         return try append.item(refusedBy: log, error).map { lines[lines.startIndex + $0] }
     }
 
@@ -79,6 +98,23 @@ package struct ImportChunk: Sendable {
         let (beginning, rest) = try append.split(at: count, restKey: key)
         append = rest
         return beginning
+    }
+
+    fileprivate var hasAddresses: Bool { !addresses.isEmpty }
+
+    /// The chunk with its addresses resolved to those who have them now. One that no user has makes a new user.
+    fileprivate func resolved(in log: EventLog) throws -> ImportChunk {
+        var holders: [UserID: UserID] = [:]
+        for address in addresses {
+            if try log.isOutdated(address) { _ = try log.commit(.release(address)) }
+            let holder = try log.writtenID(address)
+            if holder != address { holders[address] = holder }
+        }
+        if holders.isEmpty { return self }
+        var chunk = self
+        chunk.append.redirect(holders)
+        for index in identified.indices { chunk.identified[index].append.redirect(holders) }
+        return chunk
     }
 
     /// The chunk as one that begins with another line.
@@ -112,12 +148,31 @@ package struct ImportChunker: ~Copyable {
     /// The number of the last line that was taken.
     private var lineNumber = 0
     private var doneBytes: UInt64 = 0
+    /// Bytes before the last line that was taken.
+    private var bytesBeforeLine: UInt64 = 0
     private var identified: [ImportChunk.Identified] = []
-    /// The number of each event's line.
+    /// The lines that were taken last, if they have a key: they are stored together.
+    private var keyed: Keyed?
+    /// The number of each event's line; of plain lines only.
     private var lines: [Int] = []
-    private var texts: [String] = []
+    /// How many events the chunk has so far.
+    private var events = 0
+    private var texts: [ImportChunk.Text] = []
+    /// Chunks that ended before the last line, since that has a key and they have none, or the other way round.
+    private var ended: [ImportChunk] = []
+    /// Addresses whose holders are meant.
+    private var addresses: Set<UserID> = []
+    /// Addresses that the chunk's lines give their users: who has one of them is known after the chunk.
+    private var given: Set<UserID> = []
     private var remarks = ImportChunk.Remarks()
     private var lastRecording = Timestamp(rawValue: .min)
+
+    /// Lines with the same key, so far.
+    private struct Keyed {
+        let key: String
+        var lines: [Int] = []
+        var events: [AppendBuilder.Imported] = []
+    }
 
     /// Makes one for the import whose keys begin with `name`. A chunk ends after the line with which it has
     /// `bytesPerChunk` of text; each is encoded by an append that `prepare` begins.
@@ -146,6 +201,7 @@ package struct ImportChunker: ~Copyable {
             text = UnsafeRawBufferPointer(rebasing: line.dropFirst(Self.byteOrderMark.count))
         }
         lineNumber += count
+        bytesBeforeLine = doneBytes
         doneBytes += UInt64(line.count) + 1
         if !Self.isBlank(text) {
             do {
@@ -156,23 +212,40 @@ package struct ImportChunker: ~Copyable {
                 remarks.invalid += 1
             }
         }
-        let isFull =
-            lineNumber - firstLine + 1 >= Self.linesPerChunk || doneBytes - firstByte >= bytesPerChunk
-            || lines.count >= Self.eventsPerChunk
-        return isFull ? try finish() : nil
+        if !ended.isEmpty { return ended.removeFirst() }
+        return keyed == nil && isFull(lineNumber, doneBytes) ? try finish() : nil
+    }
+
+    /// Whether the chunk ends after line `number`, with `bytes` of the file.
+    private func isFull(_ number: Int, _ bytes: UInt64) -> Bool {
+        number - firstLine + 1 >= Self.linesPerChunk || bytes - firstByte >= bytesPerChunk
+            || events >= Self.eventsPerChunk
     }
 
     /// Ends the chunk of the lines that were taken last, and gives it, if there is something to store or to tell of it.
     package mutating func finish() throws(AppendError) -> ImportChunk? {
+        try finish(nextLine: lineNumber + 1, nextByte: doneBytes)
+    }
+
+    /// The chunks that ended before the lines that were taken last, and that of these.
+    mutating func finishAll() throws(AppendError) -> [ImportChunk] {
+        let last = try finish()
+        defer { ended = [] }
+        return ended + (last.map { [$0] } ?? [])
+    }
+
+    private mutating func finish(nextLine: Int, nextByte: UInt64) throws(AppendError) -> ImportChunk? {
+        try endKeyed()
         defer {
-            (firstLine, firstByte) = (lineNumber + 1, doneBytes)
+            (firstLine, firstByte) = (nextLine, nextByte)
             (identified, lines, texts, remarks) = ([], [], [], ImportChunk.Remarks())
+            (addresses, given, events) = ([], [], 0)
         }
         let full = builder.take()
-        if lines.isEmpty, remarks.isEmpty { return nil }
+        if lines.isEmpty, identified.isEmpty, remarks.isEmpty { return nil }
         return try ImportChunk(
-            name: name, firstLine: firstLine, full ?? prepare(), identified: identified, lines: lines, texts: texts,
-            remarks: remarks, doneBytes: doneBytes)
+            name: name, firstLine: firstLine, full ?? prepare(), identified: identified, addresses: addresses,
+            lines: lines, texts: texts, remarks: remarks, doneBytes: doneBytes)
     }
 
     /// Adds the events of a line or a row, if it has any: all of them, or none if one cannot be stored.
@@ -231,47 +304,113 @@ package struct ImportChunker: ~Copyable {
         guard let fact = line.fact else { return }
         noteDoubt(fact.user, line: number)
         try checkRecording(line.recordedAt)
+        try endChunk(before: line, number)
+        noteAddresses(fact)
+        events += fact.events.count
+        if line.hasUnreadRecording { remarks.hasUnreadRecordings = true }
         if let id = line.id {
             try identify(fact.imported(at: line.recordedAt), id, line: number)
+        } else if let key = line.key {
+            try add(fact.imported(at: line.recordedAt), key: key, line: number)
         } else if let time = line.recordedAt {
-            try add(fact.imported(at: time))
+            try add(fact.imported(at: time), line: number)
         } else {
             if builder == nil { builder = prepare() }
             if fact.events.count == 1 {
                 try builder?.add(fact.events[0], fact.context, to: fact.user)
+                lines.append(number)
             } else {
                 try builder?.add(fact.events, fact.context, to: fact.user)
+                lines += Array(repeating: number, count: fact.events.count)
             }
         }
-        lines.append(number)
-        if options.keepsLines { texts.append(text()) }
+        if options.keepsLines { texts.append(.init(line: number, id: nil, text: text())) }
+    }
+
+    /// Ends the chunk if `line`, the next one, cannot be in it: a chunk has lines with keys, or others, and is not cut
+    /// between lines of one key.
+    private mutating func endChunk(before line: ImportLine, _ number: Int) throws(AppendError) {
+        if let keyed, keyed.key != line.key { try endKeyed() }
+        if keyed != nil { return }
+        let (hasOthers, hasKeyed) = (!lines.isEmpty, identified.first.map { !$0.isID } ?? false)
+        let endsHere = line.key == nil ? hasKeyed : hasOthers || hasKeyed && isFull(number - 1, bytesBeforeLine)
+        if endsHere || isGiven(line.fact) { try endChunk(before: number) }
+    }
+
+    private mutating func endChunk(before number: Int) throws(AppendError) {
+        let chunk = try finish(nextLine: number, nextByte: bytesBeforeLine)
+        if let chunk { ended.append(chunk) }
+    }
+
+    /// Whether a line of the chunk decides who `fact` is about.
+    private func isGiven(_ fact: ImportLine.Fact?) -> Bool {
+        guard let fact else { return false }
+        return fact.isRequest && given.contains(fact.user)
+    }
+
+    private mutating func noteAddresses(_ fact: ImportLine.Fact) {
+        if fact.isRequest, fact.user.isAddress { addresses.insert(fact.user) }
+        for case .userAttributesChanged(let changes) in fact.events {
+            for change in changes {
+                guard case .string(let text) = change.value else { continue }
+                switch change.attribute {
+                case .email: given.insert(.email(Identifiers.email(text) ?? text))
+                case .phone: given.insert(.phone(text))
+                default: break
+                }
+            }
+        }
+    }
+
+    /// Adds events of a line with a key.
+    private mutating func add(
+        _ events: [AppendBuilder.Imported], key: String, line number: Int
+    ) throws(AppendError) {
+        // Checked with the line, so that a refusal names it.
+        var line = prepare()
+        try line.add(events)
+        var group = keyed ?? Keyed(key: key)
+        group.lines += Array(repeating: number, count: events.count)
+        group.events += events
+        keyed = group
+    }
+
+    private mutating func endKeyed() throws(AppendError) {
+        guard let group = keyed.take() else { return }
+        var own = prepare()
+        try own.add(group.events)
+        let append = try own.finish(idempotencyKey: group.key)
+        identified.append(.init(lines: group.lines, append: append, key: group.key, isID: false))
     }
 
     /// Adds the lines of a row, all of which have the ID `id`.
     private mutating func add(_ objects: [[AttributeValue.Member]], id: String?, line number: Int) throws {
         var events: [AppendBuilder.Imported] = []
-        for members in objects {
-            let line = try ImportLine(members, extras)
+        var rows: [ImportLine] = []
+        for members in objects { rows.append(try ImportLine(members, extras)) }
+        for line in rows where isGiven(line.fact) { try endChunk(before: number) }
+        for line in rows {
             try checkRecording(line.recordedAt)
             guard let fact = line.fact else { continue }
+            noteAddresses(fact)
             noteDoubt(fact.user, line: number)
             events += fact.imported(at: line.recordedAt)
         }
         if events.isEmpty { return }
-        if let id { try identify(events, id, line: number) } else { try add(events) }
-        for members in objects {
-            lines.append(number)
-            if options.keepsLines { texts.append(AttributeValue.object(members).json) }
-        }
+        self.events += events.count
+        if let id { try identify(events, id, line: number) } else { try add(events, line: number) }
+        guard options.keepsLines else { return }
+        texts += objects.map { .init(line: number, id: id, text: AttributeValue.object($0).json) }
     }
 
     private mutating func noteDoubt(_ user: UserID, line number: Int) {
         if user.doubt != nil, remarks.doubtful[user] == nil { remarks.doubtful[user] = number }
     }
 
-    private mutating func add(_ events: [AppendBuilder.Imported]) throws(AppendError) {
+    private mutating func add(_ events: [AppendBuilder.Imported], line number: Int) throws(AppendError) {
         if builder == nil { builder = prepare() }
         try builder?.add(events)
+        lines += Array(repeating: number, count: events.count)
     }
 
     private mutating func identify(
@@ -281,7 +420,8 @@ package struct ImportChunker: ~Copyable {
         try own.add(events)
         let key = ImportOptions.key(options.idField ?? "", id)
         let append = try own.finish(idempotencyKey: key)
-        identified.append(.init(line: number, id: id, events: events.count, append: append, key: key))
+        let lines = Array(repeating: number, count: events.count)
+        identified.append(.init(lines: lines, append: append, key: key, isID: true))
     }
 
     /// Refuses a line that was recorded before an earlier one, or has yet to be recorded.
@@ -315,6 +455,8 @@ package struct ImportTally: Sendable {
     package var skipped: UInt64 = 0
     /// Those of them that were skipped for their ID, and have another content than what is stored under it.
     package var different: UInt64 = 0
+    /// Updates of attributes that changed nothing, where attributes have policies.
+    package var withoutEffect: UInt64 = 0
     /// All that are known to be there.
     package var total: UInt64 { stored + skipped }
 
@@ -325,6 +467,7 @@ package struct ImportTally: Sendable {
         stored += other.stored
         skipped += other.skipped
         different += other.different
+        withoutEffect += other.withoutEffect
     }
 
     /// Stores chunks in order, together if they can be. Throws a `RefusedChunk` for the first that is refused: what
@@ -335,12 +478,19 @@ package struct ImportTally: Sendable {
         var chunks = chunks[...]
         while let first = chunks.first {
             if !first.identified.isEmpty {
-                try store(identified: first, in: log)
+                try store(identified: first.resolved(in: log), in: log)
                 stored(first)
                 chunks = chunks.dropFirst()
                 continue
             }
-            let together = chunks.prefix { $0.identified.isEmpty }
+            if first.hasAddresses {
+                let chunk = try first.resolved(in: log)
+                try count(chunk, log.commit([chunk.append])[0], in: log)
+                stored(chunk)
+                chunks = chunks.dropFirst()
+                continue
+            }
+            let together = chunks.prefix { $0.identified.isEmpty && !$0.hasAddresses }
             for result in log.commit(together.map(\.append), endsAtRefusal: true) {
                 let chunk = chunks.removeFirst()
                 try count(chunk, result, in: log)
@@ -349,16 +499,15 @@ package struct ImportTally: Sendable {
         }
     }
 
-    /// Stores lines with IDs, in one commit unless some are refused.
+    /// Stores lines with IDs or keys, in one commit unless some are refused.
     private mutating func store(identified chunk: ImportChunk, in log: EventLog) throws {
         var rest = chunk.identified[...]
         while !rest.isEmpty {
             for result in log.commit(rest.map(\.append), endsAtRefusal: true) {
                 let line = rest.removeFirst()
                 switch result {
-                case .success(let receipt) where !receipt.isRepetition: stored += UInt64(line.events)
-                case .success: skipped += UInt64(line.events)
-                case .failure(.keyReused):
+                case .success(let receipt): try count(line.events, receipt, in: log)
+                case .failure(.keyReused) where line.isID:
                     skipped += UInt64(line.events)
                     different += UInt64(line.events)
                 case .failure(let error): throw RefusedChunk(chunk: chunk.beginning(with: line.line), error: error)
@@ -386,7 +535,16 @@ package struct ImportTally: Sendable {
             chunk = rest
             result = log.commit([rest.append])[0]
         }
-        if try result.get().isRepetition { skipped += UInt64(chunk.events) } else { stored += UInt64(chunk.events) }
+        try count(chunk.events, result.get(), in: log)
+    }
+
+    private mutating func count(_ events: Int, _ receipt: AppendReceipt, in log: EventLog) throws {
+        if receipt.isRepetition {
+            skipped += UInt64(events)
+        } else {
+            stored += UInt64(events)
+            withoutEffect += UInt64(try NoEffect.count(of: receipt, in: log))
+        }
     }
 
     /// How many lines were stored under `key`: an event each, without those of new users and of devices that got their

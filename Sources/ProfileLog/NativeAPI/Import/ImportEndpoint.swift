@@ -11,15 +11,16 @@ struct ImportEndpoint {
 
     static let shape: AnswerShape = [
         "imported": .integer, "skipped": .integer, "different": .integer, "erased": .integer,
+        "without_effect": .integer,
     ]
 
     func answer(_ request: APIRequest) async throws -> APIAnswer {
         try request.refuseConditions()
-        let chunk = try chunk(Fields(request))
+        let chunks = try chunks(Fields(request))
         let outcome = try await store.perform { log -> Result<ImportTally, APIProblem> in
             var tally = ImportTally()
             do {
-                if let chunk, chunk.events > 0 { try tally.store([chunk], in: log) }
+                try tally.store(chunks.filter { $0.events > 0 }, in: log)
             } catch let refused as RefusedChunk {
                 return .failure(try Self.problem(refused, tally, in: log))
             }
@@ -30,11 +31,12 @@ struct ImportEndpoint {
             json.member("imported", tally.stored)
             json.member("skipped", tally.skipped)
             json.member("different", tally.different)
-            json.member("erased", chunk?.remarks.erased ?? 0)
+            json.member("without_effect", tally.withoutEffect)
+            json.member("erased", chunks.reduce(0) { $0 + $1.remarks.erased })
         }
     }
 
-    private func chunk(_ fields: Fields) throws -> ImportChunk? {
+    private func chunks(_ fields: Fields) throws -> [ImportChunk] {
         let name = try fields.requiredText("name")
         guard (1...900).contains(name.utf8.count) else { throw APIProblem.invalid("name", "must have 1 to 900 bytes") }
         let first = try fields.integer("first_line") ?? 1
@@ -61,7 +63,7 @@ struct ImportEndpoint {
             throw APIProblem.invalid("ids", "must be as many as the lines, with `id_field`")
         }
         options.readsIDs = ids == nil
-        return try ImportChunker.chunk(
+        return try ImportChunker.chunks(
             of: zip(lines, numbers).enumerated().map { index, line in (line.0, line.1, ids?[index]) },
             name: "import:\(name)", firstLine: Int(first), options
         ) { store.log.prepare() }
@@ -91,12 +93,12 @@ struct ImportEndpoint {
 }
 
 extension ImportChunker {
-    /// The chunk that a request brings; nil if there is nothing to store or to tell of it. Lines of one ID that follow
-    /// each other belong together.
-    fileprivate static func chunk(
+    /// The chunks that a request brings: one, unless only some lines have keys. Lines of one ID that follow each other
+    /// belong together.
+    fileprivate static func chunks(
         of lines: [(value: AttributeValue, number: Int, id: String?)], name: String, firstLine: Int,
         _ options: ImportOptions, _ prepare: @escaping () -> AppendBuilder
-    ) throws -> ImportChunk? {
+    ) throws -> [ImportChunk] {
         var chunker = ImportChunker(name: name, bytesPerChunk: .max, options, prepare)
         var next = 0
         while next < lines.count {
@@ -110,12 +112,18 @@ extension ImportChunker {
                 try chunker.add(
                     lines[next..<end].map(\.value), id: lines[next].id, line: lines[next].number, first: firstLine)
             } catch let refusal as ImportRefusal {
+                let correct =
+                    switch refusal.remedy {
+                    case .timeUnit: "Send `time_unit`, or correct the line"
+                    case .anyTime: "Correct the line, or send `any_time`"
+                    default: "Correct the line"
+                    }
                 throw APIProblem.invalid(
                     "line \(refusal.line)", "cannot be imported: \(refusal.reason)",
-                    remedy: "Correct the line; nothing of the request was stored.")
+                    remedy: "\(correct); nothing of the request was stored.")
             }
             next = end
         }
-        return try chunker.finish()
+        return try chunker.finishAll()
     }
 }

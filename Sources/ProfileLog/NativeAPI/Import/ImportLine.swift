@@ -14,8 +14,12 @@ package struct ImportLine {
     package var isErased = false
     /// What identifies the line wherever it comes again, if that was asked for.
     package var id: String?
+    /// The idempotency key of its append, in which the lines that follow with the same key are too.
+    package var key: String?
     /// When it was recorded, if that was asked for.
     package var recordedAt: Timestamp?
+    /// Whether it says when it was recorded, and that was not asked for.
+    package var hasUnreadRecording = false
 
     /// What is read of a line besides its event.
     package struct Extras: Sendable {
@@ -42,6 +46,8 @@ package struct ImportLine {
 
     package struct Fact {
         package var user: UserID
+        /// Whether an address is the user's who has it, as in a request; in an export it is the ID of a user.
+        package var isRequest = false
         package var context: EventContext
         /// In order. More than one if an attribute asks for operations that follow each other.
         package var events: [ProfileEvent]
@@ -62,6 +68,10 @@ package struct ImportLine {
     package enum Remedy: Sendable {
         /// The line corrected.
         case correct
+        /// The same, or a unit for all times that are numbers.
+        case timeUnit
+        /// The same, or no bounds on times.
+        case anyTime
         /// The same, or the newer program that may have written it.
         case correctOrUpdate
         /// Another export: of an event that the exporting program did not know, the line has no content.
@@ -101,7 +111,7 @@ package struct ImportLine {
             try fields.refuseOthers(than: extras.shortFields)
             let (user, context) = try Self.shortContext(fields, extras.times)
             let events = try Self.reading { try Self.shortEvents(kind, fields) }
-            fact = Fact(user: user, context: context, events: events)
+            fact = Fact(user: user, isRequest: true, context: context, events: events)
         default:
             if ExportedLine.isErased(kind, fields) {
                 isErased = true
@@ -110,15 +120,18 @@ package struct ImportLine {
             }
         }
         guard fact != nil else { return }
-        if let field = extras.idField { id = try fields.id(field) }
+        if let field = extras.idField { id = try fields.id(field) } else { key = try fields.key() }
         if extras.takesRecordedAt {
             recordedAt = try extras.times.read(fields["recorded_at"], "recorded_at")?.timestamp
+        } else {
+            hasUnreadRecording = fields["recorded_at"] != nil
         }
     }
 
     /// Every field of the short forms: a misspelled one would be lost without a word.
     fileprivate static let shortFields: [String] = [
-        "attribute", "attributes", "currency", "kind", "name", "price", "product_id", "properties", "quantity", "time",
+        "attribute", "attributes", "currency", "key", "kind", "name", "price", "product_id", "properties", "quantity",
+        "time",
         "user", "value",
     ]
 
@@ -178,12 +191,19 @@ struct ImportFields {
 
     init(_ members: [AttributeValue.Member]) { self.members = members }
 
+    /// Whether a log had the line, and so took what it says: then it is taken again.
+    var wasInLog: Bool { self["position"] != nil }
+
     /// `names` ascend, as the members of an object do. They are ASCII, so that nothing else is equal to one of them.
     func refuseOthers(than names: [String]) throws(ImportLine.Refusal) {
         var rest = names[...]
         for member in members {
             guard let place = rest.firstIndex(of: member.key.text) else {
-                throw ImportLine.Refusal("\"\(member.key)\" is no field of such a line")
+                let isRecording = member.key == "recorded_at"
+                throw ImportLine.Refusal(
+                    isRecording
+                        ? "\"recorded_at\" is read with --recorded only, into an empty store"
+                        : "\"\(member.key)\" is no field of such a line")
             }
             rest = rest[(place + 1)...]
         }
@@ -219,6 +239,15 @@ struct ImportFields {
         case nil, .null, .string: throw .init("it has no \"\(name)\"")
         default: throw .init("\"\(name)\" must be text or a whole number")
         }
+    }
+
+    /// An idempotency key.
+    func key() throws(ImportLine.Refusal) -> String? {
+        guard let key = try text("key") else { return nil }
+        guard 1...Limits.bytesPerKey ~= key.utf8.count else {
+            throw .init("\"key\" must have 1 to \(Limits.bytesPerKey) bytes")
+        }
+        return key
     }
 
     func object(_ name: String) throws(ImportLine.Refusal) -> [AttributeValue.Member]? {
@@ -290,9 +319,8 @@ package enum ExportedLine {
                 "events of the kind \(kind.name) are made by the log alone and are not imported", remedy: .takeOut)
         }
         let (user, context) = (try fields.user("user"), try context(kind, fields, times))
-        // What a device had saved is stored with its time as it is: a launch decides. What has a position was in a log,
-        // which took its time: every export can be imported again.
-        if kind.isLogged, fields["position"] == nil { try times.check(context.occurredAt, "occurred_at") }
+        // What a device had saved is stored with its time as it is: a launch decides.
+        if kind.isLogged, !fields.wasInLog { try times.check(context.occurredAt, "occurred_at") }
         let events = try ImportLine.reading { try EventJSON.readContent(kind, fields) }
         return events.isEmpty ? nil : ImportLine.Fact(user: user, context: context, events: events)
     }

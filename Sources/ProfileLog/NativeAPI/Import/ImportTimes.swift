@@ -27,9 +27,8 @@ package struct ImportTimes: Sendable {
             }
         case .int?, .double?:
             guard let time = value.flatMap(moment) else {
-                throw .init(
-                    unit.map { "\"\(name)\" is no number of \($0.words) since 1970" }
-                        ?? "\"\(name)\" is a number that is no likely time; name its unit with --time-unit s, ms or us")
+                if let unit { throw .init("\"\(name)\" is no number of \(unit.words) since 1970") }
+                throw .init("\"\(name)\" is a number that is no likely time", remedy: .timeUnit)
             }
             return OccurredAt(time)
         default: throw .init("\"\(name)\" must be a text as in RFC 3339, or a number of seconds since 1970")
@@ -47,6 +46,6 @@ package struct ImportTimes: Sendable {
         guard let time, !takesAny,
             let reason = SDKRules.reasonAgainstClock(time.timestamp.rawValue, now: now.rawValue)
         else { return }
-        throw .init("\"\(name)\" \(reason); --any-time takes it")
+        throw .init("\"\(name)\" \(reason)", remedy: .anyTime)
     }
 }
