@@ -58,4 +58,32 @@ struct DoubtfulUserTests {
             #expect(device.at("user_note").text.contains("no value"))
         }
     }
+
+    @Test("So do Braze's endpoints, in `notes`, and again under the same key")
+    func braze() async throws {
+        try await withAPI { api in
+            let body =
+                #"{"events":[{"external_id":"jane","name":"a","time":"2026-01-01"},"#
+                + #"{"external_id":"null","name":"a","time":"2026-01-01"}],"attributes":[{"external_id":"null","x":1}]}"#
+            for _ in 1...2 {
+                let first = await api.post("/users/track", body, idempotencyKey: "k").json
+                #expect(first.at("notes").count == 1, "\(first)")
+                #expect(first.at("notes.0.reason").text.contains("no value"))
+                #expect(first.at("notes.0.input_array") == "attributes" && first.at("notes.0.index") == 0)
+            }
+            #expect(await api.post("/users/track", body).json["notes"] == nil)
+            let sync = #"{"attributes":[{"external_id":"undefined","x":1}]}"#
+            #expect(await api.post("/users/track/sync", sync).json.at("notes.0.reason").text.contains("no value"))
+            let rename = #"{"external_id_renames":[{"current_external_id":"jane","new_external_id":"None"}]}"#
+            let renamed = await api.post("/users/external_ids/rename", rename).json
+            #expect(renamed.at("notes.0.reason").text.contains("no value"), "\(renamed)")
+            let alias = #"{"user_aliases":[{"external_id":"None","alias_name":"nil","alias_label":"l"}]}"#
+            #expect(await api.post("/users/alias/new", alias).json.at("notes.0.index") == 0)
+            let identify =
+                #"{"aliases_to_identify":[{"external_id":"NaN","user_alias":"#
+                + #"{"alias_name":"w7","alias_label":"l"}}]}"#
+            _ = await api.post("/users/alias/new", #"{"user_aliases":[{"alias_name":"w7","alias_label":"l"}]}"#)
+            #expect(await api.post("/users/identify", identify).json.at("notes.0.index") == 0)
+        }
+    }
 }

@@ -51,6 +51,37 @@ struct RulesEndpointTests {
         }
     }
 
+    @Test("So does one that waited for a launch, that came by an import, and by /users/track")
+    func doesNotWinElsewhere() async throws {
+        try await withAPI { api in
+            _ = await log(#"{"plan":"free","src":"ad","n":"text"}"#, at: "2026-01-04", api)
+            let rules = #"{"attribute_policies":{"plan":"last_occurred","src":"first"}}"#
+            #expect(await api.post("/v1/rules", rules).status == 200)
+            let saved = #"{"user":"ana","device":"phone","time":"2026-01-03","attributes":{"plan":"x","y":1}}"#
+            #expect(await api.post("/v1/save/attributes", saved).status == 200)
+            _ = await api.post("/v1/save/attributes", #"{"user":"ana","device":"phone","attributes":{"n":{"inc":1}}}"#)
+            let launch = await api.post("/v1/devices/phone/launch", "{}").json
+            #expect(launch.at("flushed").count == 2, "\(launch)")
+            #expect(launch.at("flushed.0.no_effect.0.attribute") == "plan", "\(launch)")
+            #expect(launch.at("flushed.0.no_effect.0.reason") == "has a value that happened later")
+            #expect(launch.at("flushed.0.no_effect").count == 1)
+            #expect(launch.at("flushed.1.no_effect.0.attribute") == "n")
+            let line =
+                #"{"kind":"custom_attribute","user":"ana","time":"2026-01-02","attributes":{"plan":"y","src":"web"}}"#
+            let first = #"{"kind":"custom_attribute","user":"bo","time":"2026-01-02","attributes":{"plan":"y"}}"#
+            let answer = await api.post("/v1/import", #"{"name":"n","lines":[\#(line),\#(first)]}"#).json
+            #expect(answer.at("imported") == 2 && answer.at("without_effect") == 2, "\(answer)")
+            let soon = OccurredAt(Timestamp(rawValue: Timestamp.now().rawValue + 86_400_000_000)).timestamp.rfc3339()
+            _ = await api.post("/v1/log/attributes", #"{"user":"ana","time":"\#(soon)","attributes":{"plan":"x"}}"#)
+            let track = await api.post(
+                "/users/track", #"{"attributes":[{"external_id":"ana","src":"tv","plan":"z","ok":1}]}"#
+            ).json
+            #expect(track.at("dropped").count == 2, "\(track)")
+            #expect(track.at("dropped.0.field") == "plan" || track.at("dropped.1.field") == "plan")
+            #expect(track.at("attributes_processed") == 1)
+        }
+    }
+
     @Test("Rules are set, hold for later events, and are known as of then")
     func story() async throws {
         try await withAPI { api in

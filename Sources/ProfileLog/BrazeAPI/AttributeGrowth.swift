@@ -9,13 +9,14 @@ internal import ProfileLogRequests
 struct AttributeGrowth {
     let limits: TrackLimits
 
-    /// Adds to `object` what makes room, and drops from it what cannot have any.
+    /// Adds to `object` what makes room, drops from it what cannot have any, and says what changes nothing.
     func fit(_ object: inout TrackObject, _ profiles: inout TrackProfiles) throws {
         // The policies cost a look at the log.
         guard object.events.contains(where: { $0.kind == .customAttributesChanged }) else { return }
         let policies = try profiles.view.policies()
         guard object.events.contains(where: { $0.isRelative(under: policies) }) else { return }
         let user = object.target.user
+        let time = object.context.occurredAt?.timestamp ?? profiles.view.log.options.now()
         var events: [ProfileEvent] = []
         /// The attributes as the events so far leave them.
         var values: [Name: AttributeValue?] = [:]
@@ -31,19 +32,21 @@ struct AttributeGrowth {
             var room: [AttributeChange] = []
             for change in changes where !full.contains(change.name) {
                 let policy = policies[change.name] ?? .lastArrival
-                guard change.operation.isRelative || policy == .setUnion else {
+                guard change.operation.isRelative || policy != .lastArrival else {
                     kept.append(change)
                     continue
                 }
+                let loss = try profiles.reasonToLose(change.name, at: time, of: user, under: policy)
                 let old = try values[change.name] ?? profiles.customAttribute(change.name, of: user)
                 let new = change.operation.applied(to: old, under: policy)
                 values[change.name] = .some(new)
                 // What is to be removed may never have been there.
                 let isGone = old == nil && change.operation.onlyRemoves
-                let reason = isGone ? nil : change.operation.reasonWithoutEffect(on: old, under: policy)
+                let reason = isGone ? nil : loss ?? change.operation.reasonWithoutEffect(on: old, under: policy)
                 // It is stored all the same: the profile may be another one by then.
                 if let reason { remarks.replace(with: reason, of: change.name) }
-                guard reason == nil, let new, isTooLarge(new, after: old), !change.operation.onlyRemoves else {
+                let mayGrow = change.operation.isRelative ? !change.operation.onlyRemoves : policy == .setUnion
+                guard reason == nil, mayGrow, let new, isTooLarge(new, after: old) else {
                     kept.append(change)
                     continue
                 }
@@ -126,7 +129,7 @@ extension ProfileEvent {
     /// Whether what it does depends on the profile.
     fileprivate func isRelative(under policies: [Name: AttributePolicy]) -> Bool {
         guard case .customAttributesChanged(let changes) = self else { return false }
-        return changes.contains { $0.operation.isRelative || policies[$0.name] == .setUnion }
+        return changes.contains { $0.operation.isRelative || policies[$0.name] != nil }
     }
 }
 

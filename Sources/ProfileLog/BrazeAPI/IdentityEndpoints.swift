@@ -128,6 +128,11 @@ struct IdentityEndpoints {
                 }
             }
             json.member("message", "success")
+            json.notes(
+                done.compactMap { value in
+                    value.present(Self.new).flatMap(TrackTarget.externalID).flatMap { UserID.externalID($0).doubt }
+                        .map { ($0, list, values.firstIndex(of: value) ?? 0) }
+                })
         }
     }
 
@@ -375,7 +380,7 @@ extension IdentityEndpoints {
         [
             "external_ids": [["current_external_id": .text, "new_external_id": .text]],
             "rename_errors": [[.text, .integer]],
-        ] + .success
+        ] + .success + .notes
 
     static let removed: AnswerShape = ["removed_ids": [.text], "removal_errors": [[.text, .integer]]] + .success
 }

@@ -16,6 +16,16 @@ struct IdentityItem: Sendable {
 }
 
 extension IdentityItem.Change {
+    /// Why the ID that a user gets is likely to be a mistake; nil if it is none, or none is given.
+    var doubt: String? {
+        switch self {
+        case .fixed(.addAlias(let id, _)), .fixed(.renameAlias(_, let id)), .fixed(.renameExternalID(_, let id)),
+            .identify(_, let id, _):
+            id.doubt
+        case .fixed, .merge: nil
+        }
+    }
+
     /// Whether it depends on who has an ID, and so on the items before it.
     var dependsOnUsers: Bool {
         switch self {

@@ -66,6 +66,10 @@ struct IdentityRequest {
                 json.array("errors", errors) { $0.place("type", $1.type, $1.array, $1.index) }
             }
             json.dropped(items, reasons, misspelt)
+            json.notes(
+                zip(items, reasons).compactMap { item, reason in
+                    reason == nil ? item.change.doubt.map { ($0, item.array, item.index) } : nil
+                })
         }
         return APIAnswer(
             status: items.isEmpty ? 400 : 201, body: json.bytes, code: items.isEmpty ? "nothing_valid" : nil)
@@ -73,6 +77,12 @@ struct IdentityRequest {
 }
 
 extension JSONWriter {
+    /// `notes`: what was done and is likely to be a mistake; missing if there is nothing.
+    mutating func notes(_ notes: [(reason: String, array: String, index: Int)]) {
+        if notes.isEmpty { return }
+        array("notes", notes) { $0.place("reason", $1.reason, $1.array, $1.index) }
+    }
+
     /// `dropped`: the items about which nothing was done, and misspelt members.
     mutating func dropped(_ items: [IdentityItem], _ reasons: [String?], _ misspelt: [Misspelling] = []) {
         dropped(

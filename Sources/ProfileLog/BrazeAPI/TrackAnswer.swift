@@ -1,11 +1,12 @@
 internal import ProfileLogRequests
 
-/// What is answered to a track request (spec/rest-api 1.8): Braze's members in their order, then `dropped`, which is
-/// ours.
+/// What is answered to a track request (spec/rest-api 1.8): Braze's members in their order, then `dropped` and
+/// `notes`, which are ours.
 struct TrackAnswer {
     private var processed = PerArray(repeating: 0)
     private var errors: [TrackError] = []
     private var dropped: [TrackDrop] = []
+    private var notes: [TrackDrop] = []
     private var misspelt: [Misspelling] = []
     private var refusesAll = false
 
@@ -14,6 +15,7 @@ struct TrackAnswer {
         processed = decision.processed
         errors = decision.errors
         dropped = decision.dropped
+        notes = decision.notes
         refusesAll = decision.refusesAll
     }
 
@@ -35,7 +37,7 @@ struct TrackAnswer {
         return json.bytes
     }
 
-    /// `errors` and `dropped`, each only if there are some.
+    /// `errors`, `dropped` and `notes`, each only if there are some.
     func writeLeftOut(to json: inout JSONWriter) {
         if !errors.isEmpty {
             json.objects("errors", errors) { json, error in
@@ -44,19 +46,23 @@ struct TrackAnswer {
                 json.member("index", error.index)
             }
         }
-        if dropped.isEmpty, misspelt.isEmpty { return }
-        json.key("dropped")
-        json.beginArray()
-        for drop in dropped {
-            json.object { json in
-                json.member("reason", drop.reason)
-                json.member("input_array", drop.array.rawValue)
-                json.member("index", drop.index)
-                json.member("field", drop.field)
-            }
+        if !dropped.isEmpty || !misspelt.isEmpty {
+            json.key("dropped")
+            json.beginArray()
+            for drop in dropped { Self.write(drop, to: &json) }
+            for each in misspelt { json.object { $0.write(each) } }
+            json.endArray()
         }
-        for each in misspelt { json.object { $0.write(each) } }
-        json.endArray()
+        if !notes.isEmpty { json.array("notes", notes) { Self.write($1, to: &$0) } }
+    }
+
+    private static func write(_ drop: TrackDrop, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("reason", drop.reason)
+            json.member("input_array", drop.array.rawValue)
+            json.member("index", drop.index)
+            json.member("field", drop.field)
+        }
     }
 }
 
@@ -83,10 +89,13 @@ extension TrackAnswer {
             guard let (array, index) = entry.place, let type = entry["type"]?.asText else { return nil }
             return TrackError(type: type, kept: type, array: array, index: index)
         }
-        dropped = (json["dropped"]?.asArray ?? []).compactMap { entry in
-            guard let (array, index) = entry.place, let reason = entry["reason"]?.asText else { return nil }
-            return TrackDrop(reason: reason, array: array, index: index, field: entry["field"]?.asText)
+        func drops(_ key: Name) -> [TrackDrop] {
+            (json[key]?.asArray ?? []).compactMap { entry in
+                guard let (array, index) = entry.place, let reason = entry["reason"]?.asText else { return nil }
+                return TrackDrop(reason: reason, array: array, index: index, field: entry["field"]?.asText)
+            }
         }
+        (dropped, notes) = (drops("dropped"), drops("notes"))
         let reasons = (json["dropped"]?.asArray ?? []).filter { $0.place == nil }.compactMap { $0["reason"]?.asText }
         misspelt = TrackArray.allCases.map { Misspelling(meant: $0.rawValue) }.flatMap { known in
             reasons.filter { $0 == known.reason }.map { _ in known }
@@ -114,7 +123,10 @@ extension AnswerShape {
         .named("Dropped", ["reason": .text, "input_array?": .text, "index?": .integer, "field?": .text])
     ]
 
-    static let leftOut: AnswerShape = ["errors?": errors, "dropped?": dropped]
+    /// Entries of `notes`, which is ours: what was stored and is likely to be a mistake.
+    static let notes: AnswerShape = ["notes?": [["reason": .text, "input_array": .text, "index": .integer]]]
+
+    static let leftOut: AnswerShape = ["errors?": errors, "dropped?": dropped] + notes
     static let success: AnswerShape = ["message": .text]
 }
 

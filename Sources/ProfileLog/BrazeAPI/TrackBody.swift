@@ -192,7 +192,8 @@ struct TrackError: Hashable {
     var index: Int
 }
 
-/// What was taken from a request and not stored, as shown in `dropped`.
+/// What was taken from a request and not stored, as shown in `dropped`; in `notes`, what was stored and is likely to be
+/// a mistake.
 struct TrackDrop: Hashable {
     var reason: String
     var array: TrackArray

@@ -5,6 +5,8 @@ struct TrackDecision {
     private(set) var processed = PerArray(repeating: 0)
     private(set) var errors: [TrackError] = []
     private(set) var dropped: [TrackDrop] = []
+    /// What was stored and is likely to be a mistake.
+    private(set) var notes: [TrackDrop] = []
     /// The first object that was in order, of those that take effect; nil if none was.
     private(set) var first: TrackObject?
     /// What is stored for each user, in order; empty unless ``keepsStored``.
@@ -128,6 +130,7 @@ struct TrackDecision {
             try view.requireUnchanged(user)
         }
         var events = object.events
+        let doubt = try user.doubt.flatMap { try profiles.exists(user) ? nil : $0 }
         do throws(AppendError) {
             try builder.add(events, object.context, to: user)
         } catch {
@@ -139,6 +142,7 @@ struct TrackDecision {
             try view.requireUnchanged(user)
             events.append(address)
         }
+        if let doubt { notes.append(TrackDrop(reason: doubt, array: array, index: index)) }
         profiles.add(events, to: user)
         if keepsStored { stored.append((user, events)) }
         if let states, let reason = try share(states, by: user, &builder) {

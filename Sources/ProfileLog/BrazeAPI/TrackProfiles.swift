@@ -80,6 +80,14 @@ struct TrackProfiles {
         return custom[person]?[name]
     }
 
+    /// Why an update of a custom attribute that happens at `time` loses to what the log has; nil if it does not.
+    func reasonToLose(
+        _ name: Name, at time: Timestamp, of user: UserID, under policy: AttributePolicy
+    ) throws -> String? {
+        guard policy == .lastOccurred, let number = view.log.names.number(name) else { return nil }
+        return try profile(of: person(user))?.reasonToLose(FieldKey(custom: number), at: time, under: policy)
+    }
+
     /// The value of a standard attribute after what this request has done so far.
     mutating func attribute(_ attribute: StandardAttribute, of user: UserID) throws -> AttributeValue? {
         let person = try foldStored(user)

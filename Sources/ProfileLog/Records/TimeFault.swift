@@ -24,12 +24,18 @@ package struct TimeFault: Error, Hashable, Sendable {
         }
         let day = text.prefix { $0.isNumber || "/.-".contains($0) }
         guard let separator = day.first(where: { !$0.isNumber }) else { return nil }
+        let time = text.dropFirst(day.count)
+        /// With the time that follows the day, if that can be read.
+        func meant(_ date: CivilDate) -> String {
+            OccurredAt(iso8601: date.text + time) == nil ? date.text : date.text + time
+        }
         let parts = day.split(separator: separator, omittingEmptySubsequences: false)
         let numbers = parts.compactMap { Int($0) }
         guard parts.count == 3, numbers.count == 3 else { return nil }
         if parts[0].utf8.count == 4 {
             let date = CivilDate(year: numbers[0], month: numbers[1], day: numbers[2])
-            return date.map { ("must have its day as in RFC 3339", [$0.text]) }
+            guard let date, date.text != day else { return nil }
+            return ("must have its day as in RFC 3339", [meant(date)])
         }
         guard parts[0].utf8.count <= 2, parts[1].utf8.count <= 2 else { return nil }
         guard parts[2].utf8.count == 4 else {
@@ -41,10 +47,10 @@ package struct TimeFault: Error, Hashable, Sendable {
         if dates.count == 2, monthFirst != dayFirst {
             return (
                 "is ambiguous: it may begin with the month or with the day",
-                dates.map { "\($0.text) for \($0.words)" }
+                dates.map { "\(meant($0)) for \($0.words)" }
             )
         }
-        return dates.first.map { ("must begin with the year, as in RFC 3339", [$0.text]) }
+        return dates.first.map { ("must begin with the year, as in RFC 3339", [meant($0)]) }
     }
 }
 

@@ -3,8 +3,11 @@ import ProfileLogNativeAPI
 
 extension API {
     /// Sends a body, and gives the status and the answer's object.
-    func post(_ path: String, _ body: String) async -> (status: Int, json: AttributeValue) {
-        let answer = await answer(APIRequest(.post, path, body: Array(body.utf8)))
+    func post(
+        _ path: String, _ body: String, idempotencyKey: String? = nil
+    ) async -> (status: Int, json: AttributeValue) {
+        let answer = await answer(
+            APIRequest(.post, path, idempotencyKey: idempotencyKey, body: Array(body.utf8)))
         return (answer.status, (try? JSON.parse(answer.body)) ?? .null)
     }
 
