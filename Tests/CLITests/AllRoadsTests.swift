@@ -20,6 +20,17 @@ struct AllRoadsTests {
         ("attributes", #"{"attributes":{"list":{"$add":[{"id":1},{"id":2}]}}}"#),
         ("attributes", #"{"attributes":{"day":"20260101"}}"#),
         ("event", #"{"name":"e","properties":{"at":{"$time":"2026-01-31"},"n":2,"o":{"inc":1},"r":2.0}}"#),
+        ("user-attribute", #"{"attribute":"first_name","value":"Jane \u00e9"}"#),
+        ("user-attribute", #"{"attribute":"dob","value":"1990-12-31"}"#),
+        ("user-attribute", #"{"attribute":"email_open_tracking_disabled","value":true}"#),
+        ("user-attribute", #"{"attribute":"current_location","value":{"longitude":13.5,"latitude":52}}"#),
+        ("user-attribute", #"{"attribute":"marked_email_as_spam_at","value":{"$time":"2026-01-31T10:00:00+01:00"}}"#),
+        ("user-attribute", #"{"attribute":"first_name","value":null}"#),
+        ("purchase", #"{"product":"p","currency":"EUR","price":9.5}"#),
+        (
+            "purchase",
+            #"{"product":"p","currency":"JPY","price":-2,"quantity":3,"properties":{"a":[1.0],"t":{"$time":"20260131"}}}"#
+        ),
     ]
 
     private static let bad: [(kind: String, body: String)] = [
@@ -28,6 +39,14 @@ struct AllRoadsTests {
         ("attributes", #"{"attributes":{"a":{"$time":"1/31/2026"}}}"#),
         ("attributes", #"{"attributes":{"a":{"$time":5}}}"#),
         ("event", #"{"name":"e","properties":{"at":{"$time":"Sat 01 31 23:59:59.Z 2026"}}}"#),
+        ("user-attribute", #"{"attribute":"gender","value":"female"}"#),
+        ("user-attribute", #"{"attribute":"dob","value":"12/31/1990"}"#),
+        ("user-attribute", #"{"attribute":"marked_email_as_spam_at","value":{"$time":"01/02/2026"}}"#),
+        ("user-attribute", #"{"attribute":"shoe_size","value":"7"}"#),
+        ("purchase", #"{"product":"p","currency":"euro","price":1}"#),
+        ("purchase", #"{"product":"p","currency":"EUR","price":1,"quantity":0}"#),
+        ("purchase", #"{"product":"p","currency":"EUR","price":1e300,"quantity":100}"#),
+        ("purchase", #"{"product":"p","currency":"EUR","price":1,"properties":{"t":{"$time":"1-2-2026"}}}"#),
     ]
 
     private static func members(_ body: String) throws -> [AttributeValue.Member] {
@@ -45,11 +64,40 @@ struct AllRoadsTests {
     private static func line(_ more: String, _ body: String) -> String { "{\(more),\(body.dropFirst())" }
 
     private static func short(_ row: (kind: String, body: String)) -> String {
-        line(#""kind":"custom_\#(row.kind == "event" ? "event" : "attribute")","user":"u""#, row.body)
+        let kinds = ["event": "custom_event", "attributes": "custom_attribute", "user-attribute": "user_attribute"]
+        let body = row.body.replacing(#""product""#, with: #""product_id""#)
+        return line(#""kind":"\#(kinds[row.kind] ?? row.kind)","user":"u""#, body)
     }
 
     private static func long(_ row: (kind: String, body: String)) -> String {
-        line(#""kind":"custom\#(row.kind == "event" ? "EventLogged" : "AttributesChanged")","user":"u""#, row.body)
+        let kinds = [
+            "event": "customEventLogged", "attributes": "customAttributesChanged",
+            "user-attribute": "userAttributesChanged", "purchase": "purchaseLogged",
+        ]
+        return line(#""kind":"\#(kinds[row.kind] ?? "")","user":"u""#, row.body)
+    }
+
+    /// The command that logs it.
+    private static func arguments(_ row: (kind: String, body: String)) throws -> [String] {
+        let all = try members(row.body)
+        func plain(_ name: Name) -> String {
+            guard let value = all.first(where: { $0.key == name })?.value else { return "" }
+            return if case .string(let text) = value { text } else { text(value) }
+        }
+        let values = all.first { $0.key == "attributes" || $0.key == "properties" }?.value
+        let pairs = try values.map { try members(text($0)).map { "\($0.key.text)=\(text($0.value))" } } ?? []
+        let properties = pairs.flatMap { ["-p", $0] }
+        switch row.kind {
+        case "event": return ["log", "event", "u", plain("name")] + properties
+        case "attributes": return ["log", "attribute", "u"] + pairs
+        case "purchase":
+            let quantity = plain("quantity").isEmpty ? [] : ["--quantity", plain("quantity")]
+            return [
+                "log", "purchase", "u", plain("product"), "--currency", plain("currency"), "--price=\(plain("price"))",
+            ]
+                + quantity + properties
+        default: return ["log", "user-attribute", "u", plain("attribute"), plain("value")]
+        }
     }
 
     /// Each way into a store. It gives whether everything was taken.
@@ -57,15 +105,7 @@ struct AllRoadsTests {
         (
             "command line",
             { cli, rows in
-                try rows.allSatisfy { row in
-                    let all = try members(row.body)
-                    let values = all.first { $0.key == "attributes" || $0.key == "properties" }?.value
-                    let pairs = try members(text(values ?? .null)).map { "\($0.key.text)=\(text($0.value))" }
-                    let arguments =
-                        row.kind == "event"
-                        ? ["log", "event", "u", "e"] + pairs.flatMap { ["-p", $0] } : ["log", "attribute", "u"] + pairs
-                    return try cli.run(arguments).status == 0
-                }
+                try rows.allSatisfy { try cli.run(arguments($0)).status == 0 }
             }
         ),
         (
@@ -129,7 +169,10 @@ struct AllRoadsTests {
 
     /// What is stored: the content of each event, in order.
     private static func content(_ cli: CLI) throws -> [String] {
-        let kept: Set<Name> = ["kind", "attributes", "name", "properties"]
+        let kept: Set<Name> = [
+            "kind", "attributes", "name", "properties", "attribute", "value", "product", "currency", "price",
+            "quantity",
+        ]
         return try cli.succeed("export").lines.compactMap { line in
             let members = try members(line).filter { kept.contains($0.key) }
             let kind = members.first { $0.key == "kind" }?.value
@@ -159,6 +202,16 @@ struct AllRoadsTests {
             #"{"attributes":{"day":"20260101"},"kind":"customAttributesChanged"}"#,
             #"{"kind":"customEventLogged","name":"e","properties":{"at":{"$time":"2026-01-31T00:00:00.000Z"},"n":2,"#
                 + #""o":{"inc":1},"r":2.0}}"#,
+            #"{"attribute":"first_name","kind":"userAttributesChanged","value":"Jane é"}"#,
+            #"{"attribute":"dob","kind":"userAttributesChanged","value":"1990-12-31"}"#,
+            #"{"attribute":"email_open_tracking_disabled","kind":"userAttributesChanged","value":true}"#,
+            #"{"attribute":"current_location","kind":"userAttributesChanged","value":{"latitude":52,"longitude":13.5}}"#,
+            #"{"attribute":"marked_email_as_spam_at","kind":"userAttributesChanged","value":"#
+                + #"{"$time":"2026-01-31T10:00:00.000+01:00"}}"#,
+            #"{"attribute":"first_name","kind":"userAttributesChanged","value":null}"#,
+            #"{"currency":"EUR","kind":"purchaseLogged","price":9.5,"product":"p","quantity":1}"#,
+            #"{"currency":"JPY","kind":"purchaseLogged","price":-2.0,"product":"p","properties":{"a":[1.0],"#
+                + #""t":{"$time":"2026-01-31T00:00:00.000Z"}},"quantity":3}"#,
         ]
         #expect(try Self.content(cli) == expected)
     }
