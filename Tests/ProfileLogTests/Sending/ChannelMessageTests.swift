@@ -126,7 +126,7 @@ struct ChannelMessageTests {
             (.applePush, #"{"alert":{"bdy":"x"}}"#, "alert.bdy: 'bdy' is not known", "Did you mean 'body'?"),
             (.applePush, #"{"alert":{"body":1}}"#, "alert.body: 'body' is not valid", "text"),
             (.applePush, #"{"alert":{"loc_args":"x"}}"#, "alert.loc_args: 'loc_args' is not valid", "list of texts"),
-            (.applePush, #"{"alert":"a","extra":[]}"#, "extra: Invalid Extra Push Payload", "object"),
+            (.applePush, #"{"alert":"a","extra":[1]}"#, "extra: Invalid Extra Push Payload", "object"),
             (.applePush, #"{"alert":"a","extra":{"ab":1}}"#, "Invalid Extra Push Payload", "'ab'"),
             (.applePush, #"{"alert":"a","extra":{"aps":1}}"#, "Invalid Extra Push Payload", "'aps'"),
             (.applePush, #"{"alert":"a","badge":"1"}"#, "badge: 'badge' is not valid", "whole number."),

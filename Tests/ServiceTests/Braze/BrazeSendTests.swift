@@ -405,7 +405,7 @@ struct BrazeSendTests {
                 "`recipients[0].send_to_existing_only` must not be false for an alias."
             ),
             (
-                "/campaigns/trigger/send", #"{"campaign_id":"plain","trigger_properties":[],"broadcast":true}"#,
+                "/campaigns/trigger/send", #"{"campaign_id":"plain","trigger_properties":[1],"broadcast":true}"#,
                 "`trigger_properties` must be an object."
             ),
             (
