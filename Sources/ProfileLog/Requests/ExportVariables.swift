@@ -80,7 +80,7 @@ struct ExportVariables {
         patternSteps = reader.patternSteps
     }
 
-    /// What `template` stands for. `parameter` is where it is.
+    /// The value of `template`. `parameter` is where it is.
     func source(_ template: String, _ parameter: YAMLNode) throws(ExportFault) -> TagValueSource {
         try TagTemplate(template).source { (name) throws(ExportFault) in
             guard let place = places[name] else { throw Self.missing(name, parameter, places) }
@@ -251,7 +251,7 @@ struct ExportVariables {
             }
         }
 
-        /// What the value of `parameter` stands for.
+        /// What the value of `parameter` means.
         private mutating func source(
             _ parameter: ExportObject?, _ owner: ExportObject
         ) throws(ExportFault) -> TagValueSource {

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Commit N writes meta page N % 2 of `data.mdb`. So at each moment the two pages are of commits N and N - 1. A program
 /// that writes over the file begins there and does not know N: its pages are of other commits, and after the next
-/// commit of LMDB the two no longer follow each other. They stay so, since nobody commits to such a file.
+/// commit of LMDB the two no longer follow each other. They stay so: such a file gets no commits.
 ///
 /// The mark in `lock.mdb` is of the first who opened it. If it changes while the store is open, another program opened
 /// the store as if it were alone, and made LMDB's locks again: it does not see the locks of this one.
@@ -124,7 +124,7 @@ final class FileHeads: @unchecked Sendable {
         let hash: UInt64
     }
 
-    /// Both meta pages, while nobody commits.
+    /// Both meta pages, while there is no commit.
     var pages: Pages { Pages(first: page(at: data), second: page(at: data + pageBytes)) }
 
     private func page(at place: UnsafeMutableRawPointer) -> Page {

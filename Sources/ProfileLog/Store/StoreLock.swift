@@ -129,8 +129,8 @@ final class StoreLock: Sendable {
 
     private func release(_ byte: Int64) { _ = profilelog_lock(data, Int16(F_UNLCK), byte, 1) }
 
-    /// Whether `lock.mdb` lacks LMDB's head: it was overwritten while another program has it open. One that nobody has
-    /// open gets another head.
+    /// Whether `lock.mdb` lacks LMDB's head: it was overwritten while another program has it open. One that no program
+    /// has open gets another head.
     var isHeadless: Bool {
         var magic: UInt32 = 0
         return pread(lock, &magic, 4, 0) == 4 && magic != MetaPages.magic

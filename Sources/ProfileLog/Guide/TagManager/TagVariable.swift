@@ -9,11 +9,11 @@ package enum TagValueSource: Hashable, Sendable {
     case variable(Int)
 }
 
-/// A variable of a container: what `{{NAME}}` stands for.
+/// A variable of a container: what `{{NAME}}` means.
 package struct TagVariable: Hashable, Sendable {
     package var name: Name
     package var rule: Rule
-    /// What it stands for if its rule gives nothing; nil for no value.
+    /// Its value if its rule gives nothing; nil for no value.
     package var otherwise: TagValueSource?
     package var format: Format
 
