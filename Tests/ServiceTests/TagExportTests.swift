@@ -351,7 +351,7 @@ struct TagExportTests {
             export(tag: #","blockingTriggerId":["9"]"#), "containerVersion.tag[0].blockingTriggerId[0]",
             "trigger `9`, which is not there"
         ),
-        (export(tag: #","name":"u""#), "containerVersion.tag[0].name", "is given twice"),
+        (export(tag: #","name":"u""#), "name", "is given twice"),
     ]
 
     @Test("A wrong export is refused with its place", arguments: wrong)

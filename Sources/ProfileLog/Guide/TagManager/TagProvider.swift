@@ -42,7 +42,7 @@ package enum TagFault: Hashable, Sendable {
         case .noEventName, .refusedWithoutName: "Give the tag an `eventName`, or check the event's parameter."
         case .noAttributeKey: "Give the tag a `customAttributeKey`, or check the event's parameter."
         case .noAttributeValue: "Give the tag a `customAttributeValue`, or check the event's parameter."
-        case .noSetter: "Send text, a date, a boolean, a signed number or an array of texts."
+        case .noSetter: "Send text, a boolean or a signed number, or on iOS a date or an array of texts."
         case .noUser: "Give the tag an `externalUserId`, or check the event's parameter."
         }
     }
