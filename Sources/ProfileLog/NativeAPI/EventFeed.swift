@@ -5,6 +5,8 @@ package struct EventFeed: Sendable {
     private let log: EventLog
     private let filter: EventFilter
     private var scanned: Position
+    /// The keys of the appends up to `scanned`; nil if they are to be read.
+    private var keys: AppendKeys?
 
     /// Events that are read at once, and the bytes after which a slice ends.
     private static let maxEvents = 64
@@ -39,7 +41,8 @@ package struct EventFeed: Sendable {
     package mutating func next() -> (bytes: [UInt8], isAtEnd: Bool) {
         var text: [UInt8] = []
         do {
-            let page = try log.events(from: scanned.next, limit: Self.maxEvents, where: filter)
+            if keys == nil { keys = try log.appendKeys(before: scanned.next) }
+            let page = try log.events(from: scanned.next, limit: Self.maxEvents, where: filter, keys: &keys)
             var events = EventJSON(log: log)
             for event in page.events {
                 var json = JSONWriter()
@@ -48,7 +51,10 @@ package struct EventFeed: Sendable {
                 text += json.bytes
                 text += Array("\n\n".utf8)
                 scanned = event.position
-                if text.count > Self.maxBytes { return (text, false) }
+                if text.count > Self.maxBytes {
+                    keys = nil
+                    return (text, false)
+                }
             }
             if page.scanned > scanned {
                 scanned = page.scanned

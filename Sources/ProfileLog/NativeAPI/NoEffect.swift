@@ -23,12 +23,9 @@ struct NoEffect {
 
     /// Of what waited and took effect by `decision`, a flush or a report that data was sent.
     init(ofItemsIn decision: RecordedEvent, in log: EventLog) throws {
-        let positions: [Position]
-        switch decision.event {
-        case .pendingFlushed(let flush) where !flush.isQueued: positions = flush.flushed
-        case .dataSent(let items): positions = items
-        default: return
-        }
+        var positions: [Position] = []
+        if case .pendingFlushed(let flush) = decision.event, !flush.isQueued { positions = flush.flushed }
+        if case .dataSent(let items) = decision.event { positions = items }
         let items = try positions.compactMap { try log.event(at: $0) }
         try judge(items, of: decision.user, from: decision.version, at: decision.position, in: log)
     }

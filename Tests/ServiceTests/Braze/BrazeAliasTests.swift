@@ -131,7 +131,7 @@ struct BrazeAliasTests {
     @Test("Fifty aliases share a commit, and each sees those before it")
     func fifty() async throws {
         try await withAPI { api in
-            let objects = (0..<50).map { #"{"alias_name":"\#($0 / 2)","alias_label":"l"}"# }.joined(separator: ",")
+            let objects = (0..<50).map { #"{"alias_name":"n\#($0 / 2)","alias_label":"l"}"# }.joined(separator: ",")
             let answer = await api.say("/users/alias/new", #"{"user_aliases":[\#(objects)]}"#)
             #expect(answer == #"201 {"aliases_processed":50,"message":"success"}"#)
             #expect(try api.log.userCount() == 25)
