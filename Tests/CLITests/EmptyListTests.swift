@@ -130,7 +130,8 @@ struct EmptyListTests {
         let cli = try CLI()
         try cli.succeed("log", "event", "ana", "hello")
         for format in ["table", "json"] {
-            #expect(try cli.succeed("device", "--format", format).errors.contains("There are no devices."))
+            let errors = try cli.succeed("device", "--format", format).errors
+            #expect(errors.split(separator: "There are no devices.", omittingEmptySubsequences: false).count == 2)
         }
         let service = try RemoteTests.Service(cli, "--ephemeral")
         for command in [["users"], ["device"], ["tail", "--no-follow"], ["export", "--profiles"]] {

@@ -125,7 +125,7 @@ package struct Query {
         filter.before = try pastTime("before", now: now)
         if known == nil, filter.order == .occurred, filter.since == nil, filter.before == nil {
             throw APIProblem.invalid(
-                "order", "says of which times `since` and `before` are", remedy: "Send one of them, or omit `order`.")
+                "order", "says of which times `since` and `before` are", remedy: "Give one of them, or omit it.")
         }
         return filter
     }

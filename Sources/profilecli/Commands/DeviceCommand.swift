@@ -42,7 +42,7 @@ struct DeviceList: AsyncParsableCommand {
             return table
         }
         try await pages.print("devices", of: "/v1/devices", by: place.connect()) { [("after", $0["device"].cell)] }
-        if pages.count == 0 { Output.message("There are no devices. \(Suggestion.next("save event jane opened"))") }
+        if pages.count == 0 { Output.message(Suggestion.next("save event jane opened")) }
     }
 }
 
