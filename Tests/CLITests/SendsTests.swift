@@ -75,7 +75,7 @@ struct SendsTests {
     func none() throws {
         let outcome = try cli.succeed("sends", "--message", "winter")
         #expect(outcome.output.isEmpty)
-        #expect(outcome.errors.contains("No message was sent."))
+        #expect(outcome.errors.contains("never seen the campaign, canvas or message winter."))
         #expect(try cli.run("sends", "nobody").status == 1)
     }
 }

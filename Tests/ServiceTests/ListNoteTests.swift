@@ -59,6 +59,14 @@ struct ListNoteTests {
         }
     }
 
+    @Test("A store without an event", arguments: ["/v1/users", "/v1/events", "/v1/devices", "/v1/pending"])
+    func emptyStore(path: String) async throws {
+        try await withAPI { api in
+            let note = await api.get(path).json.at("note")
+            #expect(note == (path == "/v1/pending" ? "Nothing waits." : "The store has no event yet."))
+        }
+    }
+
     @Test("A list with entries has no note")
     func silent() async throws {
         try await withAPI { api in
