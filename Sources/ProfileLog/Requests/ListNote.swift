@@ -72,6 +72,7 @@ package struct ListNote: Sendable {
     package func text(isEmpty: Bool) throws -> String? {
         if let note = try past?.note(log) { return note }
         if !isEmpty { return nil }
+        if none == nil, try log.lastPosition() == .start { return "The store has no event yet." }
         for name in names {
             for value in values(name.parameter) where try !name.isKnown(value) {
                 let near = NearestNames(to: value, among: try name.known()).close.first
