@@ -18,6 +18,7 @@ from bench_machine import machine
 
 USER = "u"
 LINEAR = 2.3  # 2 is linear, 4 is the square; what grows more is listed below the table
+SLACK = 0.06  # seconds that are no growth: the moment after which a read begins again, and the audit
 MORE_TURNS = 6
 # Dimensions, or dimensions and reads, that grow by more, and why.
 EXPLAINED = {
@@ -325,9 +326,9 @@ READS = [
     command("pending"),
     command("rejected"),
     command("device"),
-    command("device", "phone"),
+    command("device", "show", "phone"),
     command("messages", "explain", USER, "--position", "3"),
-    command("rules"),
+    command("rules", "show"),
     command("sends"),
     command("stats"),
     command("whatif", "--without", "name:e"),
@@ -437,7 +438,8 @@ class Store:
         error = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode not in (0, 1):
+        # Some dimensions lack what a read names.
+        if process.returncode not in (0, 1) and b"never seen" not in error:
             sys.exit(f"{words}: {process.returncode} {error[:300]}")
         return usage.ru_utime + usage.ru_stime
 
@@ -459,7 +461,7 @@ def growth(read, small, large, turns):
     as its audit."""
     before, after = small[0].least(read, small[1], turns), large[0].least(read, large[1], turns)
     for _ in range(MORE_TURNS):
-        if after <= LINEAR * before:
+        if after <= LINEAR * before + SLACK:
             break
         before, after = min(before, small[0].least(read, small[1], 1)), min(after, large[0].least(read, large[1], 1))
     return before, after
@@ -501,7 +503,7 @@ def main():
                 continue
             factor = after / max(before, 1e-6)
             row.append(f"{factor:.1f} ({after * 1000:,.0f})")
-            if factor > LINEAR:
+            if after > LINEAR * before + SLACK:
                 reason = EXPLAINED.get((dimension.name, name), EXPLAINED.get(dimension.name))
                 failed = failed or not reason
                 faster.append(f"* {dimension.name}, {size:,} and {2 * size:,}: {name}, {before * 1000:,.0f} and "
@@ -520,7 +522,7 @@ def main():
     if unseen:
         print(f"\nBelow {least * 1000:.0f} ms in each: {', '.join(unseen)}")
     if faster:
-        print(f"\nMore than {LINEAR} times:\n\n" + "\n".join(faster))
+        print(f"\nMore than {LINEAR} times and {SLACK * 1000:.0f} ms:\n\n" + "\n".join(faster))
     sys.exit(1 if failed else 0)
 
 
