@@ -204,7 +204,9 @@ class ClientTests(unittest.TestCase):
             success(users=[{"external_id": "12"}]))
 
     def test_export_of_nobody(self):
-        self.assertEqual(self.client.user_export(external_ids=["none"]), success(users=[], invalid_user_ids=["none"]))
+        answer = self.client.user_export(external_ids=["none"])
+        self.assertIn("No user is known", answer.pop("note"))
+        self.assertEqual(answer, success(users=[], invalid_user_ids=["none"]))
         self.assertEqual(self.client.user_export(email="none@example.com")["users"], [])
 
     def test_export_of_too_many(self):

@@ -62,6 +62,9 @@ AT = "2026-02-01T10:00:00Z"
 AT_MS = "2026-02-01T10:00:00.000Z"
 
 
+NO_USER = "No user is known by any of these identifiers."
+
+
 def ok(**members):
     """Members in the order of the wire, and `message` behind them."""
     return {**members, "message": "success"}
@@ -237,7 +240,7 @@ TABLES = {
         ("some are unknown", IDS, {"external_ids": ["a", "none"], "fields_to_export": ["external_id"]},
          201, ok(users=[{"external_id": "a"}]) | {"invalid_user_ids": ["none"]}),
         ("all are unknown", IDS, {"user_aliases": [{"alias_name": "n", "alias_label": "l"}]},
-         201, ok(users=[]) | {"invalid_user_ids": ["n"]}),
+         201, ok(users=[]) | {"invalid_user_ids": ["n"], "note": NO_USER}),
         ("a user twice", IDS, {"external_ids": ["a", "a"], "fields_to_export": ["external_id"]},
          201, ok(users=[{"external_id": "a"}])),
         ("for nobody", IDS, {}, 400, refused("invalid")),
@@ -480,7 +483,7 @@ TABLES = {
          refused("invalid", "Invalid segment ID", place="segment_id")),
     ],
     "lists": [
-        ("nothing yet", "/events/list", None, 200, {"events": [], "message": "success"}),
+        ("nothing yet", "/events/list", None, 200, {"events": [], "message": "success", "note": ANY}),
         ("names of all kinds", TRACK,
          {"attributes": [{"external_id": "a", "on": True, "tags": ["x", "y", "z"], "pet": {"name": "Rex"},
                           "pets": [{"name": "Rex"}],
@@ -489,7 +492,8 @@ TABLES = {
           "purchases": [purchase(product="p"), purchase(product=12)]},
          201, ok(attributes_processed=1, events_processed=3, purchases_processed=2)),
         ("names of events", "/events/list", None, 200, {"events": ["a", "b"], "message": "success"}),
-        ("a page behind the last", "/events/list?page=1", None, 200, {"events": [], "message": "success"}),
+        ("a page behind the last", "/events/list?page=1", None, 200,
+         {"events": [], "message": "success", "note": "There are no custom events on page 1."}),
         ("a page that is none", "/events/list?page=-1", None, 400, refused("invalid", place="page")),
         ("events", "/events", None, 200, {"events": [
             {"name": name, "description": None, "included_in_analytics_report": False, "status": "Active",
@@ -544,7 +548,7 @@ TABLES = {
              400, refused("invalid", "Invalid Schedule ID", place="schedule_id")),
         ]],
         ("none is left", SCHEDULED + "?end_time=2100-01-01T00:00:00Z", None, 200,
-         {"scheduled_broadcasts": [], "message": "success"}),
+         {"scheduled_broadcasts": [], "message": "success", "note": "No scheduled broadcasts match `end_time`."}),
         ("without an end", SCHEDULED, None, 400, refused("invalid", place="end_time")),
     ],
     "aliases": [
@@ -611,23 +615,23 @@ TABLES = {
     ],
     "merge of e-mail states": [
         ("four pairs", TRACK, {"attributes": [
-            {"external_id": "same", "email": "s@example.com"}, {"external_id": "none"},
+            {"external_id": "same", "email": "s@example.com"}, {"external_id": "free"},
             {"external_id": "chosen", "email": "c@example.com"},
             {"external_id": "chosen", "email_subscribe": "subscribed"},
             {"external_id": "other", "email": "o@example.com"}] + [
                 {"user_alias": {"alias_name": name, "alias_label": "l"}, "_update_existing_only": False,
                  "email": f"{name[0]}@example.com" if name != "other" else "more@example.com",
                  "email_subscribe": "unsubscribed"}
-                for name in ("same", "none", "chosen", "other")]}, 201, ok(attributes_processed=9)),
+                for name in ("same", "free", "chosen", "other")]}, 201, ok(attributes_processed=9)),
         ("merged", MERGE, {"merge_updates": [
             {"identifier_to_merge": {"user_alias": {"alias_name": name, "alias_label": "l"}},
              "identifier_to_keep": {"external_id": name}}
-            for name in ("same", "none", "chosen", "other")]}, 202, ok()),
+            for name in ("same", "free", "chosen", "other")]}, 202, ok()),
         ("an opt-out comes with its address", IDS,
-         {"external_ids": ["same", "none", "chosen", "other"], "fields_to_export": ["external_id", "email_subscribe"]},
+         {"external_ids": ["same", "free", "chosen", "other"], "fields_to_export": ["external_id", "email_subscribe"]},
          201,
          ok(users=[{"external_id": name, "email_subscribe": state} for name, state in [
-             ("same", "unsubscribed"), ("none", "unsubscribed"), ("chosen", "subscribed"), ("other", "subscribed")]])),
+             ("same", "unsubscribed"), ("free", "unsubscribed"), ("chosen", "subscribed"), ("other", "subscribed")]])),
     ],
     "external IDs": [
         ("a user", TRACK, {"attributes": [{"external_id": "a", "level": 1}, {"external_id": "b"}]}, 201,
@@ -646,7 +650,8 @@ TABLES = {
         ("removed, and the one in use", REMOVE, {"external_ids": ["a", "a2"]},
          201, {"removed_ids": ["a"], "removal_errors": [[ANY, 1]], "message": "success"}),
         ("nothing to remove", REMOVE, {"external_ids": []}, 400, refused("invalid", place="external_ids")),
-        ("it leads nowhere", IDS, {"external_ids": ["a"]}, 201, ok(users=[]) | {"invalid_user_ids": ["a"]}),
+        ("it leads nowhere", IDS, {"external_ids": ["a"]}, 201, ok(users=[]) | {"invalid_user_ids": ["a"],
+         "note": NO_USER}),
     ],
     "delete": [
         ("users", TRACK, {"attributes": [{"external_id": "a"}, {"external_id": "b"}, {"email": "c@example.com"}]},
@@ -656,7 +661,8 @@ TABLES = {
          201, ok(deleted=3) | {"dropped": dropped(("external_ids", 1), ("external_ids", 2))}),
         ("by address", DELETE, {"email_addresses": [{"email": "c@example.com", "prioritization": ["unidentified"]}]},
          201, ok(deleted=1)),
-        ("nobody is left", IDS, {"external_ids": ["a", "b"]}, 201, ok(users=[]) | {"invalid_user_ids": ["a", "b"]}),
+        ("nobody is left", IDS, {"external_ids": ["a", "b"]}, 201, ok(users=[]) | {"invalid_user_ids": ["a", "b"],
+         "note": NO_USER}),
         ("nobody named", DELETE, {}, 400, refused("nothing_valid")),
         ("51", DELETE, {"external_ids": [f"u{number}" for number in range(51)]},
          400, refused("too_many_objects", Like("Max Input Length Exceeded.*"))),
