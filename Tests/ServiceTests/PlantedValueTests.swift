@@ -132,7 +132,9 @@ struct PlantedValueTests {
 
     /// Fields whose content an error may repeat: a user, the name of an attribute, a version, a position of the log,
     /// the number of a shadow, of a line.
-    private static let named: Set = ["user", "attribute", "expect", "positions", "position", "generation", "numbers"]
+    private static let named: Set = [
+        "user", "attribute", "expect", "positions", "position", "generation", "first_line", "numbers",
+    ]
 
     /// Checks an error, and an answer of Braze's format that may hold errors. Other answers have values, as they
     /// should.
