@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Times as people type them: without a zone they are those of the local clock.
 enum LocalMoment {
-    /// WHEN as the API reads it anywhere: a local time with its zone. A span counts from the clock of the store, and what
-    /// is unreadable is refused by the API: both stay.
+    /// WHEN as the API reads it anywhere: a local time with its zone. A span counts from the clock of the store, and
+    /// what is unreadable is refused by the API: both stay.
     static func text(_ typed: String) -> String {
         if typed.hasPrefix("-") { return typed }
         return moment(typed)?.text ?? typed

@@ -156,8 +156,8 @@ struct OverwrittenFileTests {
         return [.olderCopied, .olderWritten, .dataCut, .lockEmptied] + (hasRsync ? [.olderSynced] : [])
     }
 
-    /// A commit is in the data file's page and waits for the disk, or its process died there: then the lock file has the
-    /// number of the commit before.
+    /// A commit is in the data file's page and waits for the disk, or its process died there: then the lock file has
+    /// the number of the commit before.
     @Test("A program that comes in the middle of a commit is let in")
     func midCommit() async throws {
         let problems = try await onOwnThread { () throws -> [String] in

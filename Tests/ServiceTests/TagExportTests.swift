@@ -332,9 +332,9 @@ struct TagExportTests {
         ),
         (
             export(variables: constant("b", "{{c}}") + constant("c", "x {{b}}")),
-            "containerVersion.variable[2].parameter[0]", "stands for itself"
+            "containerVersion.variable[2].parameter[0]", "refers to itself"
         ),
-        (export(variables: constant("b", "{{b}}")), "containerVersion.variable[1].parameter[0]", "stands for itself"),
+        (export(variables: constant("b", "{{b}}")), "containerVersion.variable[1].parameter[0]", "refers to itself"),
         (export(variables: chain), "containerVersion.variable[32].parameter[0]", "32 deep"),
         (export(variables: backwards), "containerVersion.variable[33].parameter[0]", "32 deep"),
         (export(variables: constant("a", "x")), "containerVersion.variable[1]", "name of another variable"),

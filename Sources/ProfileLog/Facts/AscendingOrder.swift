@@ -24,8 +24,8 @@ extension RandomAccessCollection {
 }
 
 extension Array {
-    /// The union with `others` in one pass. Both lists are in ascending order of their keys, each key once. `both` gives
-    /// the element for a key that both have, `fresh` the one for a key that only `others` has.
+    /// The union with `others` in one pass. Both lists are in ascending order of their keys, each key once. `both`
+    /// gives the element for a key that both have, `fresh` the one for a key that only `others` has.
     @inlinable
     package func ascendingUnion<Other, Key: Comparable>(
         _ others: [Other], key: (Element) -> Key, otherKey: (Other) -> Key, both: (Element, Other) -> Element,

@@ -6,8 +6,8 @@ extension String {
     /// The text with `shown` in place of each scalar that must not be printed. By default this is the escape that JSON
     /// has for it: so JSON text stays the same JSON.
     ///
-    /// A joiner or a variation selector is printed where writing needs it: in an emoji, between letters of a script that
-    /// joins them, after a character that has variants.
+    /// A joiner or a variation selector is printed where writing needs it: in an emoji, between letters of a script
+    /// that joins them, after a character that has variants.
     package func printable(_ shown: (Unicode.Scalar) -> String = { $0.jsonEscape }) -> String {
         if utf8.allSatisfy({ 0x20...0x7E ~= $0 }) { return self }
         var text = String.UnicodeScalarView()

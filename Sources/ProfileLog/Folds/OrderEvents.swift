@@ -1,5 +1,5 @@
-/// The events of an online shop that bring revenue or take it back (spec/rest-api 1.6), by the numbers that a store gave
-/// to their names.
+/// The events of an online shop that bring revenue or take it back (spec/rest-api 1.6), by the numbers that a store
+/// gave to their names.
 ///
 /// `ecommerce.order_placed` adds its `total_value`, and `ecommerce.order_refunded` takes it away. A cancelled order
 /// keeps its revenue until it is refunded, as with Braze.

@@ -4,8 +4,8 @@ package struct AppendKeys: Sendable {
     /// The first position after the append with that key.
     private var end: UInt64 = 0
 
-    /// Records that are looked at before the first position of a scan: as many as 1,000 events make, with a new user and
-    /// a change of its device each.
+    /// Records that are looked at before the first position of a scan: as many as 1,000 events make, with a new user
+    /// and a change of its device each.
     private static let mostBefore: UInt64 = 3_000
 
     init(before position: UInt64, in view: borrowing LogView) throws {

@@ -45,7 +45,8 @@ public struct PreparedAppend: Sendable {
     var deferred: [Int: Deferred] = [:]
     /// The devices on which items are saved or logged, by item.
     var devices: [Int: Name] = [:]
-    /// When each item was recorded, ascending; empty if the commit decides that, as it does but for an import of a past.
+    /// When each item was recorded, ascending; empty if the commit decides that, as it does but for an import of a
+    /// past.
     var recordedTimes: [Timestamp] = []
     /// What the request skipped. It is stored after all items, in the user's stream if the user exists then.
     var leftOut: [(user: UserID?, items: [LeftOut])] = []

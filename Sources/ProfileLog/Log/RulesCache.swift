@@ -26,8 +26,8 @@ final class RulesCache: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The rules by which events in `view` are folded; nil if there is nothing to mind. There may be later ones among them:
-    /// they hold for later events only.
+    /// The rules by which events in `view` are folded; nil if there is nothing to mind. There may be later ones among
+    /// them: they hold for later events only.
     func timeline(_ view: LogView) throws -> RulesTimeline? {
         try state.withLock { state in
             if view.last > state.last { try Self.catchUp(&state, view) }

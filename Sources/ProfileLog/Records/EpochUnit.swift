@@ -18,8 +18,8 @@ package enum EpochUnit: String, CaseIterable, Sendable {
     /// numbers of another.
     private static let plausibleSeconds = 946_684_800.0...7_258_118_400.0
 
-    /// The moment that `number` is in this unit, with an error below a microsecond; nil for what is no number, or a year
-    /// beyond 9999.
+    /// The moment that `number` is in this unit, with an error below a microsecond; nil for what is no number, or a
+    /// year beyond 9999.
     package func moment(_ number: AttributeValue) -> Timestamp? {
         switch number {
         case .int(let whole):

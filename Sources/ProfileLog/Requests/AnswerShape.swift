@@ -4,8 +4,8 @@ internal import ProfileLogGuide
 ///
 ///     static let shape: AnswerShape = ["users": [UserJSON.shape], "total": .integer, "more?": .boolean]
 ///
-/// It is declared next to the code that writes the value. OpenAPI shows it as a JSON Schema, and a debug build compares each
-/// success with it (``APIRouter``), so an answer and its description cannot differ.
+/// It is declared next to the code that writes the value. OpenAPI shows it as a JSON Schema, and a debug build compares
+/// each success with it (``APIRouter``), so an answer and its description cannot differ.
 package indirect enum AnswerShape: Sendable {
     case text, integer, boolean
     /// An integer or a fraction.

@@ -172,7 +172,7 @@ struct ExportVariables {
             case .reading:
                 throw .wrong(
                     node.refusal(
-                        "refers to `\(APIProblem.shown(declared[place].name.text))`, which stands for itself",
+                        "refers to `\(APIProblem.shown(declared[place].name.text))`, which refers to itself",
                         remedy: "Take one of the references out."))
             case .unread:
                 guard path.count < maxDepth else { throw Self.tooDeep(node) }

@@ -77,8 +77,8 @@ package enum BrokenPage {
     }
 
     /// Whether `address` lies in a map of a store (known by its size), of its first pages or of its lock file, or
-    /// `instruction` in LMDB's code. Reads the system's list of this process's maps, with lines as `7f0000000000-7f0000001000 r-xp 00000000
-    /// 00:00 0 /usr/lib/liblmdb.so.0`. True where there is no list.
+    /// `instruction` in LMDB's code. Reads the system's list of this process's maps, with lines as
+    /// `7f0000000000-7f0000001000 r-xp 00000000 00:00 0 /usr/lib/liblmdb.so.0`. True where there is no list.
     ///
     /// For a signal handler: it neither locks nor allocates.
     private static func isOfStore(_ address: UInt, in instruction: UInt?, file: Int32) -> Bool {

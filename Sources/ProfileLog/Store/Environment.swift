@@ -21,8 +21,8 @@ package final class Environment: @unchecked Sendable {
     private let folder: FolderLock
     private let lock: StoreLock
     private let heads: FileHeads
-    /// Whether the data file is a mix of two when it is opened: it was overwritten while a program wrote. It can be read
-    /// as far as it is whole.
+    /// Whether the data file is a mix of two when it is opened: it was overwritten while a program wrote. It can be
+    /// read as far as it is whole.
     package let isMixed: Bool
     /// LMDB's handle. Each transaction holds this lock for reading; `reopenForReading` replaces the handle. Nil if that
     /// failed.
@@ -52,8 +52,8 @@ package final class Environment: @unchecked Sendable {
         self.files = files
         self.isAlone = isAlone
         self.synced = Atomic(synced)
-        // Another process may have written its commit into the data file, and wait for the disk before it says so in the
-        // lock file, from which the first transaction takes the number.
+        // Another process may have written its commit into the data file, and wait for the disk before it says so in
+        // the lock file, from which the first transaction takes the number.
         seen = Atomic(max(synced - 1, 0))
         _ = lock.isCut  // notes the lengths
         if isMixed { refuseWrites(.filesChanged(path: path)) }

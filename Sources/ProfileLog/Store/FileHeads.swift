@@ -1,7 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// The beginnings of a store's two files as all processes see them, through maps of their own: a look is no system call.
+/// The beginnings of a store's two files as all processes see them, through maps of their own: a look is no system
+/// call.
 ///
 /// Commit N writes meta page N % 2 of `data.mdb`. So at each moment the two pages are of commits N and N - 1. A program
 /// that writes over the file begins there and does not know N: its pages are of other commits, and after the next

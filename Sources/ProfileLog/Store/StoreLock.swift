@@ -5,13 +5,13 @@ internal import Synchronization
 /// The lock on a store's data file itself, whatever path leads to it (docs/decisions/0012).
 ///
 /// LMDB's locks are in `lock.mdb`, next to the path that was opened. If another path leads to the same `data.mdb` with
-/// another lock file (a link, a mount of the one file), both programs would write without a common lock. So each opening
-/// locks one byte of `data.mdb`, far after its end: the byte that belongs to its lock file. Then it asks whether another
-/// byte is locked. The lock comes first: of two that come at once, one at least sees the other. The first who opens a
-/// lock file marks it (`FileHeads`).
+/// another lock file (a link, a mount of the one file), both programs would write without a common lock. So each
+/// opening locks one byte of `data.mdb`, far after its end: the byte that belongs to its lock file. Then it asks
+/// whether another byte is locked. The lock comes first: of two that come at once, one at least sees the other. The
+/// first who opens a lock file marks it (`FileHeads`).
 ///
-/// These are open-file-description locks: they belong to the file, not to its path, and end with this descriptor or this
-/// process alone. LMDB has no lock on `data.mdb`.
+/// These are open-file-description locks: they belong to the file, not to its path, and end with this descriptor or
+/// this process alone. LMDB has no lock on `data.mdb`.
 final class StoreLock: Sendable {
     private let path: String
     private let data: Int32
@@ -28,8 +28,9 @@ final class StoreLock: Sendable {
     /// Bytes before the range: locked by who writes, and by who opens.
     private static let (writing, opening) = (begin - 1, begin - 2)
 
-    /// Opens the files of the store in `path`, makes those that are missing with `mode`, and takes the lock: shared with
-    /// those who use the same lock file, or `alone`. Throws `openElsewhere` if it is in use with another lock file.
+    /// Opens the files of the store in `path`, makes those that are missing with `mode`, and takes the lock: shared
+    /// with those who use the same lock file, or `alone`. Throws `openElsewhere` if it is in use with another lock
+    /// file.
     ///
     /// No environment of this process may have `lock.mdb` open: closing it drops LMDB's locks.
     init(_ path: String, alone: Bool, mode: mode_t, isDiskFull: Bool) throws(StorageError) {
@@ -143,8 +144,8 @@ final class StoreLock: Sendable {
 
     // MARK: - The files' lengths
 
-    /// Makes room for LMDB's lock file on a disk that is almost full: LMDB writes to it through a map, and where a block
-    /// is missing that is a crash (SIGBUS). Throws `noRoomToOpen` if there is no room.
+    /// Makes room for LMDB's lock file on a disk that is almost full: LMDB writes to it through a map, and where a
+    /// block is missing that is a crash (SIGBUS). Throws `noRoomToOpen` if there is no room.
     private func reserve() throws(StorageError) {
         var status = stat()
         let hasBlocks = fstat(lock, &status) == 0 && status.st_blocks > 0

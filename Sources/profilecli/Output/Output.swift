@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Standard output: data only, and no error when the reader has gone.
 ///
-/// All text goes through here, and a line of it holds nothing that must not be printed (`String.oneLine`): a name that a
-/// client chose cannot write into a terminal. JSON stays the same JSON, for what is shown is its escape.
+/// All text goes through here, and a line of it holds nothing that must not be printed (`String.oneLine`): a name that
+/// a client chose cannot write into a terminal. JSON stays the same JSON, for what is shown is its escape.
 enum Output {
     /// The reader of standard output has closed it: the program ends quietly.
     struct ReaderHasGone: Error {}

@@ -42,7 +42,7 @@ struct UserIDTests {
         #expect(UserID.alias(label: label, name: name).description == text)
     }
 
-    @Test("A backslash before another byte stands for itself")
+    @Test("A backslash before another byte refers to itself")
     func lenient() {
         #expect(UserID(#"alias:a\b:c"#) == .alias(label: #"a\b"#, name: "c"))
     }

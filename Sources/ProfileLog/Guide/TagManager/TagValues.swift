@@ -8,7 +8,8 @@ package struct TagValues {
     private var values: [Int: AttributeValue?] = [:]
     private var failures: [Int: Int?] = [:]
 
-    /// Characters that text with variables has at most. The SDK takes no text of a tenth of it, so what is cut is refused.
+    /// Characters that text with variables has at most. The SDK takes no text of a tenth of it, so what is cut is
+    /// refused.
     private static let maxCharacters = 4_096
 
     init(_ container: TagContainer, _ event: AppEvent) { (self.container, self.event) = (container, event) }
