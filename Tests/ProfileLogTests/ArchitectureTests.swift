@@ -1,14 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("ARCHITECTURE.md")
 struct ArchitectureTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     /// The text of the files that declare or extend each suite.
     private static func suites() throws -> [String: [String]] {
-        let folder = root.appendingPathComponent("Tests")
+        let folder = Repository.file("Tests")
         let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
         var suites: [String: [String]] = [:]
         for path in paths where path.hasSuffix(".swift") {
@@ -21,7 +19,7 @@ struct ArchitectureTests {
 
     @Test("Each test that is said to hold a promise exists")
     func promises() throws {
-        let document = try String(contentsOf: Self.root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)
+        let document = try Repository.text("ARCHITECTURE.md")
         let table = try #require(document.components(separatedBy: "| held by |").dropFirst().first)
         let rows = try #require(table.components(separatedBy: "\n\n").first).split(separator: "\n").dropFirst()
         #expect(rows.count == 11)

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -10,8 +11,7 @@ import Testing
 /// this one.
 @Suite("A store of format 1 is read for ever")
 struct GoldenStoreTests {
-    private static let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Fixtures/format-1/data.mdb")
+    private static let fixture = Repository.file("Tests/Fixtures/format-1/data.mdb")
     private static let start: Int64 = 1_800_000_000_000_000
 
     private static func at(_ seconds: Int64, offset: Int32 = 0) -> OccurredAt {

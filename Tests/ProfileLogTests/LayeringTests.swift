@@ -1,12 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Each room is a target, and depends on lower rooms only.
 @Suite("Rooms")
 struct LayeringTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    private static let sources = root.appendingPathComponent("Sources")
+    private static let sources = Repository.file("Sources")
 
     /// The rooms of the library from the lowest to the highest, with those that each depends on.
     private static let rooms: [(name: String, below: Set<String>)] = [
@@ -20,7 +19,7 @@ struct LayeringTests {
 
     @Test("A room depends on lower rooms only")
     func directions() throws {
-        let manifest = try String(contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        let manifest = try Repository.text("Package.swift")
         var lower: Set<String> = []
         for room in Self.rooms {
             let target = Self.target(room.name)

@@ -262,8 +262,7 @@ struct PlantedValueTests {
 
     /// A line of every kind that a store of format 1 has.
     private func exportedLines() async throws -> [AttributeValue] {
-        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Fixtures/format-1/data.mdb")
+        let fixture = Repository.file("Tests/Fixtures/format-1/data.mdb")
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.copyItem(at: fixture, to: folder.appendingPathComponent("data.mdb"))

@@ -38,8 +38,7 @@ public struct Shim: Sendable {
 
     /// Compiles `Tests/faults/fault.c`, which makes a counted system call fail.
     public static func faults() throws -> Shim {
-        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        return try Shim(String(contentsOf: tests.appending(path: "faults/fault.c"), encoding: .utf8))
+        try Shim(Repository.text("Tests/faults/fault.c"))
     }
 
     /// The variables under which a program uses the library, and `others`.

@@ -1,0 +1,81 @@
+import Foundation
+import ProfileLog
+import TestSupport
+import Testing
+
+/// `users --where` and `stats --plot`.
+@Suite("profilecli users --where")
+struct WhereTests {
+    private let cli: CLI
+
+    init() throws {
+        cli = try CLI()
+        let log = try EventLog(path: cli.store, create: true)
+        let context = EventContext(source: .rest)
+        for (index, user) in ["ana", "ben", "cem"].enumerated() {
+            let level = AttributeChange("level", .set(.int(Int64(index))))
+            let shoes = Purchase(product: "shoes", currency: "EUR", price: 9.5, quantity: 1)
+            _ = try log.append(
+                [
+                    .customAttributesChanged([level]), .customEventLogged(CustomEvent(name: "purchase")),
+                    .purchaseLogged(shoes), .userAttributesChanged([UserAttributeChange(.country, .string("DE"))]),
+                ], to: .externalID(user), context: context)
+        }
+    }
+
+    @Test("Users, their number and the past")
+    func users() throws {
+        let found = try cli.succeed("users", "--where", "custom.level >= 1", "--format", "json").lines
+        #expect(found.count == 2 && found[0].contains(#""id":"ben""#), "\(found)")
+        #expect(try cli.succeed("users", "--where", "custom.level >= 1", "--count").lines == ["2"])
+        #expect(try cli.succeed("users", "--where", "custom.level >= 1", "--as-of", "10", "--count").lines == ["1"])
+        #expect(try cli.succeed("users", "--where", "custom.level >= 0", "-n", "1").output.contains("ana"))
+        #expect(try cli.run("users", "--where", "custom.level > 9").errors.contains("No users match `where`."))
+    }
+
+    @Test("A mistake is told with its column, as docs/where.md shows it")
+    func mistake() throws {
+        let outcome = try cli.run("users", "--where", "exists(custom.levl)")
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("--where names an attribute that the store has never seen (column 15)"))
+        #expect(outcome.errors.contains("Did you mean `level`?"))
+    }
+
+    @Test("Bars fit the terminal, and the longest takes what is left", arguments: [30, 60, 200])
+    func bars(width: Int) throws {
+        let lines = try cli.run(
+            "stats", "--plot", "purchase", "--length", "3", environment: ["COLUMNS": "\(width)"]
+        ).lines
+        #expect(lines.count == 3)
+        #expect(lines.map(\.count).max() == width, "\(lines)")
+        #expect(lines[2].contains("  3  █") && !lines[0].contains("█"))
+    }
+
+    @Test("Revenue is drawn by currency, and JSON has the numbers")
+    func revenue() throws {
+        let lines = try cli.succeed("stats", "--plot", "revenue", "--length", "1").lines
+        #expect(lines.count == 2 && lines[0] == "EUR" && lines[1].contains("28.50"), "\(lines)")
+        let json = try cli.succeed("stats", "--plot", "purchases:shoes", "--length", "1", "--format", "json").output
+        #expect(json.contains(#""count":3"#), "\(json)")
+        for (slip, meant) in [("purchas", "event:purchase"), ("revenue:shoos", "revenue:shoes")] {
+            let outcome = try cli.run("stats", "--plot", slip)
+            #expect(outcome.status == 64 && outcome.errors.contains("Did you mean `\(meant)`?"), "\(outcome.errors)")
+        }
+    }
+
+    @Test("Every command in docs/where.md works")
+    func documented() throws {
+        let text = try Repository.text("docs/where.md")
+        let commands = text.split(separator: "\n").filter { $0.hasPrefix("profilecli ") }
+        #expect(commands.count >= 6)
+        for command in commands {
+            // Words are separated by blanks, but not in quotes.
+            let parts = command.split(separator: "'", omittingEmptySubsequences: false)
+            let words = parts.enumerated().flatMap { index, part in
+                index.isMultiple(of: 2) ? part.split(separator: " ").map(String.init) : [String(part)]
+            }
+            let outcome = try cli.run(Array(words.dropFirst()))
+            #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+        }
+    }
+}
