@@ -18,16 +18,13 @@ package final class SlowPath: TaskExecutor {
         self.yields = yields
     }
 
-    /// Runs `work` on a thread of the pool.
-    package static func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value
-    {
-        try await withTaskExecutorPreference(shared) { try await onPool(work) }
+    /// Runs `work` on a thread of the pool, from its first line on: a `@concurrent` closure begins by leaving the
+    /// caller's thread. A forwarded one would not: the optimiser drops a hop that only a call follows.
+    package static func run<Value: Sendable>(
+        _ work: @concurrent @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withTaskExecutorPreference(shared, operation: work)
     }
-
-    @concurrent
-    private static func onPool<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value { try await work() }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
