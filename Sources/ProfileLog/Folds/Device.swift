@@ -226,4 +226,9 @@ package enum SendCause: Hashable, Sendable {
     case foreground
     /// Time has passed.
     case timer
+
+    /// All that is due is sent: the interval counts only for the first.
+    package mutating func follow() {
+        if self == .timer { self = .foreground }
+    }
 }

@@ -108,10 +108,10 @@ struct DeviceEndpoints {
 
     func send(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
-        let isRequested = try fields.optionalFlag("requested") ?? true
+        let cause: SendCause = try fields.optionalFlag("requested") ?? true ? .request : .timer
         let context = try Self.deviceContext(fields)
         _ = try knownDevice(request)
-        let positions = try await store.perform { log in try log.send(device, isRequested: isRequested, context) }
+        let positions = try await store.perform { log in try log.send(from: device, cause, context) }
         return try answer(on: device, positions.last, sent: positions)
     }
 

@@ -401,7 +401,7 @@ struct DeviceLogTests {
         let item = try log.append([saved], to: .device("d"), context: .saved(on: "d")).last
         for _ in 0..<2 { _ = try log.launch(device: "d") }
         #expect(try log.outcome(of: item) == .queued)
-        _ = try log.send("d", isRequested: true)
+        _ = try log.send(from: "d", .request)
         #expect(try log.outcome(of: item) != .queued)
     }
 

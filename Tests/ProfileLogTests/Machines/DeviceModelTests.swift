@@ -162,7 +162,7 @@ private struct DeviceLife {
         }
         _ = try one(logs).change(change, of: device, context: context())
         if random.next(below: 3) == 0 {
-            _ = try one(logs).send(device, isRequested: random.next(below: 2) == 0, context())
+            _ = try one(logs).send(from: device, random.next(below: 2) == 0 ? .request : .timer, context())
         }
     }
 

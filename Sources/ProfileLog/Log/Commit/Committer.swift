@@ -20,12 +20,20 @@ package struct Committer: Sendable {
 
     /// As `EventLog.commit(decidingUnderLock:)`.
     func commit(decidingUnderLock decide: () throws -> PreparedAppend?) throws -> AppendReceipt? {
-        let outcome = commitTogether([], false, isUndecided: true) { try decide().map { [$0] } ?? [] }
-        caches.writeIndexIfDue()
-        switch outcome {
-        case .answered(let answers): return try answers.first?.get()
-        case .givenUp(_, let refusal): throw refusal
-        case .undecided(let error): throw error
+        try commit { decider in try decide().map { try decider.decide($0) } }
+    }
+
+    /// Runs `body` while the write lock is held, and stores all that it decides, in one commit. If it throws, nothing
+    /// is stored.
+    func commit<Value: Sendable>(_ body: (inout Decider) throws -> Value) throws -> Value {
+        do {
+            let value = try commitOnly(body)
+            caches.writeIndexIfDue()
+            return value
+        } catch let half as Decider.HalfDecided {
+            throw half.refusal
+        } catch let error as StorageError {
+            throw AppendError(error)
         }
     }
 
@@ -36,52 +44,43 @@ package struct Committer: Sendable {
     ) -> [Result<AppendReceipt, AppendError>] {
         var group = appends
         while true {
-            switch commitTogether(group, endsAtRefusal) {
-            case .answered(let answers): return answers
-            case .givenUp(at: 0, let refusal): return [.failure(refusal)]
-            case .givenUp(let index, _): group = group.prefix(index)
-            case .undecided(let error): return [.failure(AppendError(error))]
+            var answers: [Result<AppendReceipt, AppendError>] = []
+            do {
+                try commitOnly { try $0.decide(group, endsAtRefusal, &answers) }
+                return answers
+            } catch let half as Decider.HalfDecided {
+                // Those before it are decided again without it.
+                if answers.isEmpty { return [.failure(half.refusal)] }
+                group = group.prefix(answers.count)
+            } catch {
+                // A failed commit refuses the appends in it. A failure before the commit refuses all.
+                let count = answers.isEmpty ? group.count : answers.count
+                return Array(repeating: .failure(AppendError(error)), count: count)
             }
         }
     }
 
-    private enum Outcome {
-        case answered([Result<AppendReceipt, AppendError>])
-        /// Nothing is stored: the append at this place of the group was refused after a part of it was recorded.
-        case givenUp(at: Int, AppendError)
-        /// Nothing is stored: the appends could not be decided.
-        case undecided(any Error)
-    }
-
-    private struct Undecided: Error {
-        let error: any Error
-    }
-
-    /// - Parameters:
-    ///   - isUndecided: whether `decide` gives the appends, while the write lock is held.
-    ///   - decide: is called in that case only.
-    private func commitTogether(
-        _ appends: ArraySlice<PreparedAppend>, _ endsAtRefusal: Bool, isUndecided: Bool = false,
-        deciding decide: () throws -> ArraySlice<PreparedAppend> = { [] }
-    ) -> Outcome {
-        store.writing.withLock { _ in
-            var appends = appends
-            var answers: [Result<AppendReceipt, AppendError>] = []
+    private func commitOnly<Value: Sendable>(_ body: (inout Decider) throws -> Value) throws -> Value {
+        try store.writing.withLock { _ in
+            let begin = ContinuousClock.now
+            var value: Value?
+            var report = CommitReport()
             do {
-                let begin = ContinuousClock.now
-                var report = CommitReport()
                 var end: HistoryCursor?
                 try store.environment.withWriteTransaction { transaction in
                     let seen = try store.catchUpWriting(transaction)
-                    do { if isUndecided { appends = try decide() } } catch { throw Undecided(error: error) }
-                    (answers, report) = try decideAndApply(appends, seen, endsAtRefusal, transaction)
-                    if report.events == 0 {
-                        if answers.contains(where: \.isRepetition) {
-                            try store.environment.syncWhatIsSeen(by: transaction)
-                        }
+                    var decider = try self.decider(after: seen)
+                    value = try body(&decider)
+                    let repeats = decider.repeats
+                    let batch = decider.batch()
+                    if batch.count == 0 {
+                        if repeats { try store.environment.syncWhatIsSeen(by: transaction) }
                         throw NothingToStore()
                     }
-                    end = try store.cursor(at: seen.last + UInt64(report.events), transaction)
+                    try store.options.transport.deliver(batch)
+                    try batch.apply(to: transaction, store.environment.tables)
+                    (report.events, report.bytes) = (batch.count, batch.bytes.count)
+                    end = try store.cursor(at: seen.last + UInt64(batch.count), transaction)
                 }
                 store.lastSeen.withLock { $0 = end }
                 store.tail.withWriting { $0.uncommitted = nil }
@@ -89,68 +88,39 @@ package struct Committer: Sendable {
                 store.options.onCommit?(report)
             } catch is NothingToStore {
                 store.tail.withWriting { $0.uncommitted = nil }
-            } catch let undecided as Undecided {
-                return .undecided(undecided.error)
-            } catch let half as HalfDecided {
-                takeBackTail()
-                return .givenUp(at: half.index, half.refusal)
             } catch {
-                if store.tail.withReading({ $0.uncommitted != nil }) { takeBackTail() }
-                if isUndecided, appends.isEmpty { return .undecided(AppendError(error)) }
-                // A failed commit refuses the appends in it. A failure before the commit refuses all.
-                let count = answers.isEmpty ? appends.count : answers.count
-                return .answered(Array(repeating: .failure(AppendError(error)), count: count))
+                takeBackTail()
+                throw error
             }
-            return .answered(answers)
+            guard let value else { preconditionFailure("A commit ended before it was decided.") }
+            return value
         }
     }
 
     private struct NothingToStore: Error {}
 
-    /// The append at `index` of the group was refused after a part of it was recorded.
-    private struct HalfDecided: Error {
-        let index: Int
-        let refusal: AppendError
-    }
-
-    private func decideAndApply(
-        _ appends: ArraySlice<PreparedAppend>, _ seen: LogView, _ endsAtRefusal: Bool,
-        _ transaction: borrowing WriteTransaction
-    ) throws -> ([Result<AppendReceipt, AppendError>], CommitReport) {
+    /// A decider of what comes after all that `seen` shows.
+    private func decider(after seen: LogView) throws -> Decider {
         let view = LogView(
             handle: seen.handle, tail: seen.tail, tables: seen.tables, nameTable: store.names,
             checkpoint: seen.checkpoint, last: .max, flush: seen.flush, storedNames: seen.storedNames)
         let recordedAt = store.recordedAtNow(seen)
         store.tail.withWriting { $0.uncommitted = seen.last + 1 }
-        var decider = try Decider(
+        return try Decider(
             view: view, names: store.names, braze: store.braze,
             itemsPerDevice: store.options.pendingItemsPerDevice,
             tables: store.messageTables, rules: store.rules, recordedAt: recordedAt, firstPosition: seen.last + 1)
-        var answers: [Result<AppendReceipt, AppendError>] = []
-        answers.reserveCapacity(appends.count)
-        // Lent by the span: an append has a dozen parts to retain.
-        let span = appends.span
-        for index in span.indices {
-            if endsAtRefusal, answers.last?.isRefusal == true { break }
-            do {
-                guard let receipt = try decider.decideIfItFits(span[index], isFirst: answers.isEmpty) else { break }
-                answers.append(.success(receipt))
-            } catch let error as AppendError {
-                answers.append(.failure(error))
-            } catch let half as Decider.HalfDecided {
-                throw HalfDecided(index: answers.count, refusal: half.refusal)
-            }
-        }
-        let batch = decider.batch()
-        if batch.count > 0 {
-            try store.options.transport.deliver(batch)
-            try batch.apply(to: transaction, store.environment.tables)
-        }
-        return (answers, CommitReport(events: batch.count, bytes: batch.bytes.count))
     }
 
-    /// Rebuilds the tail after a failed commit: it holds events that are not in the log.
+    /// Rebuilds the tail after a failed commit, if it holds events that are not in the log.
     private func takeBackTail() {
+        guard
+            store.tail.withWriting({ tail in
+                guard let uncommitted = tail.uncommitted else { return false }
+                if tail.last < uncommitted { tail.uncommitted = nil }
+                return tail.last >= uncommitted
+            })
+        else { return }
         do {
             try store.environment.withReadTransaction { try store.rebuildTail($0) }
         } catch {
@@ -212,8 +182,6 @@ package struct Committer: Sendable {
 
 extension Result<AppendReceipt, AppendError> {
     fileprivate var isRefusal: Bool { if case .failure = self { true } else { false } }
-
-    fileprivate var isRepetition: Bool { if case .success(let receipt) = self { receipt.isRepetition } else { false } }
 }
 
 extension AppendError {

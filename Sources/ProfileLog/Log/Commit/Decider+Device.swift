@@ -99,6 +99,49 @@ extension Decider {
         }
         return flush
     }
+
+    // MARK: - One thing after another
+
+    /// Flushes what the device's launch takes, chunk by chunk; the answer has the positions of the `pendingFlushed`
+    /// events. Ends early if the commit has no more room.
+    ///
+    /// Once some of it was sent, `input` does not wait for the interval again.
+    mutating func handOver(
+        on device: Name, _ input: inout FlushInput, _ context: EventContext
+    ) throws -> [Position] {
+        var positions: [Position] = []
+        while hasRoom, let position = try perform(.flush(input), on: device, context).last {
+            positions.append(position)
+            let body = RecordBody(try header(at: position.rawValue).body)
+            if let body, !body.isQueued, !body.flushed.isEmpty { input.cause.follow() }
+        }
+        return positions
+    }
+
+    /// Sends what the SDK on `device` took, if it may; the answer has the positions of the `dataSent` events.
+    mutating func send(
+        from device: Name, _ cause: inout SendCause, limit: Int, _ context: EventContext
+    ) throws -> [Position] {
+        var positions: [Position] = []
+        while let position = try perform(.send(cause, limit: limit), on: device, context).last {
+            positions.append(position)
+            cause.follow()
+        }
+        return positions
+    }
+
+    /// Processes what was captured, if a launch made the SDK: the app does not wait for it any more.
+    mutating func processCaptured(on device: Name, _ context: EventContext) throws -> [Position] {
+        guard try view.device(device).hasProcessible else { return [] }
+        return try perform(.push(.initialize), on: device, context)
+    }
+
+    /// Lets `intent` happen on `device`; the positions of its events.
+    private mutating func perform(
+        _ intent: DeviceIntent, on device: Name, _ context: EventContext
+    ) throws -> [Position] {
+        try decide(PreparedAppend(.device(device, intent, context))).positions
+    }
 }
 
 extension AppendError {

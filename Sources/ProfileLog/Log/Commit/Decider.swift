@@ -26,6 +26,8 @@ struct Decider: ~Copyable {
     var asideCount: UInt64 = 0
     /// Its idempotency key, until its first record takes it.
     var key: AppendField?
+    /// Whether an append was stored before.
+    private(set) var repeats = false
     /// What the devices with in-app messages became by the records so far, for those that were asked for.
     private var statuses: [Name: DeviceStatus] = [:]
     /// The declarations of in-app messages that this commit stores, compiled.
@@ -69,11 +71,28 @@ struct Decider: ~Copyable {
 
     // MARK: - Deciding
 
-    /// As `decide`; nil if the commit has no room for the append. The first append always has.
-    mutating func decideIfItFits(_ append: borrowing PreparedAppend, isFirst: Bool) throws -> AppendReceipt? {
-        if !isFirst, byteCount + append.byteCount > Limits.bytesPerCommit { return nil }
-        return try decide(append)
+    /// Decides the first of `appends`, as many as fit into the commit, and adds their answers to `answers`. With
+    /// `endsAtRefusal` the first refusal is the last answer.
+    mutating func decide(
+        _ appends: ArraySlice<PreparedAppend>, _ endsAtRefusal: Bool,
+        _ answers: inout [Result<AppendReceipt, AppendError>]
+    ) throws {
+        answers.reserveCapacity(appends.count)
+        // Lent by the span: an append has a dozen parts to retain.
+        let span = appends.span
+        for index in span.indices {
+            if index > 0, byteCount + span[index].byteCount > Limits.bytesPerCommit { return }
+            do {
+                answers.append(.success(try decide(span[index])))
+            } catch let error as AppendError {
+                answers.append(.failure(error))
+                if endsAtRefusal { return }
+            }
+        }
     }
+
+    /// Whether there is room for what a device does with all that it holds.
+    var hasRoom: Bool { byteCount < Limits.bytesPerCommit / 4 }
 
     /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit.
     /// Damage refuses only the appends that need the damaged part.
@@ -97,8 +116,11 @@ struct Decider: ~Copyable {
             case .void(let request, let context): earlier = try decideVoid(request, context, of: append)
             }
             // A retry may name what was erased since: it must not come back.
-            if earlier != nil { names.truncate(to: namesBefore) }
-            if let earlier { return earlier }
+            if let earlier {
+                names.truncate(to: namesBefore)
+                repeats = true
+                return earlier
+            }
             let first = Position(rawValue: nextPosition - asideCount - UInt64(places.count))
             var receipt = AppendReceipt(first: first, places: places, isRepetition: false, note: append.note)
             receipt.raised = try versions(raisedBy: nextPosition - asideCount..<nextPosition)

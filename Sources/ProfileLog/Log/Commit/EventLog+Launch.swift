@@ -4,8 +4,8 @@ extension EventLog {
     /// is queued and takes no effect.
     ///
     /// A launch that died before its flush was done is finished first, under its own position. What is saved while this
-    /// one runs waits for the next. Each step is durable on its own, so a caller that dies leaves a launch that the
-    /// next call finishes.
+    /// one runs waits for the next. It is two commits, the start of the app and all that its SDK does then: a caller
+    /// that dies in between leaves a launch that the next call finishes.
     public func launch(
         device: String, kind: LaunchKind = .cold, flushing lists: Set<PendingKind> = Set(PendingKind.allCases),
         context: EventContext = EventContext(source: .app)
@@ -19,21 +19,47 @@ extension EventLog {
         dyingAfter step: LaunchStep?, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> LaunchReport {
         let launch = try PreparedAppend.device(device, .launch(kind, lists: lists), context)
+        // One sending for all launches, users and events here: only the first waits for the interval.
         var flush = FlushInput(limit: options.itemsPerFlush, cause: kind.isInBackground ? .timer : .foreground)
         var report = LaunchReport()
-        // One sending for all launches, users and events here: only the first waits for the interval.
-        // Before the first unlock nothing can be read, also for that.
-        if kind != .locked { report.finished = try handOver(on: device, &flush, context) }
-        let receipt = try commit(launch)
-        report.position = try position(of: .appLaunched, in: receipt)
-        report.user = receipt.places.last?.user
+        repeat {
+            try commit { decider in
+                // Before the first unlock nothing can be read.
+                if kind != .locked { report.finished += try decider.handOver(on: Name(device), &flush, context) }
+                guard decider.hasRoom else { return }
+                let receipt = try decider.decide(launch)
+                report.user = receipt.places.last?.user
+                report.position =
+                    try receipt.positions.first { try decider.header(at: $0.rawValue).kind == .appLaunched }
+                    ?? receipt.last
+            }
+        } while report.user == nil
         if step == .launched { return report }
-        try processCaptured(on: device, context)
         flush.staysQueued = step == .handed
-        if step == nil { report.sent = try send(device, flush.cause, context) }
-        if !report.sent.isEmpty { flush.cause = .foreground }
-        report.flushed = try handOver(on: device, &flush, context)
+        let done = try startSDK(on: device, &flush, context)
+        (report.sent, report.flushed) = (done.sent, done.flushed)
         return report
+    }
+
+    /// What the SDK on `device` does when the app has started, in one commit: it processes what was captured, sends
+    /// what it took before, and takes what waits. The answer has the positions of the events.
+    func startSDK(
+        on device: String, _ flush: inout FlushInput, _ context: EventContext
+    ) throws(AppendError) -> (processed: [Position], sent: [Position], flushed: [Position]) {
+        var done: (processed: [Position], sent: [Position], flushed: [Position]) = ([], [], [])
+        let name = Name(device)
+        var isWhole = false
+        while !isWhole {
+            isWhole = try commit { decider in
+                done.processed += try decider.processCaptured(on: name, context)
+                if !flush.staysQueued {
+                    done.sent += try decider.send(from: name, &flush.cause, limit: flush.limit, context)
+                }
+                done.flushed += try decider.handOver(on: name, &flush, context)
+                return decider.hasRoom
+            }
+        }
+        return done
     }
 
     /// The app leaves the foreground on `device`. The answer is the event's position; nil if it was not there.
@@ -55,22 +81,11 @@ extension EventLog {
     ) throws(AppendError) -> AppendReceipt {
         try Validation.check(user)
         let change = try PreparedAppend.device(device, .changeUser(user), context)
-        try refuseArrival(of: user, on: Name(device))
-        _ = try send(device, .foreground, context)
-        return try commit(change)
-    }
-
-    /// A refused change must not send anything first.
-    private func refuseArrival(of user: UserID, on device: Name) throws(AppendError) {
-        try reading { view in
-            let current = try view.device(device).user.map { try view.person(view.canonicalUser(of: $0)) }
-            _ = try view.arrival(user, after: current, braze)
+        return try commit { decider in
+            var cause = SendCause.foreground
+            _ = try decider.send(from: Name(device), &cause, limit: options.itemsPerFlush, context)
+            return try decider.decide(change)
         }
-    }
-
-    /// Runs `body` on a view. Its errors refuse the append.
-    func reading<Result>(_ body: (LogView) throws -> Result) throws(AppendError) -> Result {
-        do { return try withView(body) } catch { throw AppendError(error) }
     }
 
     /// The user of `device` logs out: the SDK forgets what it has not sent, and is disabled (spec/device 4, no way
@@ -107,59 +122,30 @@ extension EventLog {
             try Validation.check(name: target.process, "The process's name")
             try Validation.check(appGroup: target.group)
         }
-        let receipt = try commit(PreparedAppend.device(device, .change(change), context))
-        _ = try send(device, .timer, context)
-        return receipt
+        let append = try PreparedAppend.device(device, .change(change), context)
+        return try commit { decider in
+            let receipt = try decider.decide(append)
+            var cause = SendCause.timer
+            _ = try decider.send(from: Name(device), &cause, limit: options.itemsPerFlush, context)
+            return receipt
+        }
     }
 
-    /// The SDK on `device` sends what it took, if it may: `isRequested` says that the app asked for it
-    /// (`requestImmediateDataFlush`), else the request policy decides, by the time in `context`. The answer has the
-    /// positions of the `dataSent` events.
+    /// The SDK on `device` sends what it took, if it may: by the request policy, at the time in `context`, unless the
+    /// app asks for it (`requestImmediateDataFlush`). The answer has the positions of the `dataSent` events.
     package func send(
-        _ device: String, isRequested: Bool, _ context: EventContext = EventContext(source: .app)
+        from device: String, _ cause: SendCause, _ context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> [Position] {
-        try send(device, isRequested ? .request : .timer, context)
-    }
-
-    func send(_ device: String, _ cause: SendCause, _ context: EventContext) throws(AppendError) -> [Position] {
+        try Validation.check(device: device)
+        try Validation.check(time: context.occurredAt)
         var cause = cause
-        var positions: [Position] = []
-        while true {
-            let sending = DeviceIntent.send(cause, limit: options.itemsPerFlush)
-            let receipt = try commit(PreparedAppend.device(device, sending, context))
-            if receipt.places.isEmpty { return positions }
-            positions.append(receipt.last)
-            // All that is due is sent: the interval counts only for the first.
-            if cause == .timer { cause = .foreground }
-        }
+        return try commit { try $0.send(from: Name(device), &cause, limit: options.itemsPerFlush, context) }
     }
 
-    /// The position of the event of this kind in an append.
-    private func position(of kind: EventKind, in receipt: AppendReceipt) throws(AppendError) -> Position {
-        try reading { view in
-            let positions = receipt.first.rawValue...receipt.last.rawValue
-            return try positions.first { try view.header(at: $0).kind == kind }.map(Position.init) ?? receipt.last
-        }
-    }
-
-    /// Flushes all that the launch takes. Once some of it was sent, `input` does not wait for the interval again.
-    func handOver(
-        on device: String, _ input: inout FlushInput, _ context: EventContext
-    ) throws(AppendError) -> [Position] {
-        var positions: [Position] = []
-        while true {
-            let receipt = try commit(PreparedAppend.device(device, .flush(input), context))
-            if receipt.places.isEmpty { return positions }
-            positions.append(receipt.last)
-            if input.cause == .timer, try hasSent(in: receipt.last) { input.cause = .foreground }
-        }
-    }
-
-    /// Whether items took effect with the `pendingFlushed` at `position`.
-    private func hasSent(in position: Position) throws(AppendError) -> Bool {
-        try reading { view in
-            RecordBody(try view.header(at: position.rawValue).body).map { !$0.isQueued && !$0.flushed.isEmpty } ?? false
-        }
+    /// Runs `body`, which decides one thing after another, and commits all of it at once. If it throws, nothing is
+    /// stored.
+    func commit<Value: Sendable>(_ body: (inout Decider) throws -> Value) throws(AppendError) -> Value {
+        do { return try committer.commit(body) } catch { throw AppendError(error) }
     }
 }
 

@@ -7,31 +7,21 @@ extension EventLog {
     package func push(
         _ intent: PushIntent, on device: String, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> PushReport {
+        let append = try PreparedAppend.device(device, .push(intent), context)
         var report = PushReport()
-        report.events = try commit(PreparedAppend.device(device, .push(intent), context)).positions
-        guard try makesSDK(report.events) else { return report }
-        report.events += try processCaptured(on: device, context)
-        var flush = FlushInput(limit: options.itemsPerFlush)
-        report.sent = try send(device, .foreground, context)
-        report.flushed = try handOver(on: device, &flush, context)
-        return report
-    }
-
-    /// Processes what was captured, if a launch made the SDK: the app does not wait for it any more.
-    @discardableResult
-    func processCaptured(on device: String, _ context: EventContext) throws(AppendError) -> [Position] {
-        guard try reading({ try $0.device(Name(device)).hasProcessible }) else { return [] }
-        return try commit(PreparedAppend.device(device, .push(.initialize), context)).positions
-    }
-
-    /// Whether the SDK gets to run with these events.
-    private func makesSDK(_ events: [Position]) throws(AppendError) -> Bool {
-        try reading { view in
-            try events.contains { position in
-                let kind = try view.header(at: position.rawValue).kind
+        let makesSDK = try commit { decider in
+            report.events = try decider.decide(append).positions
+            return try report.events.contains { position in
+                let kind = try decider.header(at: position.rawValue).kind
                 return kind == .appLaunched || kind == .deviceChanged
             }
         }
+        guard makesSDK else { return report }
+        var flush = FlushInput(limit: options.itemsPerFlush)
+        let done = try startSDK(on: device, &flush, context)
+        report.events += done.processed
+        (report.sent, report.flushed) = (done.sent, done.flushed)
+        return report
     }
 
     /// The pushes of `device`.
@@ -52,7 +42,7 @@ package struct PushReport: Hashable, Sendable {
 
 extension AppendReceipt {
     /// Where the events are.
-    fileprivate var positions: [Position] {
+    var positions: [Position] {
         places.isEmpty ? [] : (first.rawValue...last.rawValue).map(Position.init(rawValue:))
     }
 }

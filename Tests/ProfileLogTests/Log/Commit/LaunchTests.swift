@@ -1,4 +1,5 @@
 import ProfileLog
+import Synchronization
 import Testing
 
 @testable import ProfileLogFolds
@@ -108,6 +109,54 @@ struct LaunchTests {
         _ = try log.changeUser(device: "d", to: .externalID("ana"), context: .test)
         #expect(try log.find(.externalID("ana"))?.number == anonymous.number)
         #expect(try log.userCount() == 1)
+        try log.expectSound()
+    }
+
+    @Test(
+        "A launch is two write transactions, however many chunks it flushes or finishes for a launch that died",
+        arguments: [0, 1, 10], [false, true])
+    func twoCommits(waiting: Int, finishesAnother: Bool) throws {
+        let times = Mutex(0)
+        var options = LogOptions.small(clock)
+        options.now = { [clock] in
+            times.withLock { $0 += 1 }
+            return clock.now
+        }
+        let log = try EventLog(path: folder.path, create: true, options: options)
+        func saveAll() throws {
+            for _ in 0..<waiting { try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log) }
+        }
+        try saveAll()
+        if finishesAnother {
+            _ = try log.launch(device: "d", dyingAfter: .launched)
+            try saveAll()
+        }
+        // Each write transaction asks once what time it is.
+        times.withLock { $0 = 0 }
+        let report = try log.launch(device: "d")
+        #expect(times.withLock { $0 } == 2)
+        let chunks = (waiting + 2) / 3
+        #expect(report.flushed.count == chunks && report.finished.count == (finishesAnother ? chunks : 0))
+        #expect(try log.pending(on: "d").isEmpty)
+        try log.expectSound()
+    }
+
+    @Test("A change of user that is refused sends nothing of what the SDK took")
+    func refusedArrival() throws {
+        let log = try open()
+        var change = SettingsChange()
+        change.flushInterval = 1_000
+        _ = try log.change(change, of: "d")
+        try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
+        _ = try log.launch(device: "d")
+        // It was sent, so this waits for the interval.
+        let logged = ProfileEvent.customEventLogged(CustomEvent(name: "a"))
+        _ = try log.append([logged], to: .externalID("ana"), context: EventContext(source: .app, device: "d"))
+        let last = try log.lastPosition()
+        #expect(throws: AppendError.self) { try log.changeUser(device: "d", to: .device("another"), context: .test) }
+        #expect(try log.lastPosition() == last)
+        _ = try log.changeUser(device: "d", to: .externalID("bo"), context: .test)
+        #expect(try log.event(at: last.next)?.event.kind == .dataSent)
         try log.expectSound()
     }
 }
