@@ -126,7 +126,7 @@ declare -A edit=(
     # A shadow is swapped before all users are folded.
     [swap-incomplete]='s/guard shadow.isComplete else {/guard shadow.generation > 0 else {/'
     # A void event counts.
-    [count-void]='s/if voided.contains(position) { continue }$//'
+    [count-void]='s/if let void = voided.void(of: position) {/if let void = voided.void(of: position), void == 0 {/'
     # The audit finds all states equal.
     [blind-audit]='s/return isEqual ? waiting : live.differences(from: fresh, .*) + waiting/return waiting/'
     # By the policy "last occurred", an update of an earlier time wins.
@@ -164,7 +164,7 @@ declare -A tests=(
     [share-budget]='ServiceTests.BrazeSendTests/budget'
     [keep-erased-state]='ProfileLogTests.ShadowTests/erased'
     [swap-incomplete]='ProfileLogTests.ShadowTests/refused'
-    [count-void]='ProfileLogTests.VoidTests'
+    [count-void]='s/if let void = voided.void(of: position) {/if let void = voided.void(of: position), void == 0 {/'
     [blind-audit]='ProfileLogTests.AuditorTests'
     [later-wins]='ProfileLogTests.RulesTests'
     [stale-addresses]='ProfileLogTests.AddressCacheTests'

@@ -17,6 +17,7 @@ extension EventLog {
                 return true
             }
             events.sort { ($0.at, $0.position) < ($1.at, $1.position) }
+            let (driver, fold) = (try self.states.driver(view), ProjectionFold<PendingProjection>())
             var states: [Name: DeviceState] = [:]
             // A device whose clock was set back may save later than the launch that took the item.
             var taken: Set<Position> = []
@@ -27,19 +28,11 @@ extension EventLog {
                 } else if taken.contains(Position(rawValue: position)) {
                     continue
                 }
-                let event = EventView(header: header, position: Position(rawValue: position), names: names)
-                for device in event.devices {
-                    states[device, default: PendingProjection.initial].see(event, on: device, names)
+                driver.forEachDevice(of: header, at: position) { device, event, rules in
+                    fold.apply(event, to: &states[device, default: fold.initial], under: rules)
                 }
             }
             return states
         }
-    }
-}
-
-extension DeviceState {
-    fileprivate mutating func see(_ event: borrowing EventView, on device: Name, _ names: NameTable) {
-        PendingProjection.apply(
-            EventView(header: event.header, position: event.position, names: names, device: device), to: &self)
     }
 }

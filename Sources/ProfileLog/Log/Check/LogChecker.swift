@@ -449,14 +449,10 @@ extension LogChecker {
         let place = "checkpoints \(Generations.shown(name))"
         guard RecordHeader.hasRightChecksum(row) else { return report.add(place, "it is damaged") }
         guard let stored = StoreStateRow.read(row, revision: P.revision) else { return }
-        let (names, end) = (log.names, stored.position)
+        let end = stored.position
         var fresh = P.initial
         do {
-            let timeline = try log.states.rules(view)
-            try view.scan(from: 1, to: end) { position, header in
-                P.apply(
-                    EventView(header: header, position: Position(rawValue: position), names: names), to: &fresh,
-                    on: timeline)
+            try log.states.advance(P.self, &fresh, from: 0, to: end, view) { position, _ in
                 if position % 1_024 == 0 { progress(LogProgress(stage: "checkpoints", done: position, total: end)) }
                 return true
             }

@@ -281,8 +281,8 @@ extension EventLog {
             return try states.state(ProfileProjection.self, number, version: version, view)
         }
         do {
-            let fold = OccurredFold(view: view, names: names, rules: try states.rules(view))
-            return try fold.state(of: number, version: version, until: until)
+            let fold = OccurredFold(view: view, names: names, until: until)
+            return try fold.state(of: number, version: version, rules: states.rules(view))
         } catch MomentError.beforeUser {
             return nil
         }

@@ -115,76 +115,23 @@ package struct StateStore: Sendable {
         }
     }
 
-    /// Folds the events at `positions` into `state`, at each merge after those of the user who was merged. Skips the
-    /// events in `voided`.
-    ///
-    /// A chain of merges may be as long as the number of users, so waiting folds are in an array and not on the stack.
-    /// Takes memory for the positions of all of these users, and a state for each link.
-    ///
-    /// Without `voided` it ends at the first event that voids or unvoids another, and returns false: `state` is then
-    /// unusable. Which events to skip must be known before the fold (`VoidedEvents`).
+    /// The driver of folds of what `view` sees.
+    package func driver(_ view: LogView, skipping voided: VoidedEvents? = nil) throws -> FoldDriver {
+        FoldDriver(names: store.names, rules: try rules(view), skipping: voided)
+    }
+
+    /// As `FoldDriver.fold`.
     @_specialize(where P == ProfileProjection)
     package func fold<P: Projection>(
         _: P.Type, _ positions: [UInt64], into state: inout P.State, skipping voided: VoidedEvents? = nil,
         _ view: LogView
     ) throws -> Bool {
-        let timeline = try rules(view)
-        var waiting: [(positions: [UInt64], next: Int, state: P.State)] = []
-        var positions = positions
-        var next = 0
-        // Whether the merge at `next` is already folded in.
-        var isMerged = false
-        while true {
-            guard next < positions.count else {
-                guard var resumed = waiting.popLast() else { return true }
-                P.merge(state, into: &resumed.state, at: resumed.positions[resumed.next], on: timeline)
-                (positions, next, state) = (resumed.positions, resumed.next, resumed.state)
-                isMerged = true
-                continue
-            }
-            let position = positions[next]
-            view.prefetch(positions, next)
-            let header = try view.header(at: position)
-            if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
-                let merged = try view.mergedPositions(header, position)
-            {
-                waiting.append((positions, next, state))
-                (positions, next, state) = (merged, 0, P.initial)
-                continue
-            }
-            next += 1
-            isMerged = false
-            if let voided {
-                if voided.contains(position) { continue }
-            } else if header.isVoiding {
-                return false
-            }
-            let event = EventView(header: header, position: Position(rawValue: position), names: store.names)
-            if let timeline {
-                P.apply(event, to: &state, under: timeline.rules(at: position))
-            } else {
-                P.apply(event, to: &state)
-            }
-        }
+        var fold = ProjectionFold<P>()
+        return try driver(view, skipping: voided).fold(positions, into: &state, &fold, from: view)
     }
 
     /// The rules by which events in `view` are folded; nil if none were ever set.
     package func rules(_ view: LogView) throws -> RulesTimeline? { try store.rules.timeline(view) }
-
-    /// Merges into `state` the state of the user that the `usersMerged` event at `position` names: their stream, folded
-    /// from its start.
-    package func merge<P: Projection>(
-        _: P.Type, _ header: RecordHeader, _ position: UInt64, into state: inout P.State, _ view: LogView
-    ) throws {
-        guard let positions = try view.mergedPositions(header, position) else { return }
-        var merged = P.initial
-        if try !fold(P.self, positions, into: &merged, view) {
-            merged = P.initial
-            let voided = try view.voidedEvents(among: positions)
-            _ = try fold(P.self, positions, into: &merged, skipping: voided, view)
-        }
-        P.merge(merged, into: &state, at: position, on: try rules(view))
-    }
 
     /// The state of `user` after `version` of their events: nearest snapshot, and a fold of what follows.
     @_specialize(where P == ProfileProjection)
@@ -368,18 +315,25 @@ package struct StateStore: Sendable {
         let count = min(limit, view.last - reached)
         var fold = StoreFold<P>(
             state: stored?.state ?? P.initial, position: reached + count, seen: view.last, count: count)
-        let timeline = try rules(view)
-        try view.scan(from: reached + 1, to: fold.position) { position, header in
-            P.apply(
-                EventView(header: header, position: Position(rawValue: position), names: store.names), to: &fold.state,
-                on: timeline)
-            return true
-        }
+        try advance(P.self, &fold.state, from: reached, to: fold.position, view)
         return fold
+    }
+
+    /// Folds the events of the whole store after `position` and up to `end` into `state`, for as long as `goesOn`
+    /// answers true.
+    package func advance<P: Projection>(
+        _: P.Type, _ state: inout P.State, from position: UInt64, to end: UInt64, _ view: LogView,
+        while goesOn: (UInt64, RecordHeader) -> Bool = { _, _ in true }
+    ) throws {
+        let (driver, fold) = (try driver(view), ProjectionFold<P>())
+        try view.scan(from: position + 1, to: end) { position, header in
+            driver.withEvent(header, at: position) { fold.apply($0, to: &state, under: $1) }
+            return goesOn(position, header)
+        }
     }
 }
 
-extension LogView {
+extension LogView: FoldSource {
     /// The name under which the states of `P` are stored that this view reads.
     func storedName<P: Projection>(of _: P.Type) -> String {
         storedNames.isEmpty ? P.name : storedNames[Name(P.name)] ?? P.name

@@ -99,8 +99,8 @@ extension AttributeOperation {
     }
 }
 
-/// Folds the profile of one user event by event, and notes each write of an attribute.
-struct AttributeWalk {
+/// Folds the profile of one user, and notes each write of an attribute.
+struct AttributeWalk: EventFold {
     /// Where each write took effect, if that is another event.
     private(set) var effects: [UInt64: UInt64] = [:]
     /// The merges by which users came to this one.
@@ -110,11 +110,14 @@ struct AttributeWalk {
 
     private let view: LogView
     private let names: NameTable
+    private let driver: FoldDriver
     /// The only attribute that matters; nil if all do.
     private let wanted: FieldKey?
-    private let voided: VoidedEvents?
-    private let timeline: RulesTimeline?
     private let keepsAll: Bool
+    /// Those that are left of the writes that this walk looks for, ascending by version, and how many were met.
+    private var goals: ArraySlice<Goal> = []
+    private var met = 0
+    private(set) var isDone = false
     /// Bytes of all values in tracks that keep all writes: an array that grows by one element is there as often as it
     /// grew.
     private var keptBytes = 0
@@ -133,111 +136,52 @@ struct AttributeWalk {
     /// A walk through `view`.
     ///
     /// - Parameters:
+    ///   - driver: knows the rules and the events to skip.
     ///   - wanted: the only attribute that matters; nil if all do.
-    ///   - voided: the events to skip; nil if none of the user is void.
-    ///   - rules: the fold rules; nil if there are none.
     ///   - keepsAll: whether tracks keep all writes.
-    init(
-        _ view: LogView, _ names: NameTable, wanted: FieldKey?, voided: VoidedEvents?, rules: RulesTimeline?,
-        keepsAll: Bool
-    ) {
-        self.view = view
-        self.names = names
-        self.wanted = wanted
-        self.voided = voided
-        timeline = rules
-        self.keepsAll = keepsAll
+    init(_ view: LogView, _ names: NameTable, _ driver: FoldDriver, wanted: FieldKey?, keepsAll: Bool) {
+        (self.view, self.names, self.driver) = (view, names, driver)
+        (self.wanted, self.keepsAll) = (wanted, keepsAll)
     }
 
-    /// The events of one user to fold. Those of the user whose blame it is are read in parts: a walk often ends early.
-    struct Events {
-        fileprivate let user: UInt64
-        fileprivate var positions: [UInt64]
-        /// The versions that are not read yet.
-        fileprivate var rest: ClosedRange<UInt64>?
-
-        /// All events at `positions`.
-        init(of user: UInt64, at positions: [UInt64]) {
-            (self.user, self.positions) = (user, positions)
-        }
-
-        /// The events of these versions; empty for an empty range.
-        init(of user: UInt64, versions: Range<UInt64>) {
-            (self.user, positions) = (user, [])
-            rest = versions.isEmpty ? nil : ClosedRange(versions)
-        }
-
-        private static let most: UInt64 = 4096
-
-        /// Reads more; false at the end.
-        fileprivate mutating func readOn(_ view: LogView) throws -> Bool {
-            guard let rest else { return false }
-            let end = min(rest.upperBound, rest.lowerBound + Self.most - 1)
-            positions += try view.positions(of: user, from: rest.lowerBound, to: end)
-            self.rest = end < rest.upperBound ? end + 1...rest.upperBound : nil
-            return true
-        }
-    }
-
-    /// One user's stream, and how far it is folded.
-    private struct Stream {
-        var events: Events
-        var next = 0
-        var state = ProfileProjection.initial
-        var tracks: [FieldKey: AttributeTrack] = [:]
+    /// One user's profile, as far as it is folded.
+    struct State {
+        fileprivate var profile = ProfileProjection.initial
+        fileprivate var tracks: [FieldKey: AttributeTrack] = [:]
         /// The users who were merged into this one.
-        var merged: [UInt64] = []
+        fileprivate var merged: [UInt64] = []
+        /// Whether it is the user whose blame it is, and not one who was merged into them.
+        fileprivate var isOwn = false
     }
 
-    /// Folds `events`, of which the first follows `base`. With `goals`, ascending by version, it ends when it has met
-    /// the first of them and the next one is far. Returns how many it has met.
+    var initial: State { State() }
+
+    /// Events of the user that are read at once: a walk often ends early.
+    private static let mostPositions: UInt64 = 4096
+
+    /// Folds the user's events in `versions`, of which the first follows `base`. With `goals`, ascending by version, it
+    /// ends when it has met the first of them and the next one is far. Returns how many it has met.
     mutating func run(
-        _ events: Events, from base: (version: UInt64, state: ProfileState)?, goals: ArraySlice<Goal> = []
+        _ user: UInt64, _ versions: Range<UInt64>, from base: (version: UInt64, state: ProfileState)?,
+        goals: ArraySlice<Goal> = []
     ) throws -> Int {
-        var stream = Stream(events: events)
+        var state = State(isOwn: true)
         if let base {
-            stream.state = base.state
+            state.profile = base.state
             for field in base.state.fields.fields where wanted == nil || wanted == field.key {
-                stream.tracks[field.key] = AttributeTrack(from: base.state.fields.write(field))
+                state.tracks[field.key] = AttributeTrack(from: base.state.fields.write(field))
             }
         }
-        var waiting: [Stream] = []
-        var isMerged = false
-        var met = 0
-        try view.withCursor(view.tables.log) { cursor in
-            while true {
-                guard try stream.next < stream.events.positions.count || stream.events.readOn(view) else {
-                    guard var target = waiting.popLast() else { break }
-                    merge(stream, into: &target)
-                    stream = target
-                    isMerged = true
-                    continue
-                }
-                if keptBytes > Self.mostKeptBytes { throw ReadStop.tooLarge(bytes: Self.mostKeptBytes) }
-                let position = stream.events.positions[stream.next]
-                view.prefetch(stream.events.positions, stream.next)
-                let header = try view.header(at: position, &cursor)
-                // One event may have thousands of attributes.
-                if header.body.count > Self.manyBytes { try view.budget?.check() }
-                if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
-                    let source = RecordBody(header.body)?.otherUser,
-                    let merged = try view.mergedPositions(header, position)
-                {
-                    waiting.append(stream)
-                    stream = Stream(events: Events(of: source, at: merged))
-                    continue
-                }
-                stream.next += 1
-                isMerged = false
-                if let void = voided?.void(of: position) {
-                    if keepsAll { noteVoid(void, header, position, &stream) }
-                    continue
-                }
-                apply(EventView(header: header, position: Position(rawValue: position), names: names), to: &stream)
-                if !goals.isEmpty, waiting.isEmpty, isEnd(goals, &met, at: header.version, &stream) { break }
-            }
+        self.goals = goals
+        let driver = driver
+        var first = versions.lowerBound
+        while first < versions.upperBound, !isDone {
+            let end = min(versions.upperBound, first + Self.mostPositions)
+            let positions = try view.positions(of: user, from: first, to: end - 1)
+            _ = try driver.fold(positions, into: &state, &self, from: view)
+            first = end
         }
-        if goals.isEmpty { tracks = stream.tracks }
+        if goals.isEmpty { tracks = state.tracks }
         return met
     }
 
@@ -245,13 +189,11 @@ struct AttributeWalk {
     static let fewEvents: UInt64 = 256
 
     /// Takes the tracks of the next goals that are reached; true if no goal is near.
-    private mutating func isEnd(
-        _ goals: ArraySlice<Goal>, _ met: inout Int, at version: UInt64, _ stream: inout Stream
-    ) -> Bool {
+    private mutating func isEnd(at version: UInt64, _ state: State) -> Bool {
         let first = goals.startIndex
         while met < goals.count, goals[first + met].version <= version {
             let goal = goals[first + met]
-            guard let track = stream.tracks[goal.key], track.current?.position == goal.position else { return false }
+            guard let track = state.tracks[goal.key], track.current?.position == goal.position else { return false }
             tracks[goal.key] = track
             met += 1
         }
@@ -260,20 +202,26 @@ struct AttributeWalk {
 
     // MARK: - Writes
 
-    private mutating func apply(_ event: borrowing EventView, to stream: inout Stream) {
+    mutating func apply(_ event: borrowing EventView, to state: inout State, under rules: BoundRules?) throws {
+        try checkCost(of: event)
         var tracks: [FieldKey: AttributeTrack] = [:]
-        swap(&tracks, &stream.tracks)
+        swap(&tracks, &state.tracks)
         var effects: [UInt64: UInt64] = [:]
         let position = event.position.rawValue
-        ProfileProjection.apply(event, to: &stream.state, under: rules(at: position)) { written, keys, state in
-            let isNoted = note(written, keys, state.fields, &tracks)
+        ProfileProjection.apply(event, to: &state.profile, under: rules ?? .none) { written, keys, profile in
+            let isNoted = note(written, keys, profile.fields, &tracks)
             if isNoted, written != position { effects[written] = position }
         }
-        swap(&tracks, &stream.tracks)
+        swap(&tracks, &state.tracks)
         if !effects.isEmpty { self.effects.merge(effects) { $1 } }
+        if !goals.isEmpty, state.isOwn { isDone = isEnd(at: event.version.rawValue, state) }
     }
 
-    private func rules(at position: UInt64) -> BoundRules { timeline?.rules(at: position) ?? .none }
+    /// One event may have thousands of attributes.
+    private func checkCost(of event: borrowing EventView) throws {
+        if keptBytes > Self.mostKeptBytes { throw ReadStop.tooLarge(bytes: Self.mostKeptBytes) }
+        if event.header.body.count > Self.manyBytes { try view.budget?.check() }
+    }
 
     /// Notes what the event at `position` has just written; false if that is nothing.
     private mutating func note(
@@ -335,38 +283,43 @@ struct AttributeWalk {
         }
     }
 
-    /// Notes what the void event at `position` would have written now.
-    private mutating func noteVoid(_ void: UInt64, _ header: RecordHeader, _ position: UInt64, _ stream: inout Stream) {
-        let at = EventView(header: header, position: Position(rawValue: position), names: names).occurredAt.rawValue
-        for (key, operation) in operations(header, position) where wanted == nil || wanted == key {
-            let value = stream.state.value(
-                of: key, after: operation, position: position, at: at, under: rules(at: position))
+    /// Notes what a void event would have written now.
+    mutating func skip(
+        _ event: borrowing EventView, void: UInt64, _ state: inout State, under rules: BoundRules?
+    ) throws {
+        try checkCost(of: event)
+        guard keepsAll else { return }
+        let (position, at) = (event.position.rawValue, event.occurredAt.rawValue)
+        for (key, operation) in operations(event.header, position) where wanted == nil || wanted == key {
+            let value = state.profile.value(
+                of: key, after: operation, position: position, at: at, under: rules ?? .none)
             var writer = WireWriter()
             if let value { ValueCodec.write(value, to: &writer) }
             let bytes = value == nil ? nil : Array(writer.bytes)
             keptBytes += bytes?.count ?? 0
-            stream.tracks[key, default: AttributeTrack()].all.append(
+            state.tracks[key, default: AttributeTrack()].all.append(
                 AttributeWrite(position: position, bytes: bytes, void: void))
         }
     }
 
     // MARK: - Merges
 
-    /// Merges `source` into `target`, whose next event is the merge. Attributes that come from the source keep its
-    /// writes.
-    private mutating func merge(_ source: Stream, into target: inout Stream) {
-        let position = target.events.positions[target.next]
-        for user in [source.events.user] + source.merged {
-            merges[user] = position
-            target.merged.append(user)
-        }
+    /// Attributes that come from the source keep its writes.
+    mutating func merge(
+        _ source: State, into target: inout State, by event: borrowing EventView, under rules: BoundRules?
+    ) {
+        let position = event.position.rawValue
+        var users = source.merged
+        if let user = RecordBody(event.header.body)?.otherUser { users.append(user) }
+        for user in users { merges[user] = position }
+        target.merged += users
         // Attributes that only the target has stay as they are, and are not looked at.
-        let keys = Set(source.state.fields.fields.map(\.key) + source.state.removals.keys)
+        let keys = Set(source.profile.fields.fields.map(\.key) + source.profile.removals.keys)
         let before = Dictionary(
-            keys.compactMap { key in target.state.fields.write(of: key).map { (key, $0) } }, uniquingKeysWith: { $1 })
-        ProfileProjection.merge(source.state, into: &target.state, under: rules(at: position))
+            keys.compactMap { key in target.profile.fields.write(of: key).map { (key, $0) } }, uniquingKeysWith: { $1 })
+        ProfileProjection.merge(source.profile, into: &target.profile, under: rules ?? .none)
         for key in keys where wanted == nil || wanted == key {
-            guard let write = target.state.fields.write(of: key) else {
+            guard let write = target.profile.fields.write(of: key) else {
                 if before[key] != nil { add(.init(position: position, bytes: nil), key, &target.tracks) }
                 continue
             }

@@ -174,19 +174,19 @@ struct BlameSearch {
 
     private func find(_ keys: [FieldKey]) throws -> Found {
         if !withLog, let found = try findLastWrites(keys) { return found }
-        let positions = try view.positions(of: user, from: 1, to: version)
-        let voided = now.voids > 0 ? try view.voidedEvents(among: positions) : nil
+        var voided = VoidedEvents()
+        if now.voids > 0 { voided = try view.voidedEvents(among: view.positions(of: user, from: 1, to: version)) }
         var walk = try walk(keys, skipping: voided)
-        _ = try walk.run(.init(of: user, at: positions), from: nil)
+        _ = try walk.run(user, 1..<version + 1, from: nil)
         var found = Found()
         found.take(walk)
         return found
     }
 
-    private func walk(_ keys: [FieldKey], skipping voided: VoidedEvents?) throws -> AttributeWalk {
+    private func walk(_ keys: [FieldKey], skipping voided: VoidedEvents) throws -> AttributeWalk {
         AttributeWalk(
-            view, log.names, wanted: keys.count == 1 ? keys[0] : nil, voided: voided,
-            rules: try log.states.rules(view), keepsAll: withLog)
+            view, log.names, try log.states.driver(view, skipping: voided), wanted: keys.count == 1 ? keys[0] : nil,
+            keepsAll: withLog)
     }
 
     /// Walks from snapshots shortly before the last writes, which the profile names. Nil if that does not tell all.
@@ -209,9 +209,8 @@ struct BlameSearch {
             let base = try log.states.snapshot(ProfileProjection.self, user, upTo: first.version - 1, view)
             // Later voids are about events that the snapshot or this walk includes.
             guard base?.state.voids ?? 0 == now.voids else { return nil }
-            let versions = (base?.version ?? 0) + 1..<version + 1
-            var walk = try walk(keys, skipping: nil)
-            let met = try walk.run(.init(of: user, versions: versions), from: base, goals: rest)
+            var walk = try walk(keys, skipping: VoidedEvents())
+            let met = try walk.run(user, (base?.version ?? 0) + 1..<version + 1, from: base, goals: rest)
             guard met > 0 else { return nil }
             found.take(walk)
             rest = rest.dropFirst(met)

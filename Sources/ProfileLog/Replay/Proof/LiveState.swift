@@ -85,10 +85,7 @@ extension EventLog {
             guard position.rawValue <= view.last else { return position }
             var isWhole = true
             let end = min(view.last, position.rawValue + events)
-            let rules = try states.rules(view)
-            try view.scan(from: position.rawValue + 1, to: end) { place, header in
-                P.apply(
-                    EventView(header: header, position: Position(rawValue: place), names: names), to: &state, on: rules)
+            try states.advance(P.self, &state, from: position.rawValue, to: end, view) { _, header in
                 isWhole = header.kind != .userErased
                 return isWhole
             }

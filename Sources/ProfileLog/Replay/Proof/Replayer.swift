@@ -11,14 +11,12 @@ public final class Replayer<P: Projection> {
 
     /// One thread's share: the users whose number leaves its index as the remainder, the devices by their hash.
     private struct Lane {
-        var states: [P.State] = []
-        /// In a fold by user: how many events each state has seen.
-        var versions: [UInt64] = []
-        /// In a fold by device: where its state is.
-        var devices: [Name: Int] = [:]
-        /// In a fold by user: the states of users with an event that was voided or unvoided in this slice. They are
-        /// folded at its end, when it is known what to skip.
-        var voided: Set<Int> = []
+        /// In a fold by user. The voided ones are folded at the end of a slice.
+        var users = UserLane<ProjectionFold<P>>()
+        /// In a fold by device.
+        var devices: [Name: P.State] = [:]
+        /// In a fold over the whole store.
+        var store = P.initial
         var error: (any Error)?
     }
 
@@ -40,30 +38,30 @@ public final class Replayer<P: Projection> {
     @discardableResult
     public func run(to target: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
         // A view also brings the names up to date.
-        let (last, timeline) = try log.withView { ($0.last, try log.states.rules($0)) }
+        let (last, driver) = try log.withView { ($0.last, try log.states.driver($0)) }
         let end = min(last, target?.rawValue ?? .max)
         while position.rawValue < end {
             let from = position.rawValue + 1
             let to = min(end, position.rawValue + Self.sliceLength)
-            try foldSlice(from, to, timeline)
+            try foldSlice(from, to, driver)
             position = Position(rawValue: to)
             if !progress(LogProgress(stage: "replay", done: to, total: end)) { return to == end }
         }
         return true
     }
 
-    private func foldSlice(_ from: UInt64, _ to: UInt64, _ timeline: RulesTimeline?) throws {
+    private func foldSlice(_ from: UInt64, _ to: UInt64, _ driver: FoldDriver) throws {
         let log = log
         let count = UInt64(lanes.count)
         if count == 1 {
-            try lanes[0].withWriting { try Self.fold(&$0, 0, 1, from, to, log, timeline) }
+            try lanes[0].withWriting { try Self.fold(&$0, 0, 1, from, to, log, driver) }
             return
         }
         let lanes = lanes
         onThreads(lanes.count) { index in
             lanes[index].withWriting { lane in
                 do {
-                    try Self.fold(&lane, UInt64(index), count, from, to, log, timeline)
+                    try Self.fold(&lane, UInt64(index), count, from, to, log, driver)
                 } catch {
                     lane.error = error
                 }
@@ -77,9 +75,8 @@ public final class Replayer<P: Projection> {
     @_specialize(where P == ProfileProjection)
     private static func fold(
         _ lane: inout Lane, _ index: UInt64, _ count: UInt64, _ from: UInt64, _ to: UInt64, _ log: EventLog,
-        _ timeline: RulesTimeline?
+        _ driver: FoldDriver
     ) throws {
-        let names = log.names
         try log.environment.withReadTransaction { transaction in
             try transaction.withCursor(log.environment.tables.log) { cursor in
                 var row = try cursor.seek(from)
@@ -91,10 +88,17 @@ public final class Replayer<P: Projection> {
                     switch P.scope {
                     case .user:
                         if count == 1 || RecordHeader.user(of: found.value) % count == index {
-                            try fold(found.value, expected, &lane, count, log, names, timeline)
+                            try foldUser(RecordHeader(found.value, at: expected), expected, &lane, count, log, driver)
                         }
-                    case .device: try foldDevices(found.value, expected, &lane, index, count, names, timeline)
-                    case .store: if index == 0 { try foldStore(found.value, expected, &lane, names, timeline) }
+                    case .device:
+                        let header = try RecordHeader(found.value, at: expected)
+                        foldDevices(header, expected, &lane, index, count, driver)
+                    case .store:
+                        if index > 0 { break }
+                        let header = try RecordHeader(found.value, at: expected)
+                        driver.withEvent(header, at: expected) {
+                            ProjectionFold<P>().apply($0, to: &lane.store, under: $1)
+                        }
                     }
                     expected += 1
                     row = try cursor.next()
@@ -102,77 +106,39 @@ public final class Replayer<P: Projection> {
                 if expected <= to { throw StorageError.damaged(place: "position \(expected) of the log is missing") }
             }
         }
-        for slot in lane.voided.sorted() {
+        for slot in lane.users.voided.sorted() {
             let user = UInt64(slot) * count + index
-            lane.states[slot] = try log.withView { view in
-                try log.states.freshState(P.self, user, version: lane.versions[slot], view)
+            lane.users.states[slot] = try log.withView { view in
+                try log.states.freshState(P.self, user, version: lane.users.versions[slot], view)
             }
         }
-        lane.voided = []
+        lane.users.voided = []
     }
 
     @inline(__always)
-    private static func fold(
-        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ log: EventLog,
-        _ names: NameTable, _ timeline: RulesTimeline?
+    private static func foldUser(
+        _ header: RecordHeader, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ log: EventLog,
+        _ driver: FoldDriver
     ) throws {
-        let header = try RecordHeader(record, at: position)
         // Each user's first event has its own position. A greater number is damage, and would take memory for all users
         // below it.
         guard header.user <= position else {
             throw StorageError.damaged(place: "the record at position \(position) is of a user who cannot be there yet")
         }
-        let slot = Int(header.user / count)
-        let version = slot < lane.versions.count ? lane.versions[slot] : 0
-        guard header.version == version + 1 else {
-            throw StorageError.damaged(place: "version \(version + 1) of user \(header.user) is missing")
-        }
-        while lane.states.count <= slot {
-            lane.states.append(P.initial)
-            lane.versions.append(0)
-        }
-        lane.versions[slot] = header.version
-        if header.isVoiding { lane.voided.insert(slot) }
-        if !lane.voided.isEmpty, lane.voided.contains(slot) { return }
-        if header.kindNumber == EventKind.usersMerged.rawValue {
-            try log.withView { try log.states.merge(P.self, header, position, into: &lane.states[slot], $0) }
-        }
-        let event = EventView(header: header, position: Position(rawValue: position), names: names)
-        if let timeline {
-            P.apply(event, to: &lane.states[slot], under: timeline.rules(at: position))
-        } else {
-            P.apply(event, to: &lane.states[slot])
+        var fold = ProjectionFold<P>()
+        try lane.users.fold(header, at: position, slot: Int(header.user / count), &fold, driver) { fold, state in
+            try log.withView { try driver.merge(header, at: position, into: &state, &fold, from: $0) }
         }
     }
 
     private static func foldDevices(
-        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ index: UInt64, _ count: UInt64,
-        _ names: NameTable, _ timeline: RulesTimeline?
-    ) throws {
-        let header = try RecordHeader(record, at: position)
-        let event = EventView(header: header, position: Position(rawValue: position), names: names)
-        for device in event.devices where device.text.utf8.reduce(0, { $0 &* 31 &+ UInt64($1) }) % count == index {
-            let slot = lane.devices[device] ?? lane.states.count
-            if slot == lane.states.count {
-                lane.states.append(P.initial)
-                lane.devices[device] = slot
-            }
-            P.apply(
-                EventView(
-                    header: header, position: Position(rawValue: position), names: names, device: device),
-                to: &lane.states[slot], on: timeline)
+        _ header: RecordHeader, _ position: UInt64, _ lane: inout Lane, _ index: UInt64, _ count: UInt64,
+        _ driver: FoldDriver
+    ) {
+        driver.forEachDevice(of: header, at: position) { device, event, rules in
+            guard device.text.utf8.reduce(0, { $0 &* 31 &+ UInt64($1) }) % count == index else { return }
+            ProjectionFold<P>().apply(event, to: &lane.devices[device, default: P.initial], under: rules)
         }
-    }
-
-    private static func foldStore(
-        _ record: UnsafeRawBufferPointer, _ position: UInt64, _ lane: inout Lane, _ names: NameTable,
-        _ timeline: RulesTimeline?
-    ) throws {
-        let header = try RecordHeader(record, at: position)
-        if lane.states.isEmpty { lane.states.append(P.initial) }
-        P.apply(
-            EventView(header: header, position: Position(rawValue: position), names: names), to: &lane.states[0],
-            on: timeline)
     }
 
     // MARK: - What came out
@@ -181,12 +147,12 @@ public final class Replayer<P: Projection> {
     /// is not by user.
     public func forEachUser(_ body: (UserNumber, Version, P.State) throws -> Void) rethrows {
         let count = lanes.count
-        let slots = lanes.map { $0.withReading { $0.versions.count } }.max() ?? 0
+        let slots = lanes.map { $0.withReading { $0.users.versions.count } }.max() ?? 0
         for slot in 0..<slots {
             for (index, lane) in lanes.enumerated() {
                 let found = lane.withReading { lane -> (version: UInt64, state: P.State)? in
-                    guard slot < lane.versions.count, lane.versions[slot] > 0 else { return nil }
-                    return (lane.versions[slot], lane.states[slot])
+                    guard slot < lane.users.versions.count, lane.users.versions[slot] > 0 else { return nil }
+                    return (lane.users.versions[slot], lane.users.states[slot])
                 }
                 guard let found else { continue }
                 let user = UserNumber(rawValue: UInt64(slot * count + index))
@@ -198,16 +164,12 @@ public final class Replayer<P: Projection> {
     /// The states of a fold by device, by the devices' IDs.
     public var devices: [Name: P.State] {
         var devices: [Name: P.State] = [:]
-        for lane in lanes {
-            lane.withReading { lane in
-                for (device, slot) in lane.devices { devices[device] = lane.states[slot] }
-            }
-        }
+        for lane in lanes { lane.withReading { devices.merge($0.devices) { $1 } } }
         return devices
     }
 
     /// The state of a fold over the whole store.
-    package var state: P.State { lanes[0].withReading { $0.states.first } ?? P.initial }
+    package var state: P.State { lanes[0].withReading { $0.store } }
 
     /// SHA-256 over all states, in hexadecimal: equal folds, equal digests. With each user's state are their number and
     /// version, with a device's its ID.

@@ -53,6 +53,9 @@ private struct AlteredFold: Sendable {
     let alteration: Alteration
     let options: WhatIfOptions
 
+    /// By the rules of the log.
+    private var driver: FoldDriver { FoldDriver(names: log.names, rules: alteration.timeline) }
+
     /// As of a replay: no transaction sees more records.
     private static let sliceLength: UInt64 = 1 << 18
     /// With an end, passes begin small, so that something is compared.
@@ -89,10 +92,8 @@ private struct AlteredFold: Sendable {
     }
 
     private func forkedProfile(of user: UInt64, version: UInt64, _ view: LogView) throws -> ForkedProfile {
-        var profile = ForkedProfile()
-        let order = try log.states.freshState(FoldOrder.self, user, version: version, view)
-        try profile.apply(order, alteration, log.names, view)
-        return profile
+        var fold = ForkedFold(alteration, log.names)
+        return try driver.state(after: view.positions(of: user, from: 1, to: version), &fold, from: view)
     }
 
     private func compare(_ profile: ForkedProfile, of user: UInt64, into impact: inout ProfileImpact) throws {
@@ -112,10 +113,8 @@ private struct AlteredFold: Sendable {
 
     /// One thread's share of a pass: the users whose number leaves its index as the remainder.
     private struct Lane {
-        var profiles: [ForkedProfile] = []
-        var versions: [UInt64] = []
-        /// Users with events that void others: folded when the pass has seen all of them.
-        var voided: Set<Int> = []
+        /// The voided ones are folded when the pass has seen all events.
+        var users = UserLane<ForkedFold>()
         var impact = ProfileImpact(position: .start)
     }
 
@@ -168,45 +167,19 @@ private struct AlteredFold: Sendable {
     private func scan(
         _ from: UInt64, _ to: UInt64, _ users: Range<UInt64>, _ index: UInt64, _ count: UInt64, _ lane: inout Lane
     ) throws {
-        let tables = log.environment.tables
+        let (tables, driver) = (log.environment.tables, driver)
+        var fold = ForkedFold(alteration, log.names)
         try log.environment.withReadTransaction { transaction in
             try OpenStore.scanRecords(tables, from: from, to: to, transaction) { position, record in
                 let user = RecordHeader.user(of: record)
-                if user % count == index, users.contains(user) {
-                    try fold(RecordHeader(record, at: position), position, users, count, &lane)
+                guard user % count == index, users.contains(user) else { return true }
+                let header = try RecordHeader(record, at: position)
+                let slot = Int((user - users.lowerBound) / count)
+                try lane.users.fold(header, at: position, slot: slot, &fold, driver) { fold, profile in
+                    try log.withView { try driver.merge(header, at: position, into: &profile, &fold, from: $0) }
                 }
                 return true
             }
-        }
-    }
-
-    @inline(__always)
-    private func fold(
-        _ header: RecordHeader, _ position: UInt64, _ users: Range<UInt64>, _ count: UInt64, _ lane: inout Lane
-    ) throws {
-        let slot = Int((header.user - users.lowerBound) / count)
-        while lane.profiles.count <= slot {
-            lane.profiles.append(ForkedProfile())
-            lane.versions.append(0)
-        }
-        guard header.version == lane.versions[slot] + 1 else {
-            throw StorageError.damaged(
-                place: "version \(lane.versions[slot] + 1) of user \(header.user) is missing")
-        }
-        lane.versions[slot] = header.version
-        if header.isVoiding { lane.voided.insert(slot) }
-        if !lane.voided.isEmpty, lane.voided.contains(slot) { return }
-        if header.kindNumber == EventKind.usersMerged.rawValue {
-            try merge(header, position, into: &lane.profiles[slot])
-        }
-        lane.profiles[slot].apply(header, position, alteration, log.names)
-    }
-
-    private func merge(_ header: RecordHeader, _ position: UInt64, into profile: inout ForkedProfile) throws {
-        try log.withView { view in
-            var order = FoldOrder.initial
-            try log.states.merge(FoldOrder.self, header, position, into: &order, view)
-            try profile.apply(order, next: position, alteration, log.names, view)
         }
     }
 
@@ -216,20 +189,21 @@ private struct AlteredFold: Sendable {
     private func compare(_ lane: inout Lane, _ users: Range<UInt64>, _ index: UInt64, _ count: UInt64) throws {
         // The first user of the lane, in slot 0.
         let first = users.lowerBound + (index + count - users.lowerBound % count) % count
-        for begin in stride(from: 0, to: lane.profiles.count, by: Self.usersPerView) {
+        for begin in stride(from: 0, to: lane.users.states.count, by: Self.usersPerView) {
             if options.isOver {
                 lane.impact.isComplete = false
                 return
             }
-            let slots = begin..<min(begin + Self.usersPerView, lane.profiles.count)
+            let slots = begin..<min(begin + Self.usersPerView, lane.users.states.count)
             try log.withView { view in
-                for slot in slots where lane.versions[slot] > 0 {
+                for slot in slots where lane.users.versions[slot] > 0 {
                     let user = first + UInt64(slot) * count
                     guard try view.hasProfile(user) else { continue }
-                    if lane.voided.contains(slot) {
-                        lane.profiles[slot] = try forkedProfile(of: user, version: lane.versions[slot], view)
+                    if lane.users.voided.contains(slot) {
+                        let version = lane.users.versions[slot]
+                        lane.users.states[slot] = try forkedProfile(of: user, version: version, view)
                     }
-                    try compare(lane.profiles[slot], of: user, into: &lane.impact)
+                    try compare(lane.users.states[slot], of: user, into: &lane.impact)
                 }
             }
         }
