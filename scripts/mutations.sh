@@ -128,7 +128,7 @@ declare -A edit=(
     # A void event counts.
     [count-void]='s/if let void = voided.void(of: position) {/if let void = voided.void(of: position), void == 0 {/'
     # The audit finds all states equal.
-    [blind-audit]='s/return isEqual ? waiting : live.differences(from: fresh, .*) + waiting/return waiting/'
+    [blind-audit]='s/P.encode(fresh).elementsEqual(bytes)/P.encode(fresh).elementsEqual(bytes) || true/'
     # By the policy "last occurred", an update of an earlier time wins.
     [later-wins]='s/case .lastOccurred: if let last = .*$/case .lastOccurred: break/'
     # Records are looked for where they were before an erasure.
@@ -165,7 +165,7 @@ declare -A tests=(
     [keep-erased-state]='ProfileLogTests.ShadowTests/erased'
     [swap-incomplete]='ProfileLogTests.ShadowTests/refused'
     [count-void]='s/if let void = voided.void(of: position) {/if let void = voided.void(of: position), void == 0 {/'
-    [blind-audit]='ProfileLogTests.AuditorTests'
+    [blind-audit]='s/P.encode(fresh).elementsEqual(bytes)/P.encode(fresh).elementsEqual(bytes) || true/'
     [later-wins]='ProfileLogTests.RulesTests'
     [stale-addresses]='ProfileLogTests.AddressCacheTests'
     [two-doors]='CrashTests.DoorTests'

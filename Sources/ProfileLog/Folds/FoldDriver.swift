@@ -99,17 +99,14 @@ package struct FoldDriver: Sendable {
     /// In a fold by device, `device` is the one whose state it is.
     @inlinable
     @inline(__always)
-    package func withEvent(
+    package func withEvent<Result>(
         _ header: RecordHeader, at position: UInt64, device: Name? = nil,
-        _ body: (borrowing EventView, BoundRules?) throws -> Void
-    ) rethrows {
+        _ body: (borrowing EventView, BoundRules?) throws -> Result
+    ) rethrows -> Result {
         let event = EventView(
             header: header, position: Position(rawValue: position), names: names, device: device)
-        if let rules {
-            try body(event, rules.rules(at: position))
-        } else {
-            try body(event, nil)
-        }
+        if let rules { return try body(event, rules.rules(at: position)) }
+        return try body(event, nil)
     }
 
     /// As `withEvent`, for each device that the event is about.

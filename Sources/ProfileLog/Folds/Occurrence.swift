@@ -34,8 +34,9 @@ package struct OccurrenceFold {
     /// Folds one event in, and calls `body` with what takes effect by it and is not blocked by `rules`, those of its
     /// position. As in a profile, a saved event is flushed under the rules of the flush.
     package mutating func apply(
-        _ header: RecordHeader, at position: Position, under rules: BoundRules?, _ body: (Occurrence) throws -> Void
+        _ event: borrowing EventView, under rules: BoundRules?, _ body: (Occurrence) throws -> Void
     ) rethrows {
+        let (header, position) = (event.header, event.position)
         switch header.kind?.role {
         case .content(let content, let timing):
             guard let occurrence = Occurrence(header, content, position) else { return }

@@ -123,13 +123,8 @@ package final class Auditor: Sendable {
             let version = try view.version(of: user)
             let positions = try view.positions(of: user, from: 1, to: version)
             round.events += UInt64(positions.count { $0 <= round.end.rawValue })
-            var place: UInt64 = 0
-            for position in positions {
-                place += 1
-                let header = try view.header(at: position)
-                if header.user != user || header.version != place {
-                    round.note(number, "event \(place) of the history")
-                }
+            for version in try view.entries(of: user, at: positions).wrong {
+                round.note(number, "event \(version) of the history")
             }
             for projection in log.states.store.projections where projection.scope == .user {
                 for place in try differences(projection, user, version, view) { round.note(number, place) }
@@ -139,17 +134,26 @@ package final class Auditor: Sendable {
         }
     }
 
-    private func differences<P: Projection>(
-        _: P.Type, _ user: UInt64, _ version: UInt64, _ view: LogView
+    /// The fields of a profile, or the name of another projection.
+    private func differences(
+        _ projection: any Projection.Type, _ user: UInt64, _ version: UInt64, _ view: LogView
     ) throws -> [String] {
-        let live = try log.states.state(P.self, user, version: version, view)
-        let fresh = try log.states.freshState(P.self, user, version: version, view)
-        let isEqual = P.encode(live) == P.encode(fresh)
-        guard let live = live as? ProfileState, let fresh = fresh as? ProfileState else {
-            return isEqual ? [] : [P.name]
+        if projection != ProfileProjection.self {
+            return try isDifferent(projection, user, version, view) ? [projection.name] : []
         }
-        let waiting = try isOnDevices(fresh, of: user, view) ? [] : ["what waits on a device"]
-        return isEqual ? waiting : live.differences(from: fresh, log.names.current) + waiting
+        var proof = StateProof<ProfileProjection>(log.states)
+        let places = try proof.differences(of: user, at: [version], in: view).flatMap {
+            $0.read.differences(from: $0.fresh, log.names.current)
+        }
+        let isOnDevices = try isOnDevices(proof.fresh(of: user, at: version, in: view), of: user, view)
+        return isOnDevices ? places : places + ["what waits on a device"]
+    }
+
+    private func isDifferent<P: Projection>(
+        _: P.Type, _ user: UInt64, _ version: UInt64, _ view: LogView
+    ) throws -> Bool {
+        var proof = StateProof<P>(log.states)
+        return try !proof.differences(of: user, at: [version], in: view).isEmpty
     }
 
     // MARK: - Devices

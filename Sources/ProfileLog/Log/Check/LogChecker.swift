@@ -398,7 +398,7 @@ extension LogChecker {
     ) throws {
         let total = try UInt64(view.count(tables.snapshots.table))
         var count = 0
-        var current: (user: UInt64, version: UInt64, state: P.State)?
+        var proof = StateProof<P>(log.states)
         try view.forEachRow(of: tables.snapshots.table, withPrefix: KeyCoding.snapshotPrefix(name)) { row in
             guard let key = SnapshotKey(row.key) else { return }
             let stored = SnapshotRow.state(row.value, revision: P.revision)
@@ -406,17 +406,8 @@ extension LogChecker {
             var isRight = false
             if let stored {
                 count += 1
-                let earlier = current?.user == key.user ? current : nil
-                var fresh = earlier?.state ?? P.initial
-                current = nil
                 do {
-                    let from = (earlier?.version ?? 0) + 1
-                    let positions = try view.positions(of: key.user, from: from, to: key.version)
-                    if try !log.states.fold(P.self, positions, into: &fresh, view) {
-                        fresh = try log.states.freshState(P.self, key.user, version: key.version, view)
-                    }
-                    isRight = P.encode(fresh).elementsEqual(stored)
-                    current = (key.user, key.version, fresh)
+                    isRight = try proof.holds(stored, of: key.user, at: key.version, in: view)
                 } catch is StorageError {}
                 if count % 4096 == 0 {
                     progress(LogProgress(stage: "snapshots", done: UInt64(count), total: total, unit: "rows"))
@@ -450,16 +441,14 @@ extension LogChecker {
         guard RecordHeader.hasRightChecksum(row) else { return report.add(place, "it is damaged") }
         guard let stored = StoreStateRow.read(row, revision: P.revision) else { return }
         let end = stored.position
-        var fresh = P.initial
         do {
-            try log.states.advance(P.self, &fresh, from: 0, to: end, view) { position, _ in
+            let isRight = try StateProof<P>(log.states).holds(stored.state, at: end, in: view) { position in
                 if position % 1_024 == 0 { progress(LogProgress(stage: "checkpoints", done: position, total: end)) }
-                return true
             }
+            if !isRight { report.add(place, "it is not what a fresh fold gives") }
         } catch StorageError.damaged(let damage) {
-            return report.add(place, "it cannot be compared: \(damage)")
+            report.add(place, "it cannot be compared: \(damage)")
         }
-        if !P.encode(fresh).elementsEqual(stored.state) { report.add(place, "it is not what a fresh fold gives") }
     }
 }
 

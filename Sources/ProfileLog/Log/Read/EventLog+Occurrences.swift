@@ -7,12 +7,9 @@ extension EventLog {
         try withView { view in
             var fold = OccurrenceFold()
             let last = min(position?.rawValue ?? .max, view.last)
-            let voided = try view.voidedEvents(upTo: last)
-            let timeline = try states.rules(view)
-            try view.scan(from: 1, to: last) { position, header in
-                if voided.contains(position) { return true }
-                try fold.apply(
-                    header, at: Position(rawValue: position), under: timeline?.rules(at: position), body)
+            let driver = try states.driver(view, skipping: view.voidedEvents(upTo: last))
+            try view.forEachEvent(by: driver, upTo: last) { event, rules in
+                try fold.apply(event, under: rules, body)
                 return true
             }
         }
@@ -39,17 +36,17 @@ extension EventLog {
         try withView { view in
             let recorded = try view.positions(of: user.rawValue, from: 1, to: version.rawValue)
             let voided = try view.voidedEvents(among: recorded)
-            let timeline = try rules ?? states.rules(view)
+            let driver = FoldDriver(names: names, rules: try rules ?? states.rules(view))
             var fold = OccurrenceFold()
             let history = try view.mergedHistory(of: user.rawValue, upTo: version.rawValue, until: until)
             for position in history.positions where !voided.contains(position) {
                 let header = try view.header(at: position)
                 try effect(header, position).withRecord(inPlaceOf: header) { header in
-                    try fold.apply(
-                        header, at: Position(rawValue: position), under: timeline?.rules(at: position)
-                    ) { occurrence in
-                        if let until, occurrence.at > until { return }
-                        try body(occurrence)
+                    try driver.withEvent(header, at: position) { event, rules in
+                        try fold.apply(event, under: rules) { occurrence in
+                            if let until, occurrence.at > until { return }
+                            try body(occurrence)
+                        }
                     }
                 }
             }

@@ -131,10 +131,8 @@ package struct ShadowStates: Sendable {
             slice.states += UInt64(rows.count { $0.row != nil })
         }
         guard let live else { return isDue ? version - known : 0 }
-        let fresh = try states.freshState(P.self, user, version: version, view)
-        if try P.encode(states.state(P.self, user, version: version, live)) != P.encode(fresh),
-            slice.differing.last != user
-        {
+        var proof = StateProof<P>(states)
+        if try !proof.differences(of: user, at: [version], in: live).isEmpty, slice.differing.last != user {
             slice.differing.append(user)
         }
         return isDue ? version - known : 0

@@ -325,15 +325,28 @@ package struct StateStore: Sendable {
         _: P.Type, _ state: inout P.State, from position: UInt64, to end: UInt64, _ view: LogView,
         while goesOn: (UInt64, RecordHeader) -> Bool = { _, _ in true }
     ) throws {
-        let (driver, fold) = (try driver(view), ProjectionFold<P>())
-        try view.scan(from: position + 1, to: end) { position, header in
-            driver.withEvent(header, at: position) { fold.apply($0, to: &state, under: $1) }
-            return goesOn(position, header)
+        let fold = ProjectionFold<P>()
+        try view.forEachEvent(by: driver(view), after: position, upTo: end) { event, rules in
+            fold.apply(event, to: &state, under: rules)
+            return goesOn(event.position.rawValue, event.header)
         }
     }
 }
 
 extension LogView: FoldSource {
+    /// Calls `body` with each event after `position` and up to `end` that `driver` does not skip, in the order of the
+    /// log, and with the rules that held for it, for as long as it answers true.
+    @inline(__always)
+    func forEachEvent(
+        by driver: FoldDriver, after position: UInt64 = 0, upTo end: UInt64,
+        _ body: (borrowing EventView, BoundRules?) throws -> Bool
+    ) throws {
+        try scan(from: position + 1, to: end) { position, header in
+            if driver.voided?.contains(position) == true { return true }
+            return try driver.withEvent(header, at: position, body)
+        }
+    }
+
     /// The name under which the states of `P` are stored that this view reads.
     func storedName<P: Projection>(of _: P.Type) -> String {
         storedNames.isEmpty ? P.name : storedNames[Name(P.name)] ?? P.name

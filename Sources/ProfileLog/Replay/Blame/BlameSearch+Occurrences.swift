@@ -110,7 +110,7 @@ extension BlameSearch {
         let history = try view.mergedHistory(of: user, upTo: version)
         let own = now.voids > 0 ? try view.positions(of: user, from: 1, to: version) : []
         let voided = try view.voidedEvents(among: own)
-        let timeline = try log.states.rules(view)
+        let driver = try log.states.driver(view)
         var found = Found(merges: history.merges)
         var logs: [Occurrence.What: [Occurred]] = [:]
         func note(_ occurrence: Occurrence, _ occurred: Occurred) {
@@ -124,9 +124,11 @@ extension BlameSearch {
                 Occurrence(header, content, place).map { note($0, Occurred(position: position, void: void)) }
                 continue
             }
-            fold.apply(header, at: place, under: timeline?.rules(at: position)) { occurrence in
-                if occurrence.position != place { found.effects[occurrence.position.rawValue] = position }
-                note(occurrence, Occurred(position: occurrence.position.rawValue, quantity: occurrence.quantity))
+            driver.withEvent(header, at: position) { event, rules in
+                fold.apply(event, under: rules) { occurrence in
+                    if occurrence.position != place { found.effects[occurrence.position.rawValue] = position }
+                    note(occurrence, Occurred(position: occurrence.position.rawValue, quantity: occurrence.quantity))
+                }
             }
         }
         return (logs, found)

@@ -136,23 +136,7 @@ private struct LiveProof<P: Projection> {
         var isStopped = false
         try replayer.forEachUser { user, version, state in
             if isStopped { return }
-            let live = try log.state(P.self, of: user, asOf: version)
-            report.compared += 1
-            if P.encode(live) != P.encode(state) {
-                report.note("user \(user.rawValue) at version \(version.rawValue)")
-            }
-            // The present profile comes from a snapshot, so read the history too.
-            let history = try log.withView { view in
-                try view.positions(of: user.rawValue, from: 1, to: view.version(of: user.rawValue))
-            }
-            if history.prefix(while: { $0 <= replayer.position.rawValue }).count != version.rawValue {
-                report.note("the history of user \(user.rawValue)")
-            }
-            // A profile tells whether there was a launch; other states do not.
-            let profile = state as? ProfileState
-            if profile.map({ $0.launches.count > 0 || $0.flushes.count > 0 }) ?? true {
-                try compareLaunches(of: user, to: version, &report)
-            }
+            try log.withView { view in try compare(user, version, state, &report, view) }
             if user != .system { done += 1 }
             if done % 1024 == 0 || done == total {
                 isStopped = !progress(LogProgress(stage: "proof", done: done, total: total, unit: "users"))
@@ -161,6 +145,28 @@ private struct LiveProof<P: Projection> {
         report.isComplete = !isStopped
         if isStopped { return }
         try compareDevices(&report)
+    }
+
+    /// Compares the state as it is read with the replayed one, and after each launch and flush with a fold of the user's
+    /// events. Their history must have these events and no others: a state that comes from a snapshot does not tell.
+    private func compare(
+        _ user: UserNumber, _ version: Version, _ state: P.State, _ report: inout ReplayReport, _ view: LogView
+    ) throws {
+        var proof = StateProof<P>(log.states)
+        report.compared += 1
+        if try proof.difference(of: user.rawValue, at: version.rawValue, from: state, in: view) != nil {
+            report.note("user \(user.rawValue) at version \(version.rawValue)")
+        }
+        let history = try view.positions(of: user.rawValue, from: 1, to: view.version(of: user.rawValue))
+        let replayed = history.prefix { $0 <= replayer.position.rawValue }
+        let entries = try view.entries(of: user.rawValue, at: replayed)
+        if replayed.count != version.rawValue || !entries.wrong.isEmpty {
+            report.note("the history of user \(user.rawValue)")
+        }
+        report.compared += entries.launches.count
+        for difference in try proof.differences(of: user.rawValue, at: entries.launches, in: view) {
+            report.note("user \(user.rawValue) at version \(difference.version), after a launch")
+        }
     }
 
     /// Compares what tables `devices` and `pending` and the tail say of each device with its events.
@@ -183,28 +189,6 @@ private struct LiveProof<P: Projection> {
             report.note("what a device of \(fresh[device]?.items.count ?? 0) items holds")
         }
         report.devices = known.count
-    }
-
-    /// Folds the user's events one by one. After each launch and flush, compares with the state as it is read for that
-    /// version.
-    private func compareLaunches(of user: UserNumber, to last: Version, _ report: inout ReplayReport) throws {
-        var fresh = P.initial
-        var version: UInt64 = 0
-        try log.withView { view in
-            for position in try view.positions(of: user.rawValue, from: 1, to: last.rawValue) {
-                version += 1
-                if try !log.states.fold(P.self, [position], into: &fresh, view) {
-                    fresh = try log.states.freshState(P.self, user.rawValue, version: version, view)
-                }
-                let kind = try view.header(at: position).kind
-                guard kind == .appLaunched || kind == .pendingFlushed else { continue }
-                let live = try log.states.state(P.self, user.rawValue, version: version, view)
-                report.compared += 1
-                if P.encode(live) != P.encode(fresh) {
-                    report.note("user \(user.rawValue) at version \(version), after a launch")
-                }
-            }
-        }
     }
 }
 
