@@ -83,8 +83,10 @@ package enum FoldProtocol {
             _ user: UserNumber, at version: Version, _ send: ([UInt8]) throws -> Void
         ) throws -> AttributeValue {
             let (order, state) = try log.withView { view in
-                (
-                    try log.states.freshState(FoldOrder.self, user.rawValue, version: version.rawValue, view),
+                var fold = FoldOrder()
+                let positions = try view.positions(of: user.rawValue, from: 1, to: version.rawValue)
+                return (
+                    try log.states.driver(view).state(after: positions, &fold, from: view),
                     try log.states.state(ProfileProjection.self, user.rawValue, version: version.rawValue, view)
                 )
             }

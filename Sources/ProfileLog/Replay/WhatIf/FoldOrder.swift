@@ -1,8 +1,6 @@
 /// The events of a user in the order in which every fold by user applies them, without those that are void, and the
-/// events of merged users before their merge.
-///
-/// What follows it is a fold by the rules of the live one, whatever it does with each event.
-package enum FoldOrder: Projection {
+/// events of merged users before their merge: for a fold that another program does.
+package struct FoldOrder: EventFold {
     package enum Step: Hashable, Sendable {
         /// The event at this position.
         case event(UInt64)
@@ -11,21 +9,19 @@ package enum FoldOrder: Projection {
         case mergeBegins, mergeEnds
     }
 
-    package static let name = "order"
-    package static let revision: UInt32 = 1
-    package static var initial: [Step] { [] }
+    package init() {}
 
-    package static func apply(_ event: borrowing EventView, to state: inout [Step]) {
-        state.append(.event(event.position.rawValue))
+    package var initial: [Step] { [] }
+
+    package func apply(_ event: borrowing EventView, to steps: inout [Step], under rules: BoundRules?) {
+        steps.append(.event(event.position.rawValue))
     }
 
-    package static func merge(_ source: [Step], into target: inout [Step]) {
+    package func merge(
+        _ source: [Step], into target: inout [Step], by event: borrowing EventView, under rules: BoundRules?
+    ) {
         target.append(.mergeBegins)
         target += source
         target.append(.mergeEnds)
     }
-
-    /// It has no snapshots.
-    package static func encode(_ state: [Step]) -> [UInt8] { [] }
-    package static func decode(_ bytes: UnsafeRawBufferPointer) -> [Step]? { nil }
 }
