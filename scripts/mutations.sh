@@ -126,7 +126,7 @@ declare -A edit=(
     # A shadow is swapped before all users are folded.
     [swap-incomplete]='s/guard shadow.isComplete else {/guard shadow.generation > 0 else {/'
     # A void event counts.
-    [count-void]='s/if let void = voided.void(of: position) {/if let void = voided.void(of: position), void == 0 {/'
+    [count-void]='s/^ \{16\}if let void = voided.void(of: position) {/if let void = voided.void(of: position), void == 0 {/'
     # The audit finds all states equal.
     [blind-audit]='s/P.encode(fresh).elementsEqual(bytes)/P.encode(fresh).elementsEqual(bytes) || true/'
     # By the policy "last occurred", an update of an earlier time wins.
@@ -164,8 +164,8 @@ declare -A tests=(
     [share-budget]='ServiceTests.BrazeSendTests/budget'
     [keep-erased-state]='ProfileLogTests.ShadowTests/erased'
     [swap-incomplete]='ProfileLogTests.ShadowTests/refused'
-    [count-void]='s/if let void = voided.void(of: position) {/if let void = voided.void(of: position), void == 0 {/'
-    [blind-audit]='s/P.encode(fresh).elementsEqual(bytes)/P.encode(fresh).elementsEqual(bytes) || true/'
+    [count-void]='ProfileLogTests.VoidTests'
+    [blind-audit]='ProfileLogTests.AuditorTests'
     [later-wins]='ProfileLogTests.RulesTests'
     [stale-addresses]='ProfileLogTests.AddressCacheTests'
     [two-doors]='CrashTests.DoorTests'

@@ -69,10 +69,12 @@ struct StateProofTests {
     private func expectFoundAfterLaunch<P: Projection>(_: P.Type) throws {
         let log = try filled()
         let ana = UserNumber(rawValue: 1)
-        let launch = try log.launch(1, of: ana).launch.version.rawValue
-        try plant(P.initial, P.self, at: launch, log)
-        let after = ["user 1 at version \(launch), after a launch", "user 1 at version \(launch + 1), after a launch"]
-        #expect(try log.replay(P.self, verify: true).differences == after)
+        let launch = try log.launch(1, of: ana)
+        try plant(P.initial, P.self, at: launch.launch.version.rawValue, log)
+        let versions = [launch.launch.version] + launch.flushes.map(\.version)
+        #expect(versions.count == 2)
+        let found = try log.replay(P.self, verify: true).differences
+        #expect(found == versions.map { "user 1 at version \($0.rawValue), after a launch" }, "\(found)")
         #expect(try audit(log).isEmpty)
     }
 
