@@ -102,7 +102,7 @@ struct AttributeGrowth {
     }
 }
 
-/// What an object's operations do to attributes, while they are checked in turn.
+/// The effects of an object's operations on attributes, checked in turn.
 private struct AttributeRemarks {
     private var said: [(name: Name, reason: String)] = []
     /// From where on it holds what is said of an attribute, also before all this.

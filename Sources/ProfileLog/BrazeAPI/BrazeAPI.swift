@@ -1,12 +1,12 @@
 internal import ProfileLogRequests
 
-/// What clients of Braze's REST API speak, on one store. docs/braze-compatibility.md tells what is the same.
+/// The REST API of Braze, as its clients speak it, on one store. docs/braze-compatibility.md tells what is the same.
 package final class BrazeAPI: Dialect {
     let store: RequestStore
-    /// What the requests do not say.
+    /// Settings that requests do not carry.
     let workspace: Workspace
     let catalogue: LiveState<CatalogueProjection>
-    /// Who has which push token: for imports and look-ups by a device alone, so that nothing is folded before the
+    /// The users with push tokens: for imports and look-ups by a device alone, so that nothing is folded before the
     /// first.
     let pushTokens: LiveState<PushTokenProjection>
     let exports = ExportFiles()
@@ -38,7 +38,7 @@ package final class BrazeAPI: Dialect {
     @discardableResult
     package func sendDue() async throws -> Int { try await DueSends(api: self).send() }
 
-    /// When the next scheduled request is due; nil if none waits.
+    /// Returns the time at which the next scheduled request is due; nil if none waits.
     package func nextDue() throws -> Timestamp? { try schedules.current().waiting.values.map(\.time).min() }
 
     private var tracks: TrackEndpoints { TrackEndpoints(api: self) }
@@ -274,14 +274,14 @@ package final class BrazeAPI: Dialect {
     private static func lists(_ names: String...) -> [EndpointInput] { names.map { EndpointInput($0, .array) } }
 }
 
-/// What the GETs in Braze's format take.
+/// Query parameters that GET endpoints in Braze's format share.
 extension EndpointInput {
     private static let most = UInt64(Int32.max)
 
     /// The number of a page.
     static let page = EndpointInput("page", .integer, limits: 0...most, standard: 0)
-    /// How many users one answer has.
+    /// The number of users in one answer.
     static let usersPerPage = EndpointInput("limit", .integer, limits: 1...100, standard: 100)
-    /// How many users are skipped before the first one.
+    /// The number of users skipped before the first one.
     static let offset = EndpointInput("offset", .integer, limits: 0...most, standard: 0)
 }

@@ -6,7 +6,7 @@ package enum BrazeReference {
     package struct Entry: Hashable, Sendable {
         package let method: String
         package let path: String
-        /// What to use in its place; nil for what is simulated.
+        /// The endpoint or command to use in its place; nil for what is simulated.
         package let instead: String?
     }
 
@@ -100,7 +100,7 @@ package enum BrazeReference {
     }
 }
 
-/// What to use in place of what is not simulated.
+/// Replacements for endpoints that are not simulated.
 extension BrazeReference {
     private static let segments =
         "Declare a segment in the workspace file, and export it with POST /users/export/segment."

@@ -87,7 +87,7 @@ extension JSONWriter {
     }
 }
 
-/// Which part of a list of names a request asks for, and where the parts before and after it are.
+/// The part of a list of names that a request asks for, with the parts before and after it.
 ///
 /// A cursor holds the name before its page: new names do not move the page.
 struct CursorPage {

@@ -1,15 +1,15 @@
 internal import ProfileLogRequests
 
-/// What a member of an attributes object asks to be done with a custom attribute (spec/rest-api 1.5).
+/// The operation that a member of an attributes object asks for (spec/rest-api 1.5).
 struct CustomAttribute {
     let reader: TrackReader
     /// `_merge_objects` of the attributes object.
     let merging: Bool
 
-    /// What is to be done, in this order.
+    /// Operations to do, in this order.
     struct Reading {
         var operations: [AttributeOperation]
-        /// What was skipped of it; nil if nothing.
+        /// A note about a part of it that was skipped; nil if nothing.
         var remark: String?
     }
 

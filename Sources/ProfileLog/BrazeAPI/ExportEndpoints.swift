@@ -85,7 +85,7 @@ struct ExportEndpoints {
 
     /// Users in one part of the archive.
     private static let usersPerPart = 5_000
-    /// How often an archive is packed again because a user was erased while it was packed.
+    /// The most times that an archive is packed again because a user was erased while it was packed.
     private static let mostPackings = 20
 
     /// Exports one read view of the segment, without the users who were erased since that view.

@@ -4,12 +4,12 @@ internal import ProfileLogRequests
 struct ExportRequest {
     /// The users, in the order external IDs, aliases, then the single ones.
     private(set) var identifiers: [Identifier] = []
-    /// Which fields; nil for all, as for an empty list. Unknown names are ignored.
+    /// The fields; nil for all, as for an empty list. Unknown names are ignored.
     let fields: Set<ExportField>?
 
     /// The kind of ID by which the request names users.
     struct Identifier {
-        /// Nil for what can be no user's ID.
+        /// Is nil for what can be no user's ID.
         let id: UserID?
         /// The answer's list of unknown ones.
         let shown: String

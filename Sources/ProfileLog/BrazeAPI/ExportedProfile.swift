@@ -138,7 +138,7 @@ struct ExportedProfile {
         windowStart.map { occurrences.last >= $0 } ?? true
     }
 
-    /// When the state that `attribute` has was given, if it is an opt-in.
+    /// Returns the time at which the state that `attribute` has was given, if it is an opt-in.
     private func optedIn(_ attribute: StandardAttribute) -> String? {
         let field = view.attributes.first { $0.name.text == attribute.name }
         return field?.value == .string("opted_in") ? field.map { TrackTime.text($0.setAt) } : nil
@@ -225,7 +225,7 @@ struct ExportedUsage {
 extension ExportedProfile {
     static let alias: AnswerShape = ["alias_name": .text, "alias_label": .text]
 
-    /// How often something happened: as `counted(_:_:_:)` writes it.
+    /// Returns a count in words: as `counted(_:_:_:)` writes it.
     static func counted(_ name: String) -> AnswerShape {
         .members([name], .text)
             + ["first": .text, "last": .text, "count": .integer]

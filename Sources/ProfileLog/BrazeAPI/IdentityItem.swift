@@ -16,7 +16,7 @@ struct IdentityItem: Sendable {
 }
 
 extension IdentityItem.Change {
-    /// Why the ID that a user gets is likely to be a mistake; nil if it is none, or none is given.
+    /// The reason why the ID that a user gets is likely to be a mistake; nil if it is none, or none is given.
     var doubt: String? {
         switch self {
         case .fixed(.addAlias(let id, _)), .fixed(.renameAlias(_, let id)), .fixed(.renameExternalID(_, let id)),
@@ -35,8 +35,7 @@ extension IdentityItem.Change {
         }
     }
 
-    /// What is to be done, with addresses resolved to the users who have them. They must stay unchanged until it is
-    /// stored.
+    /// Resolves addresses to the users who have them. They must stay unchanged until it is stored.
     func resolved(_ view: DecisionView) throws -> IdentityChange {
         func id(_ person: Person, _ label: String = "") throws -> UserID {
             if case .id(let id) = person { return id }

@@ -5,7 +5,7 @@ struct IdentityRun {
     private let items: [IdentityItem]
     private let key: IdentityKey?
     private let decider: RequestDecider
-    /// For each item why nothing was done about it; nil if it was, or if it was so already.
+    /// The reason for each item why nothing was done about it; nil if it was, or if it was so already.
     private(set) var reasons: [String?]
     /// Whether something is stored: then the request is no more refused as a whole.
     private(set) var isBegun = false
@@ -84,7 +84,7 @@ struct IdentityRun {
         }
     }
 
-    /// What became of an item: whether the log holds something of it, and else why not.
+    /// The outcome of an item: whether the log holds something of it, and else why not.
     typealias Outcome = (isStored: Bool, reason: String?)
 
     private static func decide(
@@ -117,8 +117,8 @@ struct IdentityRun {
         }
     }
 
-    /// What to answer if `error` ends the request. If something is stored, that stays so, and `dropped` names what was
-    /// not done.
+    /// Returns the answer if `error` ends the request. If something is stored, that stays so, and `dropped` names what
+    /// was not done.
     func problem(_ error: any Error) -> APIProblem {
         var problem = APIProblem(error)
         guard isBegun else { return problem }
@@ -152,7 +152,7 @@ struct IdentityKey: Sendable {
     /// Identifies the request: it is stored with each item.
     let note: [UInt8]
 
-    /// Nil if the request has no key.
+    /// Returns nil if the request has no key.
     init?(_ request: APIRequest) throws {
         guard let key = request.idempotencyKey else { return nil }
         if key.isEmpty { throw APIProblem.invalid("Idempotency-Key", "must not be empty") }

@@ -6,14 +6,14 @@ struct Misspelling: Hashable, Sendable {
     /// The member as it was sent, with its place, as in `subscription_groups[0].email_`; nil if the answer is not to
     /// name it.
     var member: String?
-    /// What was perhaps meant.
+    /// The value that was probably meant.
     var meant: String
 
     /// A clause for `dropped`.
     var reason: String { "is not known: did you mean '\(meant)'?" }
 
-    /// Those in `object`, at `place`. A value is meant for one of the `known` members that are missing; a list or an
-    /// object, which may be more of the same, also for one that is there.
+    /// Returns the names in `object`, at `place`. A value is meant for one of the `known` members that are missing; a
+    /// list or an object, which may be more of the same, also for one that is there.
     static func all(in object: AttributeValue, among known: [String], at place: String = "") -> [Misspelling] {
         guard case .object(let members) = object else { return [] }
         let given = Set(members.map(\.key.text))
@@ -65,7 +65,7 @@ extension JSONWriter {
 }
 
 extension BrazeAPI {
-    /// What is missing may be there under a misspelt name.
+    /// Explains a missing member by a misspelt name.
     package func explained(_ problem: APIProblem, _ request: APIRequest) -> APIProblem {
         guard problem.status == 400, request.method == .post, let body = try? BodyObject.read(request.body),
             case let misspelt = request.misspelt(in: body), !misspelt.isEmpty

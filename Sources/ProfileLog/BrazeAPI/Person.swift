@@ -68,7 +68,7 @@ extension Person {
     }
 }
 
-/// Which of the profiles that share an address to take: filters, one after the other (spec/rest-api 2.5).
+/// The choice among the profiles that share an address: filters, one after the other (spec/rest-api 2.5).
 struct Prioritization: Hashable, Sendable {
     enum Filter: String {
         case identified

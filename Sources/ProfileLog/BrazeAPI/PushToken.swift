@@ -39,15 +39,15 @@ struct PushToken: Hashable, Sendable {
 enum PushTokenProjection: Projection {
     struct State: Hashable, Sendable {
         private var tokens: [UserNumber: Set<Placed>] = [:]
-        /// How many users have a token.
+        /// The number of users with the token.
         private var owners: [PushToken: Int] = [:]
-        /// Who has a token on a device.
+        /// The users with a token on a device.
         private var users: [Name: Set<UserNumber>] = [:]
 
         /// Whether a user has `token`.
         func holds(_ token: PushToken) -> Bool { owners[token] != nil }
 
-        /// Who has a token on `device`, in the order of their creation.
+        /// Returns the users with a token on `device`, in the order of their creation.
         func users(on device: Name) -> [UserNumber] { users[device, default: []].sorted() }
 
         fileprivate func tokens(of user: UserNumber) -> Set<Placed> { tokens[user] ?? [] }
@@ -139,7 +139,7 @@ enum PushTokenProjection: Projection {
 }
 
 extension PushTokenProjection.Placed {
-    /// What an entry of `push_tokens` says; nil if it is no token.
+    /// Reads an entry of `push_tokens`; nil if it is no token.
     fileprivate init?(_ entry: AttributeValue) {
         guard let token = PushToken(entry) else { return nil }
         self.init(token: token, device: PushToken.device(entry))

@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// What the body of `/subscription/status/set`, in either version, asks for (spec/rest-api 2.8).
+/// The body of `/subscription/status/set`, in either version (spec/rest-api 2.8).
 struct SubscriptionRequest: Sendable {
     private(set) var changes: [Change] = []
     private(set) var misspelt: [Misspelling] = []
@@ -16,7 +16,7 @@ struct SubscriptionRequest: Sendable {
     struct Person: Sendable {
         /// The field that names them, as in `subscription_groups[0].emails[1]`.
         var place: String
-        /// Nil if the text is no ID, address or number.
+        /// Is nil if the text is no ID, address or number.
         var user: UserID?
         /// Whether `user` is an address that several profiles may have.
         var isContact: Bool
@@ -46,7 +46,7 @@ struct SubscriptionRequest: Sendable {
         }
     }
 
-    /// What a group may have, in both forms.
+    /// Members of a group, in both forms.
     private static let members = [
         "subscription_group_id", "subscription_state", "external_id", "external_ids", "email", "emails", "phone",
         "phones", "use_double_opt_in_logic",
@@ -70,7 +70,7 @@ struct SubscriptionRequest: Sendable {
             counts.append(people.count)
         }
         let (identified, withEmail) = (counts[0], counts[1])
-        /// What the members are called in this version.
+        /// The names of the members in this version.
         let (ids, emails, phones) =
             place.isEmpty ? ("external_id", "email", "phone") : ("external_ids", "emails", "phones")
         guard withEmail == identified || withEmail == people.count else {
@@ -139,7 +139,7 @@ struct SubscriptionDecision {
     private var holders: [UserID: [UserID]] = [:]
     /// The fields with addresses.
     private var addressed: [(place: String, address: UserID)] = []
-    /// What each user gets, in the order in which they are named.
+    /// The message of each user, in the order in which they are named.
     private var recipients: [Recipient] = []
     private var places: [UserID: Int] = [:]
 

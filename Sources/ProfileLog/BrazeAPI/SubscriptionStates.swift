@@ -1,10 +1,9 @@
 internal import ProfileLogRequests
 
-/// What a profile says about subscription groups: the standard attribute `subscription_groups`, one entry for each
-/// group.
+/// Subscription groups in a profile: the standard attribute `subscription_groups`, one entry for each group.
 struct SubscriptionStates {
     private var states: [(id: Name, isSubscribed: Bool)] = []
-    /// Where each group is in `states`: without a workspace file, a request may name thousands.
+    /// The index of each group in `states`: without a workspace file, a request may name thousands.
     private var places: [Name: Int] = [:]
 
     static let groupID: Name = "subscription_group_id"
@@ -18,7 +17,7 @@ struct SubscriptionStates {
         }
     }
 
-    /// How many groups the profile has a state in.
+    /// The number of groups that the profile has a state in.
     var count: Int { states.count }
 
     /// The groups, in the order in which the profile first heard of them.
@@ -38,7 +37,7 @@ struct SubscriptionStates {
         }
     }
 
-    /// These states, and the other groups as `old` has them.
+    /// Merges these states with the other groups as `old` has them.
     private func merged(into old: SubscriptionStates) -> SubscriptionStates {
         var merged = old
         for (id, isSubscribed) in states { merged.set(id, isSubscribed) }
@@ -60,14 +59,14 @@ struct SubscriptionStates {
 // MARK: - Changing
 
 extension SubscriptionStates {
-    /// Why a profile does not get a state.
+    /// The reason why a profile does not get a state.
     static let full = "would give the profile states in more subscription groups than it may have"
 
-    /// Why a profile with the same e-mail address does not get it.
+    /// The reason why a profile with the same e-mail address does not get it.
     static let fullElsewhere =
         "would give another profile with the address states in more subscription groups than it may have"
 
-    /// Why the rest of the profiles with the same e-mail address do not get it.
+    /// The reason why the rest of the profiles with the same e-mail address do not get it.
     static let tooManyElsewhere = "is for more profiles with the address than one request can change"
 
     /// Whether an append has room for the states of one more of those who share an address: they may take half of it,

@@ -1,7 +1,7 @@
 internal import ProfileLogRequests
 
-/// What is answered to a track request (spec/rest-api 1.8): Braze's members in their order, then `dropped` and
-/// `notes`, which are ours.
+/// The answer to a track request (spec/rest-api 1.8): Braze's members in their order, then `dropped` and `notes`, which
+/// are ours.
 struct TrackAnswer {
     private var processed = PerArray(repeating: 0)
     private var errors: [TrackError] = []

@@ -9,7 +9,7 @@ struct TrackBody: Sendable {
     /// Members that are not known, and the arrays that were perhaps meant.
     private(set) var misspelt: [Misspelling] = []
 
-    /// What Braze says about a request without a usable object.
+    /// Braze's sentence about a request without a usable object.
     static let nothingValid =
         "Valid data must be provided in the 'attributes', 'events', or 'purchases' fields."
 
@@ -192,8 +192,8 @@ struct TrackError: Hashable {
     var index: Int
 }
 
-/// What was taken from a request and not stored, as shown in `dropped`; in `notes`, what was stored and is likely to be
-/// a mistake.
+/// A part of the request that was not stored, as shown in `dropped`; in `notes`, what was stored and is likely to be a
+/// mistake.
 struct TrackDrop: Hashable {
     var reason: String
     var array: TrackArray

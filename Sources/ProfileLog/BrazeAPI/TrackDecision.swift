@@ -5,11 +5,11 @@ struct TrackDecision {
     private(set) var processed = PerArray(repeating: 0)
     private(set) var errors: [TrackError] = []
     private(set) var dropped: [TrackDrop] = []
-    /// What was stored and is likely to be a mistake.
+    /// Stored values that are likely to be a mistake.
     private(set) var notes: [TrackDrop] = []
     /// The first object that was in order, of those that take effect; nil if none was.
     private(set) var first: TrackObject?
-    /// What is stored for each user, in order; empty unless ``keepsStored``.
+    /// The stored events of each user, in order; empty unless ``keepsStored``.
     private(set) var stored: [(user: UserID, events: [ProfileEvent])] = []
     var keepsStored = false
     private var leftOut = LeftOutObjects()
@@ -177,8 +177,8 @@ struct TrackDecision {
         return reason
     }
 
-    /// Who sets a subscription state sets it for all profiles with the same e-mail address (spec/rest-api 1.4). Why one
-    /// did not get it; nil if all did.
+    /// Sets a subscription state for all profiles with the same e-mail address (spec/rest-api 1.4). Why one did not get
+    /// it; nil if all did.
     private mutating func share(
         _ states: SubscriptionStates, by user: UserID, _ builder: inout AppendBuilder
     ) throws -> String? {
@@ -244,7 +244,7 @@ extension ProfileEvent {
     }
 }
 
-/// What a request skips, gathered by user for the log: `/v1/rejected` lists it.
+/// The objects that a request skips, gathered by user for the log: `/v1/rejected` lists it.
 private struct LeftOutObjects {
     /// Of a request that leaves out more, the first are kept, and how many more there were.
     private static let most = 10_000

@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// How much one request and one object of the REST API may hold (spec/rest-api 1.2). A character is a Unicode scalar.
+/// Limits of one request and one object of the REST API (spec/rest-api 1.2). A character is a Unicode scalar.
 struct TrackLimits: Hashable, Sendable {
     /// Objects in each of the three arrays.
     var objectsPerArray = 75

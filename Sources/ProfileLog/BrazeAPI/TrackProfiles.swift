@@ -6,20 +6,20 @@ struct TrackProfiles {
     let view: DecisionView
     /// The users that this request makes or changes, without those of the last of `stored`.
     private var touched: Set<UserID> = []
-    /// How many of `stored` are in `touched`.
+    /// The number of `stored` that are in `touched`.
     private var touches = 0
     /// The custom attributes of users who were asked for one. By name: an object may have tens of thousands.
     private var custom: [Person: [Name: AttributeValue]] = [:]
-    /// What this request does to custom attributes, in its order, without what is in `stored` and `custom`.
+    /// Changes of custom attributes by this request, in its order, without those in `stored` and `custom`.
     private var changes: [Person: [AttributeChange]] = [:]
     /// The standard attributes that this request sets, and those that were asked for; `.null` where there is none.
     private var standard: [Person: [StandardAttribute: AttributeValue]] = [:]
     /// Bytes of JSON of what the log was asked for and may still be kept in `standard`: tens of thousands may share an
     /// address.
     private var room: Int
-    /// What was added and not yet looked at: most requests never ask who these users are.
+    /// Additions that were not looked at yet: most requests never ask who these users are.
     private var stored: [(user: UserID, events: [ProfileEvent], isUpdate: Bool)] = []
-    /// What the request did to a person so far, for addresses.
+    /// The request's changes of a person so far, for addresses.
     private var contacts: [Person: Contacts] = [:]
     /// The users who have an address in the log.
     private var inLog: [UserID: (people: [Person], set: Set<Person>)] = [:]
@@ -28,7 +28,7 @@ struct TrackProfiles {
     private struct Contacts {
         /// The last of its objects that is about them, counted from 1.
         var turn = 0
-        /// What it made of the two attributes, `null` included.
+        /// The values of the two attributes after it, `null` included.
         var values: [StandardAttribute: AttributeValue] = [:]
     }
 
@@ -80,7 +80,8 @@ struct TrackProfiles {
         return custom[person]?[name]
     }
 
-    /// Why an update of a custom attribute that happens at `time` loses to what the log has; nil if it does not.
+    /// Returns the reason why an update of a custom attribute that happens at `time` loses to what the log has; nil if
+    /// it does not.
     func reasonToLose(
         _ name: Name, at time: Timestamp, of user: UserID, under policy: AttributePolicy
     ) throws -> String? {
@@ -185,8 +186,8 @@ struct TrackProfiles {
         return (untouched + touched).map(id)
     }
 
-    /// Those who have `contact` and are not changed by the request, the log's first one first; and those who are, by
-    /// the object that did so last.
+    /// Returns the users who have `contact` and are not changed by the request, the log's first one first; and those
+    /// who are, by the object that did so last.
     private mutating func split(_ contact: UserID) throws -> (untouched: [Person], touched: [Person]) {
         try foldStored()
         if inLog[contact] == nil {

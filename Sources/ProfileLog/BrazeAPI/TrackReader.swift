@@ -8,11 +8,11 @@ struct TrackObject {
     var context: EventContext
     /// Fields that were skipped, with the reason.
     var dropped: [(field: String, reason: String)] = []
-    /// Why nothing of it is stored, although it is in order; nil if it is.
+    /// The reason why nothing of it is stored, although it is in order; nil if it is.
     var blocked: String?
     /// The push tokens that make a user each; empty if it is about the target.
     var imports: [AttributeValue] = []
-    /// What was sent for custom attributes whose text reads as a time.
+    /// Values sent for custom attributes whose text reads as a time.
     var dateTexts: [Name: String] = [:]
     /// The parts of a profile that it is about, for the answer of the synchronous endpoint.
     var touched: Touched
@@ -42,7 +42,7 @@ extension TrackObject {
 /// Reads the objects of a track request. Knows the wire and the domain; no store, no clock.
 struct TrackReader {
     let workspace: Workspace
-    /// What time it is: an event cannot be later.
+    /// The current time: an event cannot be later.
     let now: Timestamp
     /// The body of the request.
     let sent: SentOrder
@@ -197,7 +197,7 @@ extension TrackReader {
 
 /// Objects of `attributes` with `push_token_import` (spec/rest-api 1.3).
 extension TrackReader {
-    /// What is said about each user that the tokens make. An address in it is an attribute, and no identifier.
+    /// Writes a line about each user that the tokens make. An address in it is an attribute, and no identifier.
     func pushTokenImport(
         _ object: AttributeValue, _ members: [AttributeValue.Member]
     ) throws(TrackFault) -> TrackObject {

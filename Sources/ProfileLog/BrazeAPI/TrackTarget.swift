@@ -94,8 +94,8 @@ struct TrackTarget {
             .allSatisfy { $0 == .string("") }
     }
 
-    /// Why nothing is stored for a user who does not exist, although the object is in order; nil if the user can be
-    /// made.
+    /// The reason why nothing is stored for a user who does not exist, although the object is in order; nil if the user
+    /// can be made.
     var reasonAgainstCreation: String? {
         if case .brazeID = user { return "no user has this 'braze_id', and it cannot be given to a new one" }
         return updatesOnly ? "no such user exists, and the object only updates ('_update_existing_only')" : nil

@@ -5,7 +5,7 @@ internal import ProfileLogRequests
 /// were erased since.
 struct ExportLines {
     private let file: FileHandle
-    /// What is not in the file yet.
+    /// Bytes that are not in the file yet.
     private var buffer: [UInt8] = []
     private static let headBytes = 12
 

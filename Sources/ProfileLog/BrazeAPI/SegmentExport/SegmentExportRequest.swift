@@ -14,7 +14,7 @@ struct SegmentExportRequest {
         case zip
         case gzip
 
-        /// What the file's name ends in.
+        /// The ending of the file's name.
         var ending: String { self == .zip ? "zip" : "gz" }
         var mediaType: String { self == .zip ? "application/zip" : "application/gzip" }
     }

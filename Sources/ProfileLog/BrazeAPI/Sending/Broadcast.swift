@@ -11,7 +11,7 @@ struct Broadcast: Sendable {
     /// Events and bytes of a part, of which each is one append: few enough that other writers get their turn.
     private static let eventsPerPart = 20_000
     private static let bytesPerPart = Limits.bytesPerAppend / 4
-    /// How often a part is read when users in it are erased at the same time.
+    /// The number of times that a part is read when users in it are erased at the same time.
     private static let attempts = 5
 
     /// Sends, and answers when all is durable.
@@ -51,7 +51,7 @@ struct Broadcast: Sendable {
         return answer
     }
 
-    /// What to answer if `error` ends the broadcast when it is stored for `users`.
+    /// Returns the answer if `error` ends the broadcast when it is stored for `users`.
     func halfDone(_ users: Int, _ error: any Error) -> APIProblem {
         var problem = APIProblem(error)
         problem.error += " The broadcast is stored for at least \(users) users, in the order of their creation."
@@ -108,9 +108,9 @@ struct Broadcast: Sendable {
         var append: PreparedAppend?
         /// The last user in it; nil if it ends with the last user of all.
         var next: UserNumber?
-        /// How many users are in it.
+        /// The number of users in it.
         var users: Int
-        /// What was reached up to its end.
+        /// Parts that were reached up to their end.
         var reached: ReachedAddresses
     }
 

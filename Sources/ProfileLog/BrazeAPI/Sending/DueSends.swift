@@ -80,7 +80,7 @@ struct DueSends {
         return request
     }
 
-    /// What of the request belongs to one user.
+    /// The part of the request that belongs to one user.
     struct Part {
         var user: UserInfo
         var request: AttributeValue

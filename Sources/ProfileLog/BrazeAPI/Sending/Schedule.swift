@@ -32,7 +32,7 @@ struct Schedule: Hashable, Sendable {
     /// The users up to this one have the broadcast.
     var sentTo = UserNumber.system
 
-    /// For whose clock the time was asked. All are sent at the time in UTC.
+    /// The clock by which a time was asked. All are sent at the time in UTC.
     enum Timing: String, Sendable {
         case fixed = "UTC"
         case localTime = "local_time_zones"

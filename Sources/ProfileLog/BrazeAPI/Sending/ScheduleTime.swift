@@ -5,10 +5,10 @@ internal import ProfileLogSending
 struct ScheduleTime {
     let time: Timestamp
     let timing: Schedule.Timing
-    /// What of it is not simulated.
+    /// Fields that are not simulated.
     let errors: [String]
 
-    /// How far ahead a send may be scheduled.
+    /// The most days that a send may be scheduled ahead.
     private static let mostDaysAhead: Int64 = 90
 
     /// Reads the member, if it is there. A time in the past is due at once.

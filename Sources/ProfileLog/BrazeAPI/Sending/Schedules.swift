@@ -16,7 +16,8 @@ final class Schedules: Sendable {
 
     init(_ log: EventLog) { self.log = log }
 
-    /// What waits, by ID, with everything that was acknowledged before; and the position up to which it is complete.
+    /// Returns what waits, by ID, with everything that was acknowledged before; and the position up to which it is
+    /// complete.
     func current() throws -> (waiting: [String: Schedule], reach: Position) {
         let last = try log.lastPosition()
         return try state.withLock { state in
@@ -35,7 +36,7 @@ final class Schedules: Sendable {
         }
     }
 
-    /// Those whose time is not after `now`, the earliest first.
+    /// Returns those whose time is not after `now`, the earliest first.
     func due(at now: Timestamp) throws -> [Schedule] {
         try current().waiting.values.filter { $0.time <= now }.sorted { ($0.time, $0.id) < ($1.time, $1.id) }
     }

@@ -9,7 +9,8 @@ struct SendDecision {
     /// Whether something is sent.
     private(set) var sendsAnything = false
     let request: SendRequest
-    /// What is to wait for its time: each user gets the part of the request that is theirs; nil to send at once.
+    /// The requests that wait for their time: each user gets the part of the request that is theirs; nil to send at
+    /// once.
     var waiting: (schedule: Schedule, request: AttributeValue)?
     private let api: BrazeAPI
     private let view: DecisionView
@@ -107,7 +108,7 @@ struct SendDecision {
         }
     }
 
-    /// What entries for one user have in common: the user, or the ID by which the request makes them.
+    /// The common facts of the entries for one user: the user, or the ID by which the request makes them.
     private enum SameUser: Hashable {
         case known(UserNumber)
         case new(UserID)
@@ -132,7 +133,7 @@ struct SendDecision {
             device: { try view.device($0) })
     }
 
-    /// Why the request does not mean this user after all; nil if it does.
+    /// Returns the reason why the request does not mean this user after all; nil if it does.
     private func reasonAgainst(_ recipient: SendRecipient, _ audience: Audience?) throws -> SkippedRecipient? {
         if let segment = request.segment, let user = recipient.profile.user {
             let profile = ProfileSubject(user, recipient.profile.state, in: api.log)

@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// What became of a send for one user, device or address.
+/// The outcome of a send for one user, device or address.
 struct SendEvent {
     var step: MessageStep
     var context: EventContext

@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// Why a message is not sent to a user. docs/scenarios.md lists these reasons.
+/// The reason why a message is not sent to a user. docs/scenarios.md lists these reasons.
 package enum SendObstacle: String, StepReason {
     case noPushToken = "the user has no push token"
     case noEmailAddress = "the user has no e-mail address"
@@ -22,7 +22,7 @@ package enum SendObstacle: String, StepReason {
     case notStorable = "…: what was rendered cannot be stored: …"
 }
 
-/// Why a recipient of a request gets nothing, in `dropped` of its answer. docs/scenarios.md lists them.
+/// The reason why a recipient of a request gets nothing, in `dropped` of its answer. docs/scenarios.md lists them.
 package enum SkippedRecipient: String, CaseIterable {
     case unknownUser = "unknown user"
     case attributesRefused = "unknown user, whose attributes were refused"

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProfileLogRequests
 internal import ProfileLogSending
 
-/// What a request sends to all, and what becomes of it for one user.
+/// The messages of a request for all users, and the outcome for one user.
 struct SendPlan: Sendable {
     /// The ID of the campaign or canvas; empty without one.
     let id: String
@@ -13,7 +13,7 @@ struct SendPlan: Sendable {
     private let laterSteps: [Campaign.Step]
     /// Properties for all users.
     var properties: AttributeValue = .null
-    /// What state of subscription a user must have.
+    /// The subscription state that a user must have.
     var state = State.subscribed
     var sendID: String?
     /// One for the whole request.
@@ -50,7 +50,7 @@ struct SendPlan: Sendable {
 }
 
 extension SendPlan {
-    /// What becomes of the send for one user: an event for each device or address, or why there is none.
+    /// Returns the events of the send for one user: an event for each device or address, or why there is none.
     ///
     /// - Parameters:
     ///   - own: properties of this user, which override the common ones key by key.
@@ -123,7 +123,7 @@ extension SendPlan {
         return chosen
     }
 
-    /// Why a message is not sent to a user.
+    /// The reason why a message is not sent to a user.
     private struct Obstacle: Error {
         let reason: String
 
@@ -137,7 +137,7 @@ extension SendPlan {
         case address(String)
         case none
 
-        /// What one message reaches once; nil if that is not known.
+        /// The part that one message reaches once; nil if that is not known.
         var text: String? {
             switch self {
             case .device(let device): device?.text

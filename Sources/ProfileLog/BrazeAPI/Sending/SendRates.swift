@@ -1,7 +1,7 @@
 internal import ProfileLogRequests
 internal import Synchronization
 
-/// How many requests of a kind came lately: the platform refuses what is too many (spec/messaging-api 1).
+/// The number of recent requests of a kind: the platform refuses what is too many (spec/messaging-api 1).
 ///
 /// They are counted by the store's clock and in memory: a service starts with none.
 final class SendRate: Sendable {

@@ -5,14 +5,14 @@ internal import ProfileLogSending
 struct SendRecipient: Recipient {
     /// As the log has them, and as the attributes of the same request leave them.
     let profile: ProfileSubject
-    /// Where a push can reach them, the one used last at the end.
+    /// Devices that a push can reach, the one used last at the end.
     let devices: [PushDevice]
 
     /// A device with a push token.
     struct PushDevice {
-        /// Nil for a token of no known device.
+        /// Is nil for a token of no known device.
         var id: Name?
-        /// Nil if nothing says which platform it is of.
+        /// Is nil if nothing says which platform it is of.
         var isApple: Bool?
     }
 

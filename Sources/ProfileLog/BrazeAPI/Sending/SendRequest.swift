@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProfileLogRequests
 internal import ProfileLogSending
 
-/// Which request sends: the beginning of its path. The names are stored with scheduled sends.
+/// The request that sends: the beginning of its path. The names are stored with scheduled sends.
 enum SendForm: String, Sendable, CaseIterable {
     /// `/messages/…`
     case messages
@@ -20,12 +20,12 @@ struct SendRequest: Sendable {
     var plan: SendPlan
     /// The users that the request names; none for a broadcast.
     var recipients: [Recipient] = []
-    /// What users must be; nil for those that are named.
+    /// The condition that users must pass; nil for those that are named.
     var segment: Workspace.Segment?
     var audience: AttributeValue?
     /// Something minor that is wrong: the rest is sent.
     var errors: [String] = []
-    /// What is ignored of the recipients, by their places.
+    /// Fields of recipients that are ignored, by their places.
     private(set) var ignored: [(index: Int, reason: String)] = []
 
     /// A user that a request names.
@@ -45,7 +45,7 @@ struct SendRequest: Sendable {
     /// The array of the recipients, for places in answers.
     private var list = "recipients"
 
-    /// Where the request names the recipient `index`.
+    /// Returns the place of the recipient `index` in the request.
     func place(of index: Int) -> (array: String, index: Int) {
         let array = recipients[index].given.key
         guard array != "recipients" else { return (list, index) }
@@ -395,7 +395,7 @@ extension SendRequest {
         errors += slips.map { "\($0): \($0.remedy)" }
     }
 
-    /// What to do about a member that is missing and that another one was perhaps to be; nil if none was.
+    /// Names the next step for a missing member that another one was probably meant to be; nil if none was.
     static func remedy(forMissing key: String, in body: AttributeValue, _ request: APIRequest) -> String? {
         misspelt(in: body, among: request.inputs?.map(\.name) ?? [], at: "")
             .first { $0.remedy.contains("'\(key)'") }

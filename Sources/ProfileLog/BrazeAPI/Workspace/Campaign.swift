@@ -6,9 +6,9 @@ struct Campaign: Hashable, Sendable {
     var id: String
     var name: String
     var tags: [String]
-    /// Who gets a broadcast; nil for all users.
+    /// The receivers of a broadcast; nil for all users.
     var segment: String?
-    /// What is sent. A campaign has one step; of a canvas only the first is sent.
+    /// The steps of the send. A campaign has one step; of a canvas only the first is sent.
     var steps: [Step]
 
     struct Step: Hashable, Sendable {

@@ -133,7 +133,7 @@ extension Condition {
 }
 
 extension StandardAttribute {
-    /// What a segment can ask.
+    /// Properties that a segment can test.
     fileprivate var segmentTests: [String] {
         isTime ? ["exists", "equals", "greater", "less"] : isNested ? ["exists"] : ["exists", "equals"]
     }

@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// What a Braze workspace is set up with and no request says: apps, subscription groups, segments, blocklists, types,
+/// The settings of a Braze workspace that no request carries: apps, subscription groups, segments, blocklists, types,
 /// limits.
 ///
 /// docs/workspace.md describes the file. Without one there are no groups and no segments, nothing is blocked, and the
@@ -35,7 +35,7 @@ package struct Workspace: Sendable {
         var platform: String?
     }
 
-    /// What a user can subscribe to.
+    /// A group that a user can subscribe to.
     struct SubscriptionGroup: Hashable {
         var id: String
         var name: String
