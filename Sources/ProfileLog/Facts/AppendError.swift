@@ -1,4 +1,4 @@
-/// Why an append was not acknowledged.
+/// The reason why an append was not acknowledged.
 public enum AppendError: Error, Hashable, Sendable {
     /// Nothing was written: the user is at `actual`. Read the user again, decide again, and append at `actual`.
     case versionConflict(user: UserID, expected: ExpectedVersion, actual: Version)
@@ -64,7 +64,7 @@ extension AppendError: CustomStringConvertible {
         }
     }
 
-    /// What the caller can do about it.
+    /// The next step for the caller.
     public var remedy: String {
         switch self {
         case .versionConflict: "Read the user again, decide again, and append at the version that it has now."

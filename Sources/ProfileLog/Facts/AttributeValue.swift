@@ -17,7 +17,7 @@ public enum AttributeValue: Sendable {
     public struct Member: Hashable, Sendable {
         /// The key.
         public var key: Name
-        /// What the key holds.
+        /// The value under the key.
         public var value: AttributeValue
 
         /// Makes the member `key`: `value`.

@@ -1,4 +1,4 @@
-/// What e-mail addresses and phone numbers look like.
+/// The forms of e-mail addresses and phone numbers.
 ///
 /// `ProfileProjection` uses it too: a change here changes old profiles and needs a new `revision` there. So it looks at
 /// code points alone and uses no Unicode tables, which differ between toolchains.

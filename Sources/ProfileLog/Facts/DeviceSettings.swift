@@ -4,7 +4,7 @@ public struct DeviceSettings: Hashable, Sendable {
     package var isSDKEnabled = true
     /// Whether the device has a network. Without one, the SDK keeps what it took and sends it later.
     package var isOnline = true
-    /// When the SDK sends what it took.
+    /// The rule by which the SDK sends what it took.
     package var requestPolicy = RequestPolicy.automatic
     /// Seconds between two sendings of the automatic policy, by the caller's clock. 0 sends at once.
     package var flushInterval: UInt32 = 0
@@ -16,11 +16,11 @@ public struct DeviceSettings: Hashable, Sendable {
     package var push = PushSettings()
     package var inApp = InAppSettings()
 
-    /// When the SDK sends what it took.
+    /// The rule by which the SDK sends what it took.
     package enum RequestPolicy: UInt8, Sendable, CaseIterable {
         /// Every `flushInterval` seconds, and at once when a session starts or the user changes.
         case automatic = 0
-        /// When the app asks for it (`requestImmediateDataFlush`).
+        /// The app asks for it (`requestImmediateDataFlush`).
         case manual = 1
     }
 
@@ -54,7 +54,7 @@ public struct DeviceSettings: Hashable, Sendable {
         missingAppGroups.sort()
     }
 
-    /// Where an item that `process` saves into `storage` is really stored.
+    /// Returns the storage in which an item that `process` saves into `storage` is really stored.
     package func storage(_ storage: DeviceStorage, of process: Name) -> DeviceStorage {
         guard case .appGroup(let group) = storage,
             missingAppGroups.contains(MissingAppGroup(process: process, group: group))

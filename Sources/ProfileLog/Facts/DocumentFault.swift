@@ -1,8 +1,9 @@
-/// Why something is refused that people write as a document: fold rules, traits, in-app messages and their settings.
+/// The reason why something is refused that people write as a document: fold rules, traits, in-app messages and their
+/// settings.
 package struct DocumentFault: Error, Hashable, CustomStringConvertible {
     /// The field at fault, from the top: `trigger_conditions[0].property_filters[1][0].comparator`.
     package var place: String
-    /// What is wrong there.
+    /// The error at that place.
     package var reason: String
     /// The next step.
     package var remedy: String

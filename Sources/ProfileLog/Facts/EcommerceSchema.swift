@@ -21,7 +21,7 @@ package struct EcommerceSchema: Sendable {
         case requiredUnless(Name, [String])
     }
 
-    /// What a property is.
+    /// The kind of a property.
     private indirect enum Kind: Sendable {
         case text
         /// An amount of money, which cannot be negative.
@@ -52,7 +52,7 @@ package struct EcommerceSchema: Sendable {
         }
     }
 
-    /// Why an event is dropped.
+    /// The reason why an event is dropped.
     package struct Fault: Hashable, Sendable {
         /// In the platform's words. Names properties, and no values.
         package var text: String
@@ -70,7 +70,7 @@ package struct EcommerceSchema: Sendable {
         kinds = Dictionary(uniqueKeysWithValues: properties.map { ($0.0, $0.1) })
     }
 
-    /// Why the event is dropped; nil if it has no schema, or keeps to it.
+    /// Returns the reason why the event is dropped; nil if it has no schema, or keeps to it.
     package static func fault(of event: CustomEvent) -> Fault? {
         fault(ofEvent: event.name, properties: event.properties ?? [])
     }
@@ -180,7 +180,7 @@ extension EcommerceSchema {
         ("image_url", .text, .optional), ("product_url", .text, .optional), ("metadata", .object, .optional),
     ]
     private static let total: (Name, Kind, Need) = ("total_value", .amount, .required)
-    /// What each event about several products has.
+    /// Members of each event about several products.
     private static let sale: Properties = [
         ("currency", .currency, .required),
         (
@@ -189,7 +189,7 @@ extension EcommerceSchema {
             .required
         ), ("source", .text, .required), ("metadata", .object, .optional),
     ]
-    /// What the total consists of.
+    /// The parts of the total.
     private static let parts: Properties = [
         ("subtotal_value", .amount, .optional), ("tax", .amount, .optional), ("shipping", .amount, .optional),
     ]
@@ -199,7 +199,7 @@ extension EcommerceSchema {
 }
 
 extension AttributeValue {
-    /// What JSON calls it.
+    /// The name of its type in JSON.
     fileprivate var typeName: String {
         switch self {
         case .null: "null"

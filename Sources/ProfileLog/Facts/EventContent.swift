@@ -1,8 +1,8 @@
-/// Which user was merged into another.
+/// The merge of a user into another.
 public struct Merge: Hashable, Sendable {
     /// The user that was merged away.
     package var source: UserNumber
-    /// How many events the source had.
+    /// The number of events of the source.
     package var version: Version
     /// The source's IDs that resolve to the target from now on.
     package var identities: [UserID]
@@ -36,7 +36,7 @@ public struct CustomEvent: Hashable, Sendable {
 public struct AttributeChange: Hashable, Sendable {
     /// The attribute's name.
     public var name: Name
-    /// What is done with it.
+    /// The operation on it.
     public var operation: AttributeOperation
 
     /// Makes the change `operation` of the attribute `name`.
@@ -60,7 +60,7 @@ public struct UserAttributeChange: Hashable, Sendable {
     }
 }
 
-/// What can be done with a custom attribute (spec/rest-api 1.5).
+/// An operation on a custom attribute (spec/rest-api 1.5).
 public enum AttributeOperation: Hashable, Sendable {
     case set(AttributeValue)
     case unset
@@ -80,7 +80,7 @@ public enum AttributeOperation: Hashable, Sendable {
 
     /// New members for the selected objects.
     public struct ObjectUpdate: Hashable, Sendable {
-        /// Which objects: those with this member.
+        /// The objects that match: those with this member.
         package var match: AttributeValue.Member
         /// Their new members.
         package var object: [AttributeValue.Member]
@@ -126,7 +126,7 @@ public struct Purchase: Hashable, Sendable {
     }
 }
 
-/// How an app came to run.
+/// The way in which an app came to run.
 public enum LaunchKind: UInt8, Sendable, CaseIterable {
     case cold = 0
     case background = 1
@@ -142,7 +142,7 @@ public enum LaunchKind: UInt8, Sendable, CaseIterable {
     package var isInBackground: Bool { self == .background || self == .locked }
 }
 
-/// What a launch did with the pending items of one user.
+/// The outcome of a launch for the pending items of one user.
 public struct Flush: Hashable, Sendable {
     /// The position of the `appLaunched` to which it belongs.
     package var launch: Position
@@ -185,7 +185,7 @@ public struct Flush: Hashable, Sendable {
 public struct Discard: Hashable, Sendable {
     /// The items.
     package var positions: [Position]
-    /// Who discarded them.
+    /// The actor who discarded them.
     package var actor: String
     /// The reason.
     package var reason: String
@@ -198,13 +198,13 @@ public struct Discard: Hashable, Sendable {
     }
 }
 
-/// That an earlier event of the same person is void, or counts again.
+/// The statement that an earlier event of the same person is void, or counts again.
 public struct Voiding: Hashable, Sendable {
     /// The event that is void or counts again.
     package var target: Position
     /// The version of this user from which on the event matters: its own, or that of the merge which brought it.
     package var since: Version
-    /// Who says so.
+    /// The actor.
     package var actor: String
     /// The reason.
     package var reason: String

@@ -1,6 +1,6 @@
-/// What is known about an event besides the fact itself: when it happened, its source, its device.
+/// The known facts about an event besides the fact itself: when it happened, its source, its device.
 public struct EventContext: Hashable, Sendable {
-    /// When it happened by the sender's clock; nil if the sender gave no time.
+    /// The time at which it happened by the sender's clock; nil if the sender gave no time.
     public var occurredAt: OccurredAt?
     /// Its source.
     public var source: EventSource
@@ -8,7 +8,7 @@ public struct EventContext: Hashable, Sendable {
     package var process: Name?
     /// The device.
     public var device: String?
-    /// Where on the device a saved item is stored.
+    /// The device's storage of a saved item.
     package var storage: DeviceStorage?
     /// The ID that the device gave to a saved item.
     package var item: String?
@@ -40,7 +40,7 @@ public struct EventContext: Hashable, Sendable {
     private var ids: [Name?] { [device, item, app].map { text in text.map { Name($0) } } }
 }
 
-/// Where an event came from. The numbers are stored and never change their meaning.
+/// The source of an event. The numbers are stored and never change their meaning.
 public enum EventSource: UInt8, Sendable, CaseIterable {
     case unknown = 0
     case rest = 1
@@ -63,7 +63,7 @@ public enum EventSource: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// Where on a device saved items are stored.
+/// The storage of saved items on a device.
 public enum DeviceStorage: Hashable, Sendable {
     /// The suite that every target in an app group sees.
     case appGroup(Name)

@@ -9,7 +9,7 @@
 /// sum.description  // 1.0
 /// ```
 package struct ExactSum: Hashable, Sendable {
-    /// What money needs fits into 128 bits. The rest of the range of a double takes an array.
+    /// Amounts of money fit into 128 bits. The rest of the range of a double takes an array.
     fileprivate enum Storage: Hashable, Sendable {
         /// Units of 10^-18, from -10^36 to below 10^36, in two words.
         case words(high: Int64, low: UInt64)
@@ -169,7 +169,7 @@ extension ExactSum: CustomStringConvertible {
 // MARK: - Bytes
 
 extension ExactSum {
-    /// How a state stores it: digits and decimal places, or else its text.
+    /// The stored form of a state: digits and decimal places, or else its text.
     package enum Form: Hashable, Sendable {
         case short(digits: Int64, places: UInt8)
         case text(String)
@@ -183,7 +183,7 @@ extension ExactSum {
         return .text(wide.text)
     }
 
-    /// Nil for what is no form of a sum.
+    /// Returns nil for what is no form of a sum.
     package init?(_ form: Form) {
         switch form {
         case .short(let digits, let places):
@@ -205,7 +205,7 @@ private struct Decimal {
 
     private init(digits: Int64, exponent: Int) { (self.digits, self.exponent) = (digits, exponent) }
 
-    /// Nil for what is no finite number.
+    /// Returns nil for what is no finite number.
     @inline(__always)
     init?(_ number: Double) {
         // A double has one decimal of up to 15 digits at most: one that reads as the number is its shortest text. Money

@@ -1,4 +1,4 @@
-/// How the app and the device treat in-app messages (spec/device 5 and 7).
+/// The settings of the app and the device for in-app messages (spec/device 5 and 7).
 package struct InAppSettings: Hashable, Sendable {
     /// Seconds in which one message is triggered at most (`triggerMinimumTimeInterval`: 30 by default, 0 at least).
     package var minimumInterval: UInt32 = 30
@@ -11,9 +11,9 @@ package struct InAppSettings: Hashable, Sendable {
     package var theme = Theme.light
     /// Seconds that the request for a templated message takes.
     package var requestTime: UInt32 = 0
-    /// What the app's delegate answers for a message that is not in `decisions`.
+    /// The answer of the app's delegate for a message that is not in `decisions`.
     package var decision = Decision.show
-    /// What the app's delegate answers before a message is shown.
+    /// The answers of the app's delegate before a message is shown.
     package var decisions: [Name: Decision] = [:]
     /// Messages whose assets cannot be downloaded.
     package var failingAssets: Set<Name> = []

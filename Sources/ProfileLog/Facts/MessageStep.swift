@@ -3,24 +3,24 @@
 ///
 /// Each decision about a message is one step, and so one event. `cause` leads from a step to the one before it.
 public struct MessageStep: Hashable, Sendable {
-    /// What happened.
+    /// The stage.
     package var stage: Stage
     /// The ID of the campaign, the canvas or the in-app message; empty for a message that was sent without one.
     package var message: Name
-    /// How it travels.
+    /// The channel.
     package var channel: Channel
     /// The event that led to this step; nil if none did.
     package var cause: Position?
-    /// Why it went no further, or what is special about it; nil if there is nothing to say.
+    /// The reason why it went no further, or what is special about it; nil if there is nothing to say.
     package var reason: String?
     /// The `dispatch_id` of the request that sent it; nil for an in-app message.
     package var dispatch: String?
     /// The identifier of the button or link that the user chose; nil if none was.
     package var action: String?
-    /// What was rendered: the payload of a push, the fields of an e-mail, the data of an in-app message. In ascending
-    /// order of keys.
+    /// The rendered message: the payload of a push, the fields of an e-mail, the data of an in-app message. In
+    /// ascending order of keys.
     package var content: [AttributeValue.Member]
-    /// What of the push is on the screen after the step.
+    /// The part of the push on the screen after the step.
     package var screen = Screen.nothing
 
     /// Makes a step.
@@ -38,7 +38,7 @@ public struct MessageStep: Hashable, Sendable {
         self.content = content
     }
 
-    /// What happened to a message. Each stage is a kind of event.
+    /// A stage in the life of a message. Each stage is a kind of event.
     @usableFromInline
     package enum Stage: Sendable, CaseIterable {
         /// The server handed it to the channel, for a push: to one device.
@@ -83,18 +83,18 @@ public struct MessageStep: Hashable, Sendable {
         case unscheduled
     }
 
-    /// What of a push a user sees. The numbers are stored (record.proto).
+    /// The part of a push that a user sees. The numbers are stored (record.proto).
     ///
     /// An extension that captures information has the states of spec/device 7: `notification`, `extensionInterface`
     /// (asks for input), `validInput`, `confirmation`; then the push is dismissed.
     package enum Screen: UInt8, Sendable, CaseIterable {
-        /// It is silent, not there yet, or gone.
+        /// The push is silent, not there yet, or gone.
         case nothing = 0
-        /// It is among the notifications.
+        /// The push is among the notifications.
         case notification = 1
-        /// It is expanded, with the interface of the system.
+        /// The push is expanded, with the interface of the system.
         case defaultInterface = 2
-        /// It is expanded, with the interface of the app's content extension.
+        /// The push is expanded, with the interface of the app's content extension.
         case extensionInterface = 3
         /// The extension got valid input and shows its register button.
         case validInput = 4
@@ -105,7 +105,7 @@ public struct MessageStep: Hashable, Sendable {
         package var name: String { "\(self)".snakeCase }
     }
 
-    /// How a message travels (spec/messaging-api 2). The numbers are stored (record.proto).
+    /// The channel of a message (spec/messaging-api 2). The numbers are stored (record.proto).
     package enum Channel: UInt8, Sendable, CaseIterable {
         case applePush = 1
         case androidPush = 2

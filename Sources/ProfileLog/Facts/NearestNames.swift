@@ -1,7 +1,7 @@
 /// Names in the order in which a mistyped one may have meant them: the close ones, nearest first, then the others as
 /// they were.
 package struct NearestNames {
-    /// Those that are a few letters away, or begin as the typed one does: `categories` for `category`.
+    /// Words that are a few letters away, or begin as the typed one does: `categories` for `category`.
     package let close: [String]
     /// All of them, the close ones first.
     package let all: [String]
@@ -24,8 +24,8 @@ package struct NearestNames {
         return common >= 4 && common * 4 >= typed.count * 3
     }
 
-    /// How many letters must be put in, left out, replaced, or exchanged with the next to make one of the other
-    /// (optimal string alignment).
+    /// Returns the number of letters that must be inserted, deleted, replaced, or exchanged with the next to make one
+    /// of the other (optimal string alignment).
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         var (rowBefore, row) = ([Int](), Array(0...right.count))
         for (index, letter) in left.enumerated() {

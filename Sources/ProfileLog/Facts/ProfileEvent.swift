@@ -4,7 +4,7 @@ public enum ProfileEvent: Hashable, Sendable {
     case userCreated([UserID])
     /// An anonymous user became known under further IDs.
     case userIdentified([UserID])
-    /// This user is on the device from now on; before, it was `previous`.
+    /// Another user comes to the device; before, it was `previous`.
     case userChanged(previous: UserNumber?)
     /// No user is on the device from now on. The next one is a new anonymous user.
     case userLoggedOut
@@ -63,7 +63,7 @@ public enum ProfileEvent: Hashable, Sendable {
     /// A kind that this program does not know, or an event whose content was erased.
     case other(EventKind)
 
-    /// What kind of fact it is.
+    /// The kind of fact.
     public var kind: EventKind {
         switch self {
         case .userCreated: .userCreated
@@ -103,7 +103,7 @@ public enum ProfileEvent: Hashable, Sendable {
     }
 }
 
-/// What an event says of a user's profile.
+/// The statement of an event about its user's profile.
 package enum EventContent: Hashable, Sendable {
     case customEvent(CustomEvent)
     case customAttributes([AttributeChange])
@@ -112,7 +112,7 @@ package enum EventContent: Hashable, Sendable {
 }
 
 extension ProfileEvent {
-    /// What it says of the profile, whether it is saved, logged or queued; nil if that is nothing.
+    /// The statement about the profile, whether it is saved, logged or queued; nil if that is nothing.
     package var content: EventContent? {
         switch self {
         case .customEventSaved(let event), .customEventLogged(let event): .customEvent(event)
@@ -130,7 +130,7 @@ extension ProfileEvent {
     }
 }
 
-/// What kind of fact an event is. The numbers are stored (record.proto) and never change their meaning.
+/// The kind of fact that an event is. The numbers are stored (record.proto) and never change their meaning.
 public enum EventKind: UInt8, Sendable, CaseIterable {
     case userCreated = 1
     case userIdentified = 2
@@ -220,7 +220,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         .objectsLeftOut: "parts refused",
     ]
 
-    /// What the rest of the program does with events of the kind.
+    /// Facts about the events of each kind, for the rest of the program.
     @inlinable package var role: EventRole {
         switch self {
         case .userCreated: .identity(.created)
@@ -298,7 +298,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     package var isQueued: Bool { if case .content(_, .queued) = role { true } else { false } }
 }
 
-/// What an event of a kind is about. The folds, the indexes of the log, filters and what-if switch over the role to
+/// The subject of the events of a kind. The folds, the indexes of the log, filters and what-if switch over the role to
 /// decide which events matter to them, without `default`. So a new kind takes part there with one line in
 /// `EventKind.role`, and a new role or content does not compile until each of them has decided about it
 /// (docs/adding-an-event.md). Code about one fact, such as a push token or a correction, matches that fact.
@@ -313,13 +313,13 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
 /// | `remark` | | | | | |
 @usableFromInline
 package enum EventRole: Hashable, Sendable {
-    /// Which IDs lead to which user.
+    /// IDs with the users that they lead to.
     case identity(Identity)
     /// Something of a user's profile: what, and when it takes effect.
     case content(Content, Timing)
     /// The state of a device, its user and its app.
     case device(Device)
-    /// What became of saved and queued events.
+    /// The outcome of saved and queued events.
     case outcome(Outcome)
     /// A message on its way to a screen.
     case message(MessageStep.Stage)
@@ -397,7 +397,7 @@ extension ProfileEvent {
         }
     }
 
-    /// Why the SDK refuses it: the place and the reason; nil if it accepts it.
+    /// The reason why the SDK refuses it: the place and the reason; nil if it accepts it.
     package var refusalBySDK: (place: String, reason: String)? {
         switch content {
         case .customEvent(let event): SDKRules.refusal(of: event)

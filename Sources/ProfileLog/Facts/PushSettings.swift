@@ -1,4 +1,4 @@
-/// How a device and its app are set up for push. A part of ``DeviceSettings``.
+/// The settings of a device and its app for push. A part of ``DeviceSettings``.
 package struct PushSettings: Hashable, Sendable {
     /// The answer to the app's question whether it may show pushes.
     package var permission = Permission.granted
@@ -6,7 +6,7 @@ package struct PushSettings: Hashable, Sendable {
     package var isForceQuit = false
     /// Whether the app's process has an instance of the SDK. Without one, what the app logs is lost.
     package var hasInstance = true
-    /// When the app makes that instance.
+    /// The moment at which the app makes that instance.
     package var startup = SDKStartup()
     /// The app's content extension; nil if it has none.
     package var contentExtension: ContentExtension?
@@ -27,15 +27,15 @@ package struct PushSettings: Hashable, Sendable {
     package init() {}
 }
 
-/// When an app makes its instance of the SDK (spec/device 4, delayed initialization).
+/// The moment at which an app makes its instance of the SDK (spec/device 4, delayed initialization).
 package struct SDKStartup: Hashable, Sendable {
     /// Whether it waits: for consent, or for configuration from a server. Else the instance exists from the launch on.
     package var isDelayed = false
-    /// When the app calls `prepareForDelayedInitialization`.
+    /// The time at which the app calls `prepareForDelayedInitialization`.
     package var preparation = Preparation.inTime
-    /// What the prepared SDK does by itself.
+    /// Automatic actions of the prepared SDK.
     package var automation = PushAutomation.standard
-    /// What becomes of the analytics of pushes that came before the instance.
+    /// Analytics of pushes that came before the instance.
     package var analytics = Analytics.queue
     /// Whether the app subscribes to the SDK's pushes.
     package var subscription = Subscription.inTime
@@ -48,13 +48,13 @@ package struct SDKStartup: Hashable, Sendable {
         case never = 2
     }
 
-    /// When the app subscribes to the pushes that the SDK processes.
+    /// The moment at which the app subscribes to the pushes that the SDK processes.
     package enum Subscription: UInt8, Sendable, CaseIterable {
         /// Right after it made the instance: it is told of all pushes.
         case inTime = 0
         /// Later: it misses the captured ones.
         case tooLate = 1
-        /// It relies on its delegate methods, which push automation does not call for Braze's pushes.
+        /// The app relies on its delegate methods, which push automation does not call for Braze's pushes.
         case never = 2
     }
 
@@ -88,7 +88,7 @@ package struct PushAutomation: OptionSet, Hashable, Sendable {
     /// `requestAuthorizationAtLaunch`: the user of the device agrees if the app has not asked before.
     package static let authorization = PushAutomation(rawValue: 4)
 
-    /// What nil means: all but asking for authorization (spec/device 7).
+    /// The meaning of nil: all but asking for authorization (spec/device 7).
     package static let standard: PushAutomation = [.received, .opened]
 }
 
@@ -100,7 +100,7 @@ package struct ContentExtension: Hashable, Sendable {
     package var allowsInteraction = false
     /// The key-value pairs that it needs.
     package var pairs: [Pair] = []
-    /// What it asks the user for (information capture); nil for nothing.
+    /// The input that it asks the user for (information capture); nil for nothing.
     package var input: Input?
     /// In which of the published snippets it reads the pairs.
     package var language = Language.swift
@@ -143,7 +143,7 @@ package struct ContentExtension: Hashable, Sendable {
     package init(categories: [Name]) { self.categories = categories }
 }
 
-/// How the app's code tells a silent push that is a server event (spec/device 5.2).
+/// The way in which the app's code tells a silent push that is a server event (spec/device 5.2).
 package enum ServerEventHandler: UInt8, Sendable, CaseIterable {
     /// The published Swift code: both extras are texts, whatever they say.
     case swift = 0

@@ -1,4 +1,4 @@
-/// What the SDK takes, beyond what the log can store (spec/device 4; spec/rest-api 1.2).
+/// Limits of the SDK, beyond those of the log (spec/device 4; spec/rest-api 1.2).
 package enum SDKRules {
     /// Bytes of one event's encoded properties.
     static let propertyBytes = 50 << 10
@@ -9,8 +9,8 @@ package enum SDKRules {
     /// Microseconds that a device's clock may be ahead of the log's.
     static let furthestAhead: Int64 = 366 * 86_400 * 1_000_000
 
-    /// Why a device's clock may not show `time`, as a clause; nil if it may. Both in microseconds since 1970, `now` by
-    /// the log's clock.
+    /// Returns the reason why a device's clock may not show `time`, as a clause; nil if it may. Both in microseconds
+    /// since 1970, `now` by the log's clock.
     package static func reasonAgainstClock(_ time: Int64, now: Int64) -> String? {
         if time < 0 { return "must not be before 1970" }
         return time - furthestAhead > now ? "is more than a year ahead of the log's clock" : nil

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Why the store's files or the disk refused. `description` says what is true, `remedy` the next step.
+/// The reason why the store's files or the disk refused. `description` says what is true, `remedy` the next step.
 public enum StorageError: Error, Hashable, Sendable {
     /// There is no store in this folder.
     case noStore(path: String)
@@ -8,7 +8,7 @@ public enum StorageError: Error, Hashable, Sendable {
     case notAStore(path: String)
     /// A newer program wrote this store; it wants at least format `needed`.
     case newerFormat(needed: UInt32, known: UInt32)
-    /// This user may not write in the folder.
+    /// The folder may not be written by this user.
     case notWritable(path: String)
     /// The folder cannot be read, made or locked.
     case unreachable(path: String, code: Int32)
@@ -85,7 +85,7 @@ extension StorageError: CustomStringConvertible {
         }
     }
 
-    /// What the reader can do about it.
+    /// The next step for the reader.
     public var remedy: String {
         switch self {
         case .noStore:

@@ -13,7 +13,7 @@ package struct TextPattern: Hashable, Sendable {
     private let program: [Step]
     private let isLong: Bool
 
-    /// What a pattern finds, and where.
+    /// The search of a pattern, with the place that it finds.
     package enum Search: Sendable {
         /// Letters in any case, in the first 255 characters.
         case anyCase
@@ -35,7 +35,7 @@ package struct TextPattern: Hashable, Sendable {
     /// Steps of a pattern whose `{n}` are written out.
     fileprivate static let maxSteps = 1_024
 
-    /// Why a pattern is refused: `reason` without a subject.
+    /// The reason why a pattern is refused: `reason` without a subject.
     package struct Fault: Error, Hashable {
         package let reason: String
         package let remedy: String
@@ -145,7 +145,7 @@ private indirect enum PatternNode {
     /// `most` is nil if there is no bound.
     case repeated(PatternNode, least: Int, most: Int?)
 
-    /// How many steps it becomes; too many are counted as `maxSteps`.
+    /// The number of steps that it becomes; too many are counted as `maxSteps`.
     var steps: Int {
         let steps =
             switch self {
@@ -280,7 +280,7 @@ private struct PatternParser {
         }
     }
 
-    /// What follows a backslash: the scalar that it stands for, or nil if `set` got a kind.
+    /// Reads the rest of an escape, after its backslash: the scalar that it stands for, or nil if `set` got a kind.
     private mutating func escape(_ set: inout ScalarSet) throws(TextPattern.Fault) -> Unicode.Scalar? {
         guard let letter = rest.popFirst() else { throw .noExpression }
         switch letter {

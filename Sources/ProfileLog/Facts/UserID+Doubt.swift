@@ -1,6 +1,6 @@
 extension UserID {
-    /// Why the ID is likely to be a mistake that gathers several people in one user: a sentence without the ID; nil for
-    /// others. It is taken nevertheless.
+    /// The reason why the ID is likely to be a mistake that gathers several people in one user: a sentence without the
+    /// ID; nil for others. It is taken nevertheless.
     ///
     ///     UserID.externalID("undefined").doubt
     package var doubt: String? {

@@ -1,4 +1,4 @@
-/// How a caller names a user.
+/// The name of a user as a caller gives it.
 public enum UserID: Hashable, Sendable {
     /// The ID under which the customer's own systems know the user; permanent once set.
     case externalID(String)

@@ -184,7 +184,7 @@ package enum Validation {
         }
     }
 
-    /// When something happened by the sender's clock.
+    /// Checks the time at which something happened by the sender's clock.
     package static func check(time: OccurredAt?) throws(AppendError) {
         if let time { try check(time, "The time") }
     }

@@ -1,4 +1,4 @@
-/// How many events a user has: an unknown user is at 0, the first event is version 1.
+/// The number of a user's events: an unknown user is at 0, the first event is version 1.
 public struct Version: OrderedByNumber, Hashable, Sendable {
     /// The count.
     public var rawValue: UInt64
