@@ -1,4 +1,4 @@
-/// What the operations on attributes do to the value that is there (spec/rest-api 1.5).
+/// The effect of operations on attributes on the value that is there (spec/rest-api 1.5).
 enum AttributeFold {
     static func apply(
         _ operation: AttributeOperation, to key: FieldKey, position: UInt64, at: Int64, _ fields: inout FieldStore

@@ -1,4 +1,4 @@
-/// Which update of an attribute wins.
+/// The policy by which one update of an attribute wins.
 public enum AttributePolicy: String, Hashable, Sendable, CaseIterable {
     /// The update that was recorded last. The policy of an attribute without a policy (spec/rest-api 1.2).
     case lastArrival = "last_arrival"
@@ -49,7 +49,7 @@ extension AttributePolicy {
         }
     }
 
-    /// What a merge makes of two values; nil if `own` stays.
+    /// Merges two values; nil if `own` stays.
     func merged(_ own: AttributeValue?, with other: AttributeValue?) -> AttributeValue? {
         switch self {
         case .counter: other.flatMap { Self.sum(own, $0) }

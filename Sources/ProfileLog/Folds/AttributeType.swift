@@ -59,7 +59,7 @@ package enum AttributeType: UInt8, Sendable, CaseIterable, OrderedByNumber {
         return needed == self
     }
 
-    /// What this type, if it is forced, makes of a value of another type; nil if it makes nothing of it.
+    /// Converts a value of another type to this one, if it is forced; nil if it makes nothing of it.
     package func coerced(_ value: AttributeValue) -> AttributeValue? {
         switch (self, value) {
         case (.boolean, .int(1)), (.boolean, .string("1")), (.boolean, .string("true")), (.boolean, .string("t")):

@@ -65,7 +65,7 @@ package enum CatalogueProjection: Projection {
         if isPurchase, name > 0, !reader.isBad { body(.product(name, at: at, quantity: quantity)) }
     }
 
-    /// What an entry says about its attribute; nil if it sets no value.
+    /// Reads an entry's statement about its attribute; nil if it sets no value.
     private static func attribute(_ entry: UnsafeRawBufferPointer) -> CatalogueState.Mention? {
         var reader = WireReader(entry)
         var name: UInt32 = 0

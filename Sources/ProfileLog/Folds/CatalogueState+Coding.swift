@@ -29,7 +29,7 @@ extension CatalogueProjection {
         }
     }
 
-    /// What is mentioned, its name, and two numbers.
+    /// Writes a mention, its name, and two numbers.
     private static func write(_ mention: CatalogueState.Mention, to writer: inout WireWriter) {
         let (kind, name, first, second): (UInt8, UInt32, UInt64, UInt64) =
             switch mention {

@@ -3,10 +3,10 @@ package struct CatalogueState: Hashable, Sendable {
     package var events: [UInt32: ProfileState.Occurrences] = [:]
     package var attributes: [UInt32: AttributeUse] = [:]
     package var products: [UInt32: ProfileState.Occurrences] = [:]
-    /// What saved and queued items will add when they take effect, by the items' positions.
+    /// The effects of saved and queued items that have not happened yet, by the items' positions.
     var waiting: [UInt64: [Mention]] = [:]
 
-    /// How an attribute was used.
+    /// The use of an attribute.
     package struct AttributeUse: Hashable, Sendable {
         /// The type of its first value ever.
         package let first: AttributeType
@@ -16,7 +16,7 @@ package struct CatalogueState: Hashable, Sendable {
         package var longestArray: UInt64 = 0
     }
 
-    /// What one event says about one name.
+    /// The statement of one event about one name.
     enum Mention: Hashable, Sendable {
         case event(UInt32, at: Int64)
         case attribute(UInt32, AttributeType, elements: UInt64)

@@ -11,9 +11,9 @@ package struct DeliveredPush: Hashable, Sendable {
     package let message: Name
     package let channel: MessageStep.Channel
     package let dispatch: String?
-    /// What was sent.
+    /// The content that was sent.
     package let content: [AttributeValue.Member]
-    /// When, in microseconds since 1970.
+    /// The time, in microseconds since 1970.
     package let sentAt: Int64
 
     package init(_ step: MessageStep, sentAt: Int64) {
@@ -64,7 +64,7 @@ package struct DeliveredPush: Hashable, Sendable {
     /// Whether it only wakes the app: it has no text, no badge and no sound.
     package var isSilent: Bool { !hasBanner && !hasBadge && !hasSound && (wakesApp || channel != .applePush) }
 
-    /// What a push without text does instead, in words.
+    /// The replacement for a push without text, in words.
     package var shownInstead: String {
         switch (hasBadge, hasSound) {
         case (true, true): "only a badge and a sound"
@@ -82,7 +82,7 @@ package struct DeliveredPush: Hashable, Sendable {
 
     package var collapseID: Name? { self["collapse_id"]?.asText.flatMap { $0.isEmpty ? nil : Name($0) } }
 
-    /// When it expires, in microseconds since 1970; nil if it does not.
+    /// The time at which it expires, in microseconds since 1970; nil if it does not.
     package var expiry: Int64? {
         if let seconds = self["time_to_live"]?.asInteger, (0...(1 << 32)).contains(seconds) {
             return sentAt + seconds * 1_000_000
@@ -118,7 +118,8 @@ package struct DeliveredPush: Hashable, Sendable {
         }
     }
 
-    /// Why the extension cannot show it, naming the key-value pair; nil if it has all that the extension needs.
+    /// Returns the reason why the extension cannot show it, naming the key-value pair; nil if it has all that the
+    /// extension needs.
     package func missing(for contentExtension: ContentExtension) -> String? {
         for pair in contentExtension.pairs {
             guard let value = self.pair(pair.key) else { return "the push has no key-value pair \(pair.key)" }

@@ -1,8 +1,8 @@
-/// What a flush takes, and what the device cannot know by itself.
+/// The input of a flush, which the device cannot know by itself.
 package struct FlushInput: Hashable, Sendable {
     /// Items in one event.
     package var limit: Int
-    /// Why the SDK sends at once what it gets, if it may.
+    /// The reason why the SDK sends at once what it gets, if it may.
     package var cause: SendCause
     /// Whether what the SDK gets stays in its queue in any case: the app dies before it is sent.
     package var staysQueued = false

@@ -16,7 +16,7 @@ package struct Device {
         self.owners = owners
     }
 
-    /// What happens to a device.
+    /// An input of a device.
     package enum Input: Hashable, Sendable {
         case launch(LaunchKind, lists: Set<PendingKind> = PendingKind.all)
         /// The app leaves the foreground.
@@ -40,7 +40,7 @@ package struct Device {
         case new(UserID)
     }
 
-    /// What the device does: an event of a user.
+    /// An action of the device: an event of a user.
     package struct Action: Hashable, Sendable {
         package let event: ProfileEvent
         package let user: Owner
@@ -52,7 +52,7 @@ package struct Device {
         }
     }
 
-    /// Whose event it is.
+    /// The owner of an event.
     package enum Owner: Hashable, Sendable {
         /// The user on the device; a new anonymous one if there is none.
         case current
@@ -60,7 +60,7 @@ package struct Device {
         case new(UserID)
     }
 
-    /// What the device knows of its current user.
+    /// The device's knowledge of its current user.
     package struct Current: Hashable, Sendable {
         package let user: UInt64
         package let version: UInt64
@@ -118,7 +118,7 @@ package struct Device {
         kind != .return || status.settings.push.isForceQuit || status.isRemoved
     }
 
-    /// How the device is set up once the app runs: a new process has no instance of the SDK if that waits.
+    /// Returns the device's settings once the app runs: a new process has no instance of the SDK if that waits.
     func settings(afterLaunch kind: LaunchKind) -> DeviceSettings {
         var settings = status.settings
         let startup = settings.push.startup
@@ -218,7 +218,7 @@ extension Discard {
     package static let system = "iOS"
 }
 
-/// Why the SDK sends what it took.
+/// The reason why the SDK sends what it took.
 package enum SendCause: Hashable, Sendable {
     /// The app asks for it (`requestImmediateDataFlush`), under any policy.
     case request

@@ -1,6 +1,6 @@
-/// What one event means for a device.
+/// The meaning of one event for a device.
 package enum DeviceChange: Hashable, Sendable {
-    /// This user is on it from now on; nil for no user.
+    /// Another user is on it from now on; nil for no user.
     case user(UInt64?)
     /// If `source` is on it, `target` is from now on.
     case merged(source: UInt64, target: UInt64)
@@ -18,9 +18,9 @@ package enum DeviceChange: Hashable, Sendable {
     case flushed(user: UInt64, launch: UInt64)
     /// The SDK has taken these items, in this order.
     case handed([UInt64], position: UInt64)
-    /// These items were sent at this time and are no longer pending.
+    /// Items were sent at this time and are no longer pending.
     case sent([UInt64], at: Int64)
-    /// These items are no longer pending.
+    /// Items are no longer pending.
     case gone([UInt64])
     /// A push went one step further.
     case push(PushStep)

@@ -1,4 +1,4 @@
-/// What a device is asked to do, before the log is read.
+/// A request to a device, before the log is read.
 package enum DeviceIntent: Hashable, Sendable {
     case launch(LaunchKind, lists: Set<PendingKind> = PendingKind.all)
     case leave
@@ -27,7 +27,7 @@ package struct SettingsChange: Hashable, Sendable {
     package var isSDKEnabled: Bool?
     /// Whether the device has a network.
     package var isOnline: Bool?
-    /// When the SDK sends.
+    /// The rule by which the SDK sends.
     package var requestPolicy: DeviceSettings.RequestPolicy?
     /// Seconds between two sendings.
     package var flushInterval: UInt32?
@@ -39,7 +39,7 @@ package struct SettingsChange: Hashable, Sendable {
     package var withAppGroup: [DeviceSettings.MissingAppGroup] = []
     /// The answer to the question whether the app may show pushes.
     package var permission: PushSettings.Permission?
-    /// When the app makes its instance of the SDK, from the next launch on.
+    /// The moment at which the app makes its instance of the SDK, from the next launch on.
     package var startup: SDKStartup?
     /// The app's content extension; `.some(nil)` takes it out of the app.
     package var contentExtension: ContentExtension??

@@ -1,7 +1,7 @@
 /// The state of a device: its user, its settings, what waits for a launch, and what its SDK has not sent yet.
 package struct DeviceState: Hashable, Sendable {
     package var status = DeviceStatus()
-    /// What has not taken effect, by position.
+    /// Items that have not taken effect, by position.
     package var items: [UInt64: PendingItem] = [:]
 
     package init(status: DeviceStatus = DeviceStatus(), items: [UInt64: PendingItem] = [:]) {
@@ -13,9 +13,9 @@ package struct DeviceState: Hashable, Sendable {
     package var user: UserNumber? { status.user.map(UserNumber.init(rawValue:)) }
     /// The position of its last launch; nil if there was none.
     package var lastLaunch: Position? { status.launch == 0 ? nil : Position(rawValue: status.launch) }
-    /// Where its open session started; nil if none is open.
+    /// The position at which its open session started; nil if none is open.
     package var session: Position? { status.session == 0 ? nil : Position(rawValue: status.session) }
-    /// How it is set up.
+    /// The settings.
     package var settings: DeviceSettings { status.settings }
     /// Positions of the saved items that wait for a launch, in saved order.
     package var waiting: [Position] {
@@ -24,7 +24,7 @@ package struct DeviceState: Hashable, Sendable {
     /// Positions of what the SDK took and has not sent, in the order in which it will.
     package var queued: [Position] { queue.map { Position(rawValue: $0.position) } }
 
-    /// What the SDK has not sent, in the order in which it will.
+    /// Items that the SDK has not sent, in the order in which it will send them.
     package var queue: [PendingItem] {
         items.values.compactMap { item in item.queued.map { ($0, item) } }.sorted { $0.0 < $1.0 }.map(\.1)
     }

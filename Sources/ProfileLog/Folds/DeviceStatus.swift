@@ -6,14 +6,14 @@ package struct DeviceStatus: Hashable, Sendable {
     package var launch: UInt64 = 0
     /// The lists that the last launch takes: none, if the SDK was disabled then.
     var lists = PendingKind.all
-    /// How many `pendingFlushed` of the last launch each user has.
+    /// The number of `pendingFlushed` events of the last launch for each user.
     var chunks: [UInt64: UInt32] = [:]
     /// Position of the `sessionStarted` of the session that is open; 0 if none is.
     package var session: UInt64 = 0
-    /// When the app left the foreground; nil while it is there, or was never launched. A launch in the background does
-    /// not change it; the first one counts as away.
+    /// The time at which the app left the foreground; nil while it is there, or was never launched. A launch in the
+    /// background does not change it; the first one counts as away.
     var leftAt: Int64?
-    /// When the SDK last sent something, in microseconds since 1970; nil if it never did.
+    /// The time at which the SDK last sent something, in microseconds since 1970; nil if it never did.
     var sentAt: Int64?
     package var settings = DeviceSettings()
     package private(set) var pushes = PushState()
@@ -95,7 +95,7 @@ extension DeviceStatus {
         }
     }
 
-    /// Nil if the bytes are not such a message.
+    /// Returns nil if the bytes are not such a message.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = WireReader(bytes)
         while let field = reader.field() {

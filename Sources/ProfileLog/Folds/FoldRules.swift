@@ -1,4 +1,4 @@
-/// What folds do with updates of attributes and with events, as a value.
+/// The rules of folds for updates of attributes and for events, as a value.
 ///
 /// A store holds the rules of its log (`EventLog.setRules`): each event is folded by the rules that were the newest
 /// before it. Without rules an attribute has the value that arrived last.
@@ -41,7 +41,7 @@ public final class BoundRules: Sendable {
     /// No rules.
     package static let none = BoundRules(FoldRules(), names: NameMap())
 
-    /// What no event of the store is about yet has no number, and needs no rule.
+    /// Names that no event of the store is about have no number yet, and need no rule.
     package init(_ rules: FoldRules, names: NameMap) {
         self.rules = rules
         var attributes: [FieldKey: AttributeRule] = [:]
@@ -82,7 +82,7 @@ public final class BoundRules: Sendable {
     package func blocks(event name: UInt32) -> Bool { blockedEvents.contains(name) }
 }
 
-/// What rules say of one attribute.
+/// The rules of one attribute.
 struct AttributeRule {
     var policy = AttributePolicy.lastArrival
     var isBlocked = false

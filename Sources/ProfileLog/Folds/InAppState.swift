@@ -8,16 +8,16 @@ package struct InAppStep: Hashable, Sendable {
     package var at: Int64
 }
 
-/// What a device knows of its in-app messages: those of its session, those that wait, and the one on the screen.
+/// A device's knowledge of its in-app messages: those of its session, those that wait, and the one on the screen.
 ///
 /// Changed by folding the steps of messages alone (`apply`), so the events of a log rebuild it. It holds IDs; the
 /// definitions are in the `TriggerTable`.
 package struct InAppState: Hashable, Sendable {
-    /// Which definitions the session uses: the caller's number, for example the position that declared them.
+    /// The definitions that the session uses: the caller's number, for example the position that declared them.
     package fileprivate(set) var catalogue: UInt64 = 0
     /// The messages that may be triggered, fixed when the session started; in ascending order, at most 200.
     package fileprivate(set) var eligible: [Name] = []
-    /// When a message was last triggered and not ignored; survives launches (the project decides).
+    /// The time at which a message was last triggered and not ignored; survives launches (the project decides).
     package fileprivate(set) var lastTrigger: Int64?
     /// Displays of the messages, by user and message; at most 200.
     package fileprivate(set) var displays: [Display] = []
@@ -33,7 +33,7 @@ package struct InAppState: Hashable, Sendable {
         package var message: Name
         /// The user who was on the device.
         package var user: UInt64
-        /// When it is ready, in microseconds since 1970.
+        /// The time at which it is ready, in microseconds since 1970.
         package var readyAt: Int64
         /// The last time at which it may become ready; nil for any.
         package var deadline: Int64?
@@ -45,7 +45,7 @@ package struct InAppState: Hashable, Sendable {
         }
     }
 
-    /// How often a user saw a message on this device. A control variant counts when its impression is logged.
+    /// The times that a user saw a message on this device. A control variant counts when its impression is logged.
     package struct Display: Hashable, Sendable {
         package var user: UInt64
         package var message: Name
@@ -58,7 +58,7 @@ package struct InAppState: Hashable, Sendable {
 
     package init() {}
 
-    /// When the next delayed message is ready. A caller that moves the clock calls `timePassed` then.
+    /// The time at which the next delayed message is ready. A caller that moves the clock calls `timePassed` then.
     package var nextDue: Int64? { delayed.map(\.readyAt).min() }
 
     package func isEligible(_ message: Name) -> Bool {
@@ -66,7 +66,7 @@ package struct InAppState: Hashable, Sendable {
         return place < eligible.count && eligible[place] == message
     }
 
-    /// How often `user` saw `message`; nil for never.
+    /// Returns the number of times that `user` saw `message`; nil for never.
     package func display(of message: Name, to user: UInt64) -> Display? {
         let place = place(of: message, to: user)
         guard place < displays.count, displays[place].user == user, displays[place].message == message else {
@@ -176,7 +176,7 @@ extension InAppState {
 }
 
 extension Array {
-    /// How many elements are before a place; `isBefore` is true for the first ones and false for the others.
+    /// Returns the number of elements before a place; `isBefore` is true for the first ones and false for the others.
     fileprivate func countBefore(_ isBefore: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

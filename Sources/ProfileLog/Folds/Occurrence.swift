@@ -1,18 +1,18 @@
 /// Something that a user did, as it took effect: a custom event, a purchase, a session or a launch, and their creation.
 package struct Occurrence: Hashable, Sendable {
-    /// What happened; names by their numbers.
+    /// The kind of step; names by their numbers.
     package enum What: Hashable, Sendable { case created, event(UInt32), purchase(UInt32), session, launch }
 
     package let what: What
     /// The event; for what was saved, the one that saved it.
     package let position: Position
-    /// Whose event it is; they may be merged since.
+    /// The user of the event; they may be merged since.
     package let user: UserNumber
-    /// When it happened; for what was saved, when that was.
+    /// The time at which it happened; for what was saved, when that was.
     package let at: Timestamp
     /// The app that the event names.
     package let app: String?
-    /// How many were bought; 1 for all else.
+    /// The number of items bought; 1 for all else.
     package var quantity: UInt64 = 1
     /// Of one; 0 for what is no purchase.
     package var price = 0.0
@@ -64,8 +64,8 @@ package struct OccurrenceFold {
 }
 
 extension Occurrence {
-    /// What the event with `content` at `position` is, whether or not it took effect. Nil for what changes attributes,
-    /// and for what was erased.
+    /// Makes the step of the event with `content` at `position`, whether or not it took effect. Nil for what changes
+    /// attributes, and for what was erased.
     package init?(_ header: RecordHeader, _ content: EventRole.Content, _ position: Position) {
         switch content {
         case .customAttributes, .userAttributes: return nil

@@ -9,7 +9,7 @@ package struct OrderEvents: Hashable, Sendable {
     private let totalValue: UInt32
     private let currency: UInt32
 
-    /// Nil if no event with a value can be among those of the store.
+    /// Returns nil if no event with a value can be among those of the store.
     package init?(_ names: NameMap) {
         placed = names.number("ecommerce.order_placed")
         refunded = names.number("ecommerce.order_refunded")
@@ -22,7 +22,7 @@ package struct OrderEvents: Hashable, Sendable {
     /// Whether the custom event with this name is an order or a refund.
     package func has(_ name: UInt32) -> Bool { name == placed || name == refunded }
 
-    /// What the custom event with this name adds to the revenue; nil if it is no order, or without a value.
+    /// Returns the revenue that the custom event with this name adds; nil if it is no order, or without a value.
     ///
     /// - Parameter fields: the fields of the record after the name.
     @inline(__always)
@@ -32,7 +32,7 @@ package struct OrderEvents: Hashable, Sendable {
         return nil
     }
 
-    /// What the event of `header` adds to the revenue; nil if it is no order, or without a value.
+    /// Returns the revenue that the event of `header` adds; nil if it is no order, or without a value.
     package func value(of header: RecordHeader) -> ProfileState.Revenue? {
         var reader = WireReader(header.body)
         while let field = reader.field(), field.number <= RecordField.name {

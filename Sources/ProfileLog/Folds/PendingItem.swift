@@ -1,7 +1,7 @@
 /// Something on a device that has not taken effect yet: a saved item that waits for a launch, or what the SDK has taken
 /// and not sent.
 package struct PendingItem: Hashable, Sendable {
-    /// Where it was saved; 0 for what the app logged.
+    /// The storage in which it was saved; 0 for what the app logged.
     package let storage: StorageCode
     package let user: UInt64
     package let position: UInt64
@@ -18,7 +18,7 @@ package struct PendingItem: Hashable, Sendable {
         self.queued = queued
     }
 
-    /// When something was handed to the SDK, and its place in what was handed then.
+    /// The time at which something was handed to the SDK, and its place among what was handed then.
     package struct QueuePlace: Hashable, Sendable, Comparable {
         package let position: UInt64
         package let index: UInt64

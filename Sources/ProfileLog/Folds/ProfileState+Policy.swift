@@ -43,7 +43,8 @@ extension ProfileState {
         apply(operation, to: key, by: rule, position: position, at: at)
     }
 
-    /// Why an update that happens at `time` loses to what is there; nil if the times do not decide it.
+    /// Returns the reason why an update that happens at `time` loses to what is there; nil if the times do not decide
+    /// it.
     package func reasonToLose(_ key: FieldKey, at time: Timestamp, under policy: AttributePolicy) -> String? {
         guard policy == .lastOccurred else { return nil }
         if let field = fields.field(key) { return time.rawValue < field.at ? "has a value that happened later" : nil }

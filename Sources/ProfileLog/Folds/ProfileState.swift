@@ -18,12 +18,12 @@ public struct ProfileState: Sendable {
     /// Launches, sessions and flushes; empty for users without any.
     private var activity: [Occurrences] = []
     package var purchases: [PurchaseSummary] = []
-    /// What orders brought, less what was refunded, by currency in ascending order.
+    /// The sum of orders, less refunds, by currency in ascending order.
     package var orders: [Revenue] = []
     package var pending: [PendingEntry] = []
-    /// How often an event was voided or unvoided.
+    /// The number of times that an event was voided or unvoided.
     package var voids: UInt64 = 0
-    /// When attributes without a value were removed, of those whose policy was to keep what occurred last.
+    /// The time at which attributes without a value were removed, of those whose policy was to keep what occurred last.
     package internal(set) var removals: [FieldKey: Int64] = [:]
 
     /// The earliest time at which something happened; nil before the first event.
@@ -63,9 +63,9 @@ public struct ProfileState: Sendable {
         seen.last = max(seen.last, time)
     }
 
-    /// How often something happened, first and last.
+    /// The number of occurrences, with the first and the last.
     package struct Occurrences: Hashable, Sendable {
-        /// How often.
+        /// The count.
         package var count: UInt64 = 0
         /// The earliest time.
         package var first = Timestamp(rawValue: .max)
@@ -95,13 +95,13 @@ public struct ProfileState: Sendable {
         package var revenue: [Revenue] = []
     }
 
-    /// What was paid in one currency.
+    /// The sum paid in one currency.
     package struct Revenue: Hashable, Sendable {
         package let currency: String
         package var amount: ExactSum
     }
 
-    /// What was paid for products and by orders, by currency in ascending order.
+    /// The sum paid for products and by orders, by currency in ascending order.
     package var totalRevenue: [Revenue] {
         var total = orders
         for purchase in purchases {

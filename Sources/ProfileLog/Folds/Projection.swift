@@ -3,14 +3,14 @@
 /// One that is folded by user gets snapshots, reads as of any version, replay and its proof; those of a device or of
 /// the whole store are folded by a `Replayer`.
 public protocol Projection: Sendable {
-    /// What has been folded so far: of one user, of one device, of the whole store.
+    /// The state of a fold so far: of one user, of one device, of the whole store.
     associatedtype State: Sendable
     /// Names the cached state on disk, and survives a rename of the type. 1 to 64 bytes without U+0000, not `index`,
     /// `flush`, `generations` or the name of a projection of the library.
     static var name: String { get }
     /// Raised when `apply` or the bytes change meaning: a state cached under another revision is dropped and replayed.
     static var revision: UInt32 { get }
-    /// What the events of one state have in common. The default is the user.
+    /// The key that the events of one state share. The default is the user.
     static var scope: ProjectionScope { get }
     /// The state before the first event.
     static var initial: State { get }
@@ -46,7 +46,7 @@ extension Projection {
     }
 }
 
-/// What the events that are folded into one state have in common.
+/// The key that the events folded into one state share.
 public enum ProjectionScope: Sendable {
     /// The user: states fold in parallel.
     case user

@@ -1,4 +1,4 @@
-/// What happens to the pushes of a device.
+/// An input about the pushes of a device.
 package enum PushIntent: Hashable, Sendable {
     /// The network delivers what is on its way to the device: `limit` pushes at most, without those that expired or
     /// were replaced on the way.
@@ -22,11 +22,11 @@ package enum PushIntent: Hashable, Sendable {
     /// The user removes the app: its pushes go with all that it stored.
     case removeApp
 
-    /// Which push.
+    /// A choice of a push.
     package enum PushChoice: Hashable, Sendable {
         /// The newest on the screen.
         case newest
-        /// That of which the `sent` step or the last step is at this position.
+        /// The push of which the `sent` step or the last step is at this position.
         case at(UInt64)
     }
 
@@ -49,7 +49,7 @@ package enum Expansion: String, Sendable, CaseIterable {
     case view
 }
 
-/// What the extension answers to a chosen action (`UNNotificationContentExtensionResponseOption`).
+/// The extension's answer to a chosen action (`UNNotificationContentExtensionResponseOption`).
 package enum ExtensionResponse: String, Sendable, CaseIterable {
     case dismiss
     case doNotDismiss = "do_not_dismiss"
@@ -90,7 +90,7 @@ package struct PushInput: Hashable, Sendable {
     package let intent: PushIntent
     /// The pushes on their way and on the screen that it may touch.
     package var pushes: [KnownPush] = []
-    /// What the SDK captured, for `initialize` and `removeApp`.
+    /// Events that the SDK captured, for `initialize` and `removeApp`.
     package var captured: [KnownCapture] = []
 
     package init(_ intent: PushIntent) { self.intent = intent }

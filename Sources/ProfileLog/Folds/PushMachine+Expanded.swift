@@ -10,7 +10,7 @@ extension PushMachine {
         ]
     }
 
-    /// Why the system shows its own interface; nil if the extension shows the push.
+    /// Returns the reason why the system shows its own interface; nil if the extension shows the push.
     private func reasonForDefaultInterface(_ push: DeliveredPush) -> String? {
         guard let contentExtension = settings.contentExtension else { return PushRemark.noExtension.reason() }
         let categories = contentExtension.categories.map(\.text).joined(separator: ", ")
@@ -57,7 +57,7 @@ extension PushMachine {
 
     // MARK: - Refusals
 
-    /// Why the input cannot happen; nil if it can.
+    /// The reason why the input cannot happen; nil if it can.
     package var refusal: PushRefusal? {
         switch input.intent {
         case .deliver, .initialize: return nil
@@ -106,7 +106,7 @@ extension PushMachine {
 
     private static let expandFirst = "Expand it first."
 
-    /// What to do so that the extension shows the push.
+    /// Names the next step towards the extension's interface.
     private func remedyForDefaultInterface(_ push: DeliveredPush) -> String {
         guard let contentExtension = settings.contentExtension else {
             return "Set `content_extension` of the device before the push is expanded."
@@ -138,7 +138,7 @@ extension PushMachine {
     }
 }
 
-/// Why something cannot happen to a push.
+/// The reason why something cannot happen to a push.
 package struct PushRefusal: Hashable, Sendable {
     package let place: String
     package let reason: String
@@ -150,8 +150,8 @@ package struct PushRefusal: Hashable, Sendable {
 }
 
 extension DeliveredPush {
-    /// Why the push shows no such button. Without buttons of its own it shows those that the app registered for its
-    /// category, which are not known here: any of them is taken.
+    /// Returns the reason why the push shows no such button. Without buttons of its own it shows those that the app
+    /// registered for its category, which are not known here: any of them is taken.
     fileprivate func refusal(ofButton action: String) -> PushRefusal? {
         let buttons = buttons.map(\.id.text)
         if buttons.contains(where: { $0.hasSameBytes(as: action) }) { return nil }

@@ -1,4 +1,4 @@
-/// What pushes do on a device: a part of the machine ``Device``, pure as that is.
+/// The machine of a device's pushes: a part of the machine ``Device``, pure as that is.
 ///
 /// A push is `sent` to the device. It is received, or will never be. What is shown can be expanded, opened or
 /// dismissed, and its actions can be chosen. Each step is an event with its reason, and its cause is the step before.
@@ -92,7 +92,7 @@ package struct PushMachine {
         push.wakesApp && status.launch > 0 && !settings.isForceQuit
     }
 
-    /// Why the device never gets the push; nil if it does.
+    /// Returns the reason why the device never gets the push; nil if it does.
     private func obstacle(_ push: DeliveredPush) -> PushObstacle? {
         if status.isRemoved { return .removed }
         if let expiry = push.expiry, expiry <= device.now { return .expired }
@@ -141,8 +141,8 @@ package struct PushMachine {
 
     // MARK: - The SDK
 
-    /// What the app's handler of server events makes of a push that reached the app. Adds to `reasons` what is special
-    /// about it, or why the handler does nothing.
+    /// Returns the result of the app's handler of server events for a push that reached the app. Adds to `reasons` what
+    /// is special about it, or why the handler does nothing.
     private func serverEvent(_ push: DeliveredPush, _ reasons: inout [String]) -> [Action] {
         guard push.mayBeServerEvent else { return [] }
         // The handler is in a delegate method, unless the app subscribes.
@@ -162,8 +162,8 @@ package struct PushMachine {
         }
     }
 
-    /// Why the SDK that is to exist later does not capture the push; nil if it does (spec/device 4, delayed
-    /// initialization).
+    /// Returns the reason why the SDK that is to exist later does not capture the push; nil if it does (spec/device 4,
+    /// delayed initialization).
     private func reasonNotCaptured(_ automation: PushAutomation, isLaunching: Bool) -> String? {
         let startup = settings.startup
         if startup.preparation == .never { return PushRemark.notPrepared.reason() }
@@ -185,7 +185,7 @@ package struct PushMachine {
         return Action(.message(step), owner, followsLastStep: true)
     }
 
-    /// What the app logs with the SDK: sent, queued, or lost with the instance that does not exist.
+    /// Returns the events that the app logs with the SDK: sent, queued, or lost with the instance that does not exist.
     private func log(_ event: CustomEvent) -> [Action] {
         guard status.settings.isSDKEnabled else { return [] }
         guard settings.hasInstance else {
@@ -325,7 +325,7 @@ extension DeliveredPush {
         collapseID != nil && collapseID == later.collapseID && channel == later.channel
     }
 
-    /// What the SDK opens for a tap or an action.
+    /// Returns the URL that the SDK opens for a tap or an action.
     fileprivate func opening(_ action: String?) -> [AttributeValue.Member] {
         let link = action.map { action in buttons.first { $0.id == Name(action) }?.link } ?? link
         return link.map { [.init("url", .string($0))] } ?? []

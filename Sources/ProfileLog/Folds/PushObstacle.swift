@@ -1,4 +1,5 @@
-/// Why a push will never be on its device: fixed sentences, for `MessageStep.reason`. docs/scenarios.md lists them.
+/// The reason why a push will never be on its device: fixed sentences, for `MessageStep.reason`. docs/scenarios.md
+/// lists them.
 package enum PushObstacle: String, CaseIterable {
     case removed = "the app was removed from the device"
     case replaced = "a later push with the same collapse ID replaced it on its way"

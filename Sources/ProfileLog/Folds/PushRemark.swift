@@ -1,4 +1,4 @@
-/// What is special about a step of a push that reached its device. docs/scenarios.md lists these reasons.
+/// A remark about a step of a push that reached its device. docs/scenarios.md lists these reasons.
 package enum PushRemark: String, StepReason {
     // Received, captured, processed or opened.
     case notBrazes = "it is not one of Braze's: the SDK leaves it to the app"
@@ -13,7 +13,7 @@ package enum PushRemark: String, StepReason {
     case serverEvent = "the app logs IAM Trigger, which is counted besides the server's event"
     case anyFlag = "the app's code asks only that IS_SERVER_EVENT is there"
     case notInForeground = "the app is not in the foreground, so no message is shown"
-    /// What it does instead of a banner.
+    /// The replacement for a banner.
     case noBanner = "it has no alert, so there is no banner: …"
     case noHandler = "the app has no handler of server events"
     /// The extra.
@@ -31,14 +31,14 @@ package enum PushRemark: String, StepReason {
     case noCategory = "the default interface: the push has no category, the extension is for …"
     /// The push's category and the extension's.
     case otherCategory = "the default interface: the push has the category …, the extension is for …"
-    /// Which key-value pair is missing or wrong.
+    /// A key-value pair is missing or wrong.
     case extensionStopped = "the default interface: the extension stopped, as …"
 
     // Removed with the app: also an in-app message.
     case appRemoved = "the app was removed"
 
     // An action chosen.
-    /// What the input is not.
+    /// The form that the input lacks.
     case wrongInput = "the input is …"
     case noCompletion = "the extension never calls its completion: the push stays, and the app is not told"
 

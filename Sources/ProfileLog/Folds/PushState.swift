@@ -13,7 +13,7 @@ package struct PushState: Hashable, Sendable {
     package init() {}
 
     package var isEmpty: Bool { pushes.isEmpty && captured.isEmpty }
-    /// How many are on their way.
+    /// The number on their way.
     package var underway: Int { pushes.count { $0.isUnderway } }
 
     /// The push of which one of these positions is asked for: its `sent` step, or its last step.
@@ -56,7 +56,7 @@ package struct PushProgress: Hashable, Sendable {
     /// Position of the step after it that was the last; 0 if there was none.
     fileprivate var later: UInt64 = 0
     package fileprivate(set) var user: UInt64
-    /// What of it is on the screen.
+    /// The part of it on the screen.
     package fileprivate(set) var screen = MessageStep.Screen.nothing
 
     fileprivate init(sent: UInt64, user: UInt64) { (self.sent, self.user) = (sent, user) }
@@ -73,7 +73,7 @@ package struct CapturedPush: Hashable, Sendable {
     package fileprivate(set) var user: UInt64
 }
 
-/// What a step of a push changes on its device.
+/// The change of a device by a step of a push.
 package struct PushStep: Hashable, Sendable {
     package let stage: MessageStep.Stage
     package let position: UInt64

@@ -1,4 +1,4 @@
-/// Which fold rules hold for which events: each change holds for the events after it.
+/// The fold rules of the log by position: each change holds for the events after it.
 @usableFromInline
 package struct RulesTimeline: Sendable {
     /// Ascending by position.

@@ -1,17 +1,17 @@
 /// A silent push that is a server event: the app logs `IAM Trigger`, which an in-app message waits for
 /// (spec/device 5.2).
 struct ServerEvent {
-    /// What the app logs.
+    /// The event that the app logs.
     let event: CustomEvent
-    /// What the push says in `IS_SERVER_EVENT`.
+    /// The value of `IS_SERVER_EVENT` in the push.
     private let flag: AttributeValue
 
-    /// Why the app's code sees no server event.
+    /// The reason why the app's code sees no server event.
     struct Unseen: Error {
         let reason: String
     }
 
-    /// What the app's `handler` sees in a push with extras of a server event.
+    /// Returns the data that the app's `handler` sees in a push with extras of a server event.
     static func read(_ push: DeliveredPush, _ handler: ServerEventHandler) -> Result<ServerEvent, Unseen> {
         func unseen(_ remark: PushRemark, _ gap: String...) -> Result<ServerEvent, Unseen> {
             .failure(Unseen(reason: gap.isEmpty ? remark.reason() : remark.reason(gap[0])))
@@ -27,7 +27,7 @@ struct ServerEvent {
         return .success(ServerEvent(event: event, flag: flag))
     }
 
-    /// What is special about it.
+    /// Remarks about it.
     func remarks(isInForeground: Bool) -> [PushRemark] {
         var remarks = [PushRemark.serverEvent]
         if flag != .string("true"), flag != .bool(true) { remarks.append(.anyFlag) }

@@ -4,11 +4,11 @@ package indirect enum TracedValue: Sendable {
     case array([TracedValue], Origin)
     case object([(key: Name, value: TracedValue)], Origin)
 
-    /// Who wrote a part of a value.
+    /// The origin of a part of a value.
     package struct Origin: Sendable {
         /// The event.
         package var position: UInt64
-        /// What was in its place before, and the event that had written that; nil if there was nothing. Known of what
+        /// The value in its place before, and the event that had written that; nil if there was nothing. Known of what
         /// has no parts: each part of the others knows its own.
         package var replaced: (value: AttributeValue, position: UInt64)?
     }
@@ -177,7 +177,7 @@ extension ProfileProjection {
         /// Whether standard attributes may be written too: any, as an address changes others.
         package private(set) var hasStandard = false
 
-        /// What an event about identities may write.
+        /// Reads the values that an event about identities may write.
         fileprivate init() { hasStandard = true }
 
         fileprivate init(_ content: EventRole.Content, _ body: [UInt8]) {

@@ -45,7 +45,7 @@ package enum UsageProjection: Projection {
         if let device = Origin(header).device { state.devices.insert(device) }
     }
 
-    /// When something happened, in which app and on which device.
+    /// The time of something, with the app and the device.
     private struct Origin {
         var at: Timestamp
         var app: Name?

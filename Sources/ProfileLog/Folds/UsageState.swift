@@ -9,9 +9,9 @@ package struct UsageState: Hashable, Sendable {
     /// Uses of apps that have not taken effect, by position.
     var waiting: [UInt64: Waiting] = [:]
 
-    /// How an app was used.
+    /// The use of an app.
     package struct AppUse: Hashable, Sendable {
-        /// How many sessions are known; 0 for an app that only events name.
+        /// The number of known sessions; 0 for an app that only events name.
         package var sessions: UInt64 = 0
         /// The earliest use.
         package var first: Timestamp

@@ -13,35 +13,35 @@ package indirect enum Condition: Hashable, Sendable {
     case not(Condition)
     case holds(Field, ValueTest)
 
-    /// What can be asked about a user.
+    /// A question about a user.
     package enum Field: Hashable, Sendable {
         case attribute(StandardAttribute)
         case customAttribute(Name)
         /// A computed trait.
         case trait(Name)
-        /// How often; with `within` in so many microseconds up to now.
+        /// The count; with `within` in so many microseconds up to now.
         case count(Counted, within: Int64? = nil)
         /// The earliest time; missing if it never happened.
         case first(Counted)
         /// The latest time; missing if it never happened.
         case last(Counted)
-        /// What was paid for a product, in all currencies.
+        /// The sum paid for a product, in all currencies.
         case revenue(Name)
-        /// What was paid for products and by orders, in all currencies.
+        /// The sum paid for products and by orders, in all currencies.
         case totalRevenue
         case firstSeen, lastSeen
         /// The last launch or session on a device.
         case lastUsedApp
-        /// When the log recorded the user's first event.
+        /// The time at which the log recorded the user's first event.
         case created
-        /// How many items wait for a launch.
+        /// The number of items that wait for a launch.
         case pending
-        /// How many events the user has.
+        /// The number of the user's events.
         case version
         case externalID, brazeID
     }
 
-    /// What takes effect and is counted.
+    /// An occurrence that takes effect and is counted.
     package enum Counted: Hashable, Sendable {
         case event(Name), product(Name), sessions, launches
     }

@@ -1,4 +1,4 @@
-/// What a value must be: of an attribute, of a property of an event, a count or a time.
+/// The test that a value must pass: of an attribute, of a property of an event, a count or a time.
 ///
 /// The one evaluator of the segments of the workspace file, of connected audiences, of `users --where` and of the
 /// property filters of in-app messages (spec/device 5.1). Each has its own form of writing and reads it into a test.
@@ -31,7 +31,7 @@ package enum ValueTest: Hashable, Sendable {
     case all([ValueTest])
     case any([ValueTest])
 
-    /// How two values of one type are compared.
+    /// The comparison of two values of one type.
     package enum Relation: Hashable, Sendable {
         case equal, notEqual, greater, greaterOrEqual, less, lessOrEqual
 
@@ -53,7 +53,7 @@ package enum ValueTest: Hashable, Sendable {
         let int: Int64?
         let double: Double
 
-        /// Nil for what is no number.
+        /// Returns nil for what is no number.
         package init?(_ value: AttributeValue) {
             switch value {
             case .int(let int): (self.int, double) = (int, Double(int))

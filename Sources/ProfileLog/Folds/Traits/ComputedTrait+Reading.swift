@@ -1,6 +1,6 @@
 /// Traits as they are declared, in the workspace file and in JSON.
 extension ComputedTrait {
-    /// How many a store may have.
+    /// The most that a store may have.
     package static let most = 100
 
     private static let keys = ["name", "function", "event", "purchase", "purchases", "app", "property", "within"]

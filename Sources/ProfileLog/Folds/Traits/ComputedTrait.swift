@@ -6,8 +6,8 @@ package struct ComputedTrait: Hashable, Sendable {
     package let name: Name
     package let function: Function
     package let source: Source
-    /// Which property of the source; nil for the source itself. `price`, `quantity`, `revenue`, `product` and
-    /// `currency` of a purchase are what was paid and bought.
+    /// The property of the source; nil for the source itself. `price`, `quantity`, `revenue`, `product` and `currency`
+    /// of a purchase are what was paid and bought.
     package let property: Name?
     /// In microseconds, up to the moment of the question; nil for the whole history.
     package let window: Int64?
@@ -18,9 +18,9 @@ package struct ComputedTrait: Hashable, Sendable {
         (self.name, self.function, self.source, self.property, self.window) = (name, function, source, property, window)
     }
 
-    /// What is made of the occurrences.
+    /// The function of the occurrences.
     package enum Function: String, Hashable, Sendable, CaseIterable {
-        /// How many; of a property, how many have it. A purchase counts with its quantity.
+        /// The number; of a property, how many have it. A purchase counts with its quantity.
         case count
         /// The numbers added up; what is no number is skipped.
         case sum
@@ -34,7 +34,7 @@ package struct ComputedTrait: Hashable, Sendable {
         case unique
     }
 
-    /// What is looked at.
+    /// The events that are looked at.
     package enum Source: Hashable, Sendable {
         case event(Name), purchase(Name), purchases, sessions, launches
     }
