@@ -2,7 +2,7 @@
 package struct Deviation: Hashable, Comparable, Sendable {
     /// The cause.
     package var fault: Fault
-    /// What it did.
+    /// The effect.
     package var effect: FaultEffect
 
     init(_ fault: Fault, _ effect: FaultEffect) {
@@ -19,7 +19,8 @@ package struct Deviation: Hashable, Comparable, Sendable {
     package var sentence: String { "\(effect.sentence): \(fault.title)." }
 }
 
-/// What a fault does to a saved item, compared with one exact delivery to its user, with its own time. The worst first.
+/// The effect of a fault on a saved item, compared with one exact delivery to its user, with its own time. The worst
+/// first.
 package enum FaultEffect: String, Sendable, CaseIterable, Comparable {
     case lost
     case partlyLost = "partly_lost"

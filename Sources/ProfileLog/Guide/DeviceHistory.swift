@@ -4,7 +4,7 @@
 /// One device of ten is a tablet that two people share; four of five people log in after the first start; most starts
 /// are cold, some return, few happen in the background; now and then a device has no network.
 package struct DeviceHistory: Sendable {
-    /// What happens.
+    /// The action.
     package enum Action: Hashable, Sendable {
         /// The push extension saves something.
         case save(ProfileEvent)
@@ -17,7 +17,7 @@ package struct DeviceHistory: Sendable {
 
     /// Something that happens on a device at a time.
     package struct Step: Hashable, Sendable {
-        /// When, by the device's clock.
+        /// The time, by the device's clock.
         package var time: Timestamp
         /// Where.
         package var device: String

@@ -36,14 +36,14 @@ package enum Fault: Int, Sendable, CaseIterable, OrderedByNumber {
     /// The number in spec/device.md 6.2.
     package var number: Int { rawValue }
 
-    /// What the newest Swift snippets always do.
+    /// Faults that the newest Swift snippets always have.
     static let ofNewestSwift: Set<Fault> = [
         .nameReplacedByProperty, .nameIsNoString, .noTimeStored, .noUserStored, .noOrderAcrossLists, .onlySetIsPossible,
         .onlyEmailExists, .emptyEmailUndecodable, .numbersChangeType, .collectionsVanish, .nullCrashesSave,
         .refusalIgnored, .returnDoesNotFlush, .resetTakesEverything,
     ]
 
-    /// What the newest snippets add where a process is written in Objective-C.
+    /// Faults that the newest snippets add where a process is written in Objective-C.
     static let ofNewestObjectiveC: Set<Fault> = [
         .eventSavedAsAttributes, .languagesEncodeDifferently, .archivingFails, .arraySetterUnused,
     ]
@@ -87,7 +87,7 @@ package enum Fault: Int, Sendable, CaseIterable, OrderedByNumber {
     /// The numbers of spec/device.md 6.2.
     package static let numbers = 1...47
 
-    /// Why the fault with this number cannot be switched on; nil if it can, or if there is none.
+    /// Returns the reason why the fault with this number cannot be switched on; nil if it can, or if there is none.
     package static func whyNotSimulated(_ number: Int) -> String? {
         switch number {
         case 4: "every saved event of a log has a name, so an entry without one does not occur"

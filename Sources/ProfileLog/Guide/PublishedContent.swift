@@ -211,7 +211,7 @@ struct PublishedContent {
 }
 
 extension AttributeChange {
-    /// What it sets; nil if it does something else.
+    /// The value that it sets; nil if it does something else.
     fileprivate var setValue: AttributeValue? { if case .set(let value) = operation { value } else { nil } }
 }
 

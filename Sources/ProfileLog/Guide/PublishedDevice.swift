@@ -1,10 +1,10 @@
-/// What people and processes do on one device. Times are those of the device's clock, which may jump.
+/// An action of people and processes on one device. Times are those of the device's clock, which may jump.
 package enum PublishedInput: Hashable, Sendable {
     /// A process saves an item.
     case saved(SavedItem)
     /// The app starts or returns with this user on the device, and should flush these lists.
     case launched(LaunchKind, lists: Set<PendingKind> = PendingKind.all, user: UserNumber, at: Timestamp)
-    /// This user is on the device from now on.
+    /// Another user is on the device from now on.
     case userChanged(UserNumber, at: Timestamp)
     /// The device has these settings from now on. Only the SDK's switch and the app's own app groups matter.
     case settingsChanged(DeviceSettings, at: Timestamp)
@@ -38,7 +38,7 @@ package enum PublishedOutput: Hashable, Sendable {
 ///
 /// Memory grows with what is on the device, and not with the history.
 package struct PublishedDevice: Sendable {
-    /// How it saves and flushes.
+    /// The policy by which it saves and flushes.
     package let policy: PublishedPolicy
     private var clock = Timestamp(rawValue: .min)
     private var user: UserNumber?
@@ -62,7 +62,7 @@ package struct PublishedDevice: Sendable {
     /// A device on which nothing has happened yet.
     package init(_ policy: PublishedPolicy) { self.policy = policy }
 
-    /// How many items are on it.
+    /// The number of items on it.
     package var itemCount: Int { items.count }
 
     /// Handles `input`, after the work that ended before it.
@@ -124,24 +124,24 @@ private struct ListKey: Hashable, Comparable {
 /// A list under one key of the preferences. Events in the list of attributes come from fault 1.
 private struct List {
     var entries: [Position] = []
-    /// How many updates of the app came before its last write.
+    /// The number of the app's updates before its last write.
     var updates = 0
 }
 
 /// An item that is somewhere on the device.
 private struct Item {
     var outcome: PublishedOutcome
-    /// What of it could be stored.
+    /// The part of it that could be stored.
     var content: SavedContent
-    /// How many updates of the app came before its save.
+    /// The number of the app's updates before its save.
     let updates: Int
     /// Whether `.standard` has delivered it.
     var isDue = false
     /// Whether the SDK has refused it, and the app saw that.
     var isRejected = false
-    /// Why a flush did not give it to the SDK.
+    /// The reason why a flush did not give it to the SDK.
     var failure: Fault?
-    /// Why it is still stored after its delivery.
+    /// The reason why it is still stored after its delivery.
     var repetition: Fault?
 
     var saved: SavedItem { outcome.item }
@@ -164,11 +164,11 @@ private struct Work {
 /// A list as a save has read it. The save writes it back with its item.
 private struct Write {
     var key: ListKey
-    /// What was read.
+    /// Entries that were read.
     let entries: [Position]
     let new: Position
     let updates: Int
-    /// Why the save loses the present list; nil if it has read that.
+    /// The reason why the save loses the present list; nil if it has read that.
     var overwrites: Fault?
 
     var result: [Position] { entries + [new] }
@@ -179,7 +179,7 @@ private struct RunningFlush {
     let launch: LaunchKind
     /// The lists that the launch flushes.
     let kinds: Set<PendingKind>
-    /// When the app was launched.
+    /// The time at which the app was launched.
     let time: Timestamp
     /// The lists that are read, given to the SDK and removed together, in order: one after the other, or all at once
     /// (9).
@@ -188,7 +188,7 @@ private struct RunningFlush {
     let beingSaved: [Position]
     /// Due items in a list that the launch skips (1). They may also be in one that it flushes.
     let passedOver: [Position]
-    /// It dies before a removal (24).
+    /// Crashes before a removal (24).
     var crashes = false
     /// From this call on the SDK stores nothing (25).
     var firstUnstored = Int.max

@@ -1,11 +1,11 @@
-/// Which faults of the published snippets are switched on, and under what conditions they run.
+/// The faults of the published snippets that are switched on, and the conditions under which they run.
 ///
 /// Without a fault it is `.standard`: every item that the app can see is delivered once, exact, to the user of its save
 /// and with its time.
 package struct PublishedPolicy: Hashable, Sendable {
     /// The faults that are switched on.
     package var faults: Set<Fault>
-    /// What no history says.
+    /// Conditions that no history records.
     package var conditions: PublishedConditions
 
     /// Switches on `faults` under `conditions`.
@@ -36,8 +36,8 @@ package struct PublishedPolicy: Hashable, Sendable {
         return has(.arraySetterUnused) || has(.languagesEncodeDifferently) && !savesShow ? .objectiveC : .swift
     }
 
-    /// Why `fault` cannot show in what these processes save: a clause about their languages and the app's; nil if it
-    /// can.
+    /// Returns the reason why `fault` cannot show in what these processes save: a clause about their languages and the
+    /// app's; nil if it can.
     package func whyHidden(_ fault: Fault, of processes: Set<Name>) -> String? {
         let (savers, app) = (Set(processes.map(language)), language(of: DeviceStorage.app))
         func missing(_ language: SnippetLanguage) -> String? {
@@ -55,10 +55,10 @@ package struct PublishedPolicy: Hashable, Sendable {
 
     // MARK: - Durations, in microseconds
 
-    /// How long a save takes: 0 unless two saves can meet.
+    /// The duration of a save: 0 unless two saves can meet.
     var saveLasts: Int64 { has(.savesOverwriteEachOther) ? Self.microseconds(conditions.saveLasts) : 0 }
 
-    /// How long the flush of one list takes: 0 unless a save can meet it.
+    /// The duration of the flush of one list: 0 unless a save can meet it.
     var flushLasts: Int64 {
         let canMeet = has(.savesOverwriteEachOther) || has(.removalTakesMoreThanRead)
         return canMeet ? Self.microseconds(conditions.flushLasts) : 0
@@ -69,14 +69,14 @@ package struct PublishedPolicy: Hashable, Sendable {
     }
 }
 
-/// What decides how the published snippets fare and no history says. The number in brackets is that of the fault that
-/// reads it.
+/// Conditions that no history records, and that decide the result of the published snippets. The number in brackets is
+/// that of the fault that reads it.
 package struct PublishedConditions: Hashable, Sendable {
     /// The language of every process that `languages` does not name; nil: that in which the faults show, else Swift.
     package var language: SnippetLanguage?
     /// The language of single processes, by their names; the app is `app`.
     package var languages: [Name: SnippetLanguage] = [:]
-    /// What a cast makes of stored numbers (18).
+    /// The result of a cast of stored numbers (18).
     package var numbers = PlistNumbers.bridged
 
     /// From a save's reading of a list to its writing (22).
@@ -88,7 +88,7 @@ package struct PublishedConditions: Hashable, Sendable {
     package var flushesPerCrash = 2
     /// After how many items it crashes; nil: right before the first removal (24).
     package var itemsBeforeCrash: Int?
-    /// How many of a crashed flush's last items the SDK had not stored (25).
+    /// The number of a crashed flush's last items that the SDK had not stored (25).
     package var itemsUnstored = 1
     /// Scenes that flush at each launch (31).
     package var scenes = 2
@@ -118,7 +118,7 @@ package struct PublishedConditions: Hashable, Sendable {
     }
 }
 
-/// Which of the guide's two versions of a snippet a process runs.
+/// The language of a snippet in the guide.
 package enum SnippetLanguage: String, Sendable, CaseIterable {
     case swift
     case objectiveC = "objc"
@@ -127,7 +127,7 @@ package enum SnippetLanguage: String, Sendable, CaseIterable {
     var name: String { self == .swift ? "Swift" : "Objective-C" }
 }
 
-/// What a cast makes of a number that comes out of a property list (spec/device.md 6.2, 18).
+/// The result of a cast of a number from a property list (spec/device.md 6.2, 18).
 package enum PlistNumbers: String, Sendable, CaseIterable {
     /// As Foundation casts its number objects: 0 and 1 are booleans, and whatever a double holds exactly is one.
     case bridged

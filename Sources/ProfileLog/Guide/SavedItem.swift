@@ -1,6 +1,6 @@
 /// An item that a process saves on a device, as the history has it.
 package struct SavedItem: Hashable, Sendable {
-    /// Where the history has it; no two items share one.
+    /// The position in the history; no two items share one.
     package let position: Position
     /// The user of the save.
     package let user: UserNumber
@@ -8,19 +8,19 @@ package struct SavedItem: Hashable, Sendable {
     package let process: Name
     /// The storage that it is meant for.
     package let storage: DeviceStorage
-    /// When it was saved, by the device's clock.
+    /// The time at which it was saved, by the device's clock.
     package let savedAt: Timestamp
-    /// What is saved.
+    /// The saved content.
     package var content: SavedContent
 }
 
-/// What an item says, and what the SDK is given of it.
+/// The content of an item, and the part that the SDK is given.
 package enum SavedContent: Hashable, Sendable {
     case event(CustomEvent)
     case attributes([AttributeChange])
     case userAttribute(UserAttributeChange)
 
-    /// What `event` saves; nil if it is no saved item.
+    /// Reads the content that `event` saves; nil if it is no saved item.
     init?(_ event: ProfileEvent) {
         switch (PendingKind(event.kind), event) {
         case (.customEvents, .customEventSaved(let event)): self = .event(event)
@@ -60,29 +60,29 @@ package enum SavedContent: Hashable, Sendable {
     }
 }
 
-/// What became of an item: its story so far as long as it lies on the device, and then the whole of it.
+/// The outcome of an item: its story so far as long as it lies on the device, and then the whole of it.
 package struct PublishedOutcome: Hashable, Sendable {
     /// The item.
     package let item: SavedItem
-    /// Where it ended.
+    /// The end of the item.
     package var fate = Fate.waiting
-    /// How often the SDK was given it.
+    /// The number of times that the SDK was given it.
     var deliveries = 0
-    /// Who got it last; nil if it was never delivered.
+    /// The user who got it last; nil if it was never delivered.
     package var receivedBy: UserNumber?
-    /// When the SDK was given it last, by the device's clock; nil if it never was.
+    /// The time at which the SDK was given it last, by the device's clock; nil if it never was.
     package var deliveredAt: Timestamp?
-    /// What differs from `.standard`; sorted once its fate is known.
+    /// Deviations from `.standard`; sorted once its fate is known.
     package var deviations: [Deviation] = []
 
-    /// Where an item ends.
+    /// The end of an item.
     package enum Fate: String, Sendable, CaseIterable {
         case delivered, lost, discarded
         /// The SDK refused it, and the app saw that.
         case rejected
-        /// It waits when the history ends.
+        /// The item waits when the history ends.
         case waiting
-        /// It waits where the app does not look, so that no launch flushes it.
+        /// The item waits where the app does not look, so that no launch flushes it.
         case stranded
     }
 

@@ -1,4 +1,4 @@
-/// What a policy would have done to the items of a history, counted.
+/// The outcome that a policy would have had for the items of a history, counted.
 package struct WhatIfReport: Hashable, Sendable {
     /// Items that were saved.
     package private(set) var items = 0
@@ -22,17 +22,17 @@ package struct WhatIfReport: Hashable, Sendable {
     /// Items that a user or a program gave up.
     package private(set) var discarded = 0
 
-    /// How many items and users each fault met. What it did not meet is not here.
+    /// Items and users that each fault met, counted. What it did not meet is not here.
     package private(set) var byFault: [Fault: Count] = [:]
-    /// How many items suffered each effect.
+    /// Items that suffered each effect, counted.
     package private(set) var byEffect: [FaultEffect: Int] = [:]
     /// Custom events and attributes that the app's SDK logged, each a call of it.
     package private(set) var calls = 0
-    /// How many of them each quirk of the tag manager's providers would have changed.
+    /// Calls that each quirk of the tag manager's providers would have changed, counted.
     package private(set) var callsByQuirk: [TagQuirk: Int] = [:]
     /// The first affected items, by position.
     package private(set) var affectedItems: [AffectedItem] = []
-    /// How many `affectedItems` are kept.
+    /// The most `affectedItems` that are kept.
     package let mostItems: Int
 
     /// The last position that was played.
@@ -54,7 +54,7 @@ package struct WhatIfReport: Hashable, Sendable {
     private var itemDevices: Set<Name> = []
     private var usersAffected: Set<UserNumber> = []
 
-    /// What one fault met.
+    /// The items that one fault met.
     package struct Count: Hashable, Sendable {
         /// Items.
         package fileprivate(set) var items = 0
@@ -69,7 +69,7 @@ package struct WhatIfReport: Hashable, Sendable {
     package struct AffectedItem: Hashable, Sendable {
         /// The device on which it was saved.
         package let device: String
-        /// What became of it.
+        /// The outcome.
         package let outcome: PublishedOutcome
     }
 

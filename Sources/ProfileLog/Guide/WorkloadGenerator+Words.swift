@@ -1,5 +1,5 @@
 extension WorkloadGenerator {
-    /// What the events of an imagined cooking app are about. All are written as JSON string content.
+    /// The words of an imagined cooking app's events. All are written as JSON string content.
     enum Words {
         static let events: [StaticString] = [
             "cooked recipe", "saved recipe", "printed recipe", "scaled recipe", "reviewed recipe", "photographed dish",

@@ -88,7 +88,7 @@ package struct WorkloadGenerator: Sendable {
 }
 
 extension WorkloadGenerator {
-    /// What a value looks like.
+    /// The shape of a value.
     enum Shape {
         case code, phrase, sentence, flag, amount, uuid, link, email, phone, birthday
         case below(UInt64)

@@ -1,4 +1,4 @@
-/// What Firebase Analytics asks of an event. The tag manager gets the event from it, so an app that breaks a rule may
+/// A rule of Firebase Analytics for an event. The tag manager gets the event from it, so an app that breaks a rule may
 /// see its tags fire here and not on a phone.
 package enum FirebaseRule: Hashable, Sendable {
     case eventName(Name, NameFault)
@@ -8,7 +8,7 @@ package enum FirebaseRule: Hashable, Sendable {
     /// A list or an object; Firebase knows `items` alone as a list.
     case valueType(Name)
 
-    /// What is wrong with a name.
+    /// The error in a name.
     package enum NameFault: Hashable, Sendable {
         case empty, tooLong, character, firstCharacter, reserved
         case prefix(String)

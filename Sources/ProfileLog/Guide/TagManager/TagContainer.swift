@@ -4,13 +4,13 @@
 package struct TagContainer: Hashable, Sendable {
     /// The class path of the app's provider; nil if the tags of every class are its own.
     package var provider: String?
-    /// Nil if its file does not say it.
+    /// Is nil if its file does not say it.
     package var platform: Platform?
     package var variables: [TagVariable]
     package var triggers: [TagTrigger]
     /// In the order in which they fire.
     package var tags: [Tag]
-    /// What its file has and this program cannot play.
+    /// Parts of its file that this program cannot play.
     package var unplayed: [Unplayed]
 
     package init(
@@ -30,7 +30,7 @@ package struct TagContainer: Hashable, Sendable {
         package var firing: [Int]
         /// Its exceptions: the triggers any of which keeps it from firing.
         package var blocking: [Int]
-        /// What it hands to the class, in the order of the file.
+        /// Parameters for the class, in the order of the file.
         package var parameters: [Parameter]
 
         package init(
@@ -40,7 +40,7 @@ package struct TagContainer: Hashable, Sendable {
             self.parameters = parameters
         }
 
-        /// What a tag hands to its class under one key.
+        /// A parameter that a tag hands to its class.
         package struct Parameter: Hashable, Sendable {
             package var key: TagValueSource
             package var source: TagValueSource
@@ -53,7 +53,7 @@ package struct TagContainer: Hashable, Sendable {
 
     /// A part of the file that is not played.
     package struct Unplayed: Hashable, Sendable {
-        /// Where it is: `containerVersion.tag[3].parameter[2]`.
+        /// The place: `containerVersion.tag[3].parameter[2]`.
         package var place: String
         /// The tag, trigger or variable.
         package var name: Name
@@ -90,7 +90,7 @@ package struct TagContainer: Hashable, Sendable {
 package struct AppEvent: Hashable, Sendable {
     package var name: Name
     package var parameters: [Name: AttributeValue]
-    /// How the app made number objects of its numbers, where it matters: only the Objective-C version looks at it.
+    /// The encoding of the app's number objects, where it matters: only the Objective-C version looks at it.
     package var encodings: [Name: NumberEncoding]
 
     package init(
@@ -131,7 +131,7 @@ package enum NumberEncoding: String, Sendable, CaseIterable {
     }
 }
 
-/// What a tag hands to its class.
+/// The parameters that a tag hands to its class.
 package struct TagParameters: Hashable, Sendable {
     private(set) var values: [Name: AttributeValue] = [:]
     private(set) var encodings: [Name: NumberEncoding] = [:]

@@ -13,13 +13,13 @@ package struct TagManager: Sendable {
         (self.container, self.provider) = (container, provider)
     }
 
-    /// What each tag that `event` fires did, in the order of the container.
+    /// Returns the outcome of each tag that `event` fires, in the order of the container.
     package func handle(_ event: AppEvent) -> [(tag: Name, outcome: TagOutcome)] {
         TagRun(container, event).fired.map { ($0.tag, provider.execute($0)) }
     }
 }
 
-/// Which tags an event fired, and why the others did not fire.
+/// The tags that an event fired, and the reasons why the others did not fire.
 package struct TagRun: Sendable {
     /// In the order of the container.
     package private(set) var fired: [Firing] = []
@@ -31,7 +31,7 @@ package struct TagRun: Sendable {
     /// A tag that fired.
     package struct Firing: Sendable {
         package let tag: Name
-        /// Nil if it calls another class than the provider.
+        /// Is nil if it calls another class than the provider.
         fileprivate let parameters: TagParameters?
     }
 
@@ -69,13 +69,13 @@ package struct TagRun: Sendable {
 }
 
 extension TagProvider {
-    /// What it makes of a tag that fired.
+    /// Returns the outcome of a tag that fired.
     package func execute(_ firing: TagRun.Firing) -> TagOutcome {
         firing.parameters.map(execute) ?? TagOutcome(.nothing(.otherClass))
     }
 }
 
-/// What a tag did.
+/// The outcome of a tag.
 package struct TagOutcome: Hashable, Sendable {
     package enum Result: Hashable, Sendable {
         case call(TagCall)

@@ -1,11 +1,11 @@
-/// What the SDK is called with.
+/// The call of the SDK.
 package enum TagCall: Hashable, Sendable {
     case logEvent(CustomEvent)
     case setCustomAttribute(Name, AttributeValue)
     case changeUser(String)
 }
 
-/// Why a tag called nothing.
+/// The reason why a tag called nothing.
 package enum TagFault: Hashable, Sendable {
     case otherClass
     case noAction
@@ -64,7 +64,7 @@ package struct TagProvider: Hashable, Sendable {
     private static let action: Name = "actionType"
     private static let eventName: Name = "eventName"
 
-    /// What `parameters` make of it. The quirks are those that changed the outcome.
+    /// Executes the class with `parameters`. The quirks are those that changed the outcome.
     package func execute(_ parameters: TagParameters) -> TagOutcome {
         guard let word = parameters.text(Self.action) else { return TagOutcome(.nothing(.noAction)) }
         switch TagAction(rawValue: word) {
@@ -140,7 +140,7 @@ package struct TagProvider: Hashable, Sendable {
         }
     }
 
-    /// What a number object casts to first, for a value that is no double.
+    /// Casts a number object that is no double.
     private static func boxed(_ value: AttributeValue) -> Double? {
         switch value {
         case .bool(let flag): flag ? 1 : 0
@@ -149,7 +149,7 @@ package struct TagProvider: Hashable, Sendable {
         }
     }
 
-    /// What the Objective-C setters make of a number of this C type; nil if there is none. What is no number stays.
+    /// Converts a number of this C type as the Objective-C setters do; nil if there is none. What is no number stays.
     ///
     /// A number object keeps an unsigned number in the next larger signed type (`s`, `i`, `q`), so its setter is that
     /// of integers. There is none for what needs 64 bits without a sign.

@@ -24,12 +24,12 @@ extension TagQuirk {
         return all == [.kotlin] ? all : all.filter { $0 != .kotlin }
     }
 
-    /// Those of the versions for iOS.
+    /// Faults of the versions for iOS.
     package static let ofIOS = allCases.filter { $0.languages != [.kotlin] }
 }
 
 extension TagParameters {
-    /// Those with which a tag would make `call`.
+    /// Lists the faults with which a tag would make `call`.
     fileprivate init(for call: TagCall) {
         switch call {
         case .logEvent(let event):

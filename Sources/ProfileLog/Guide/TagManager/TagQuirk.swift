@@ -23,7 +23,7 @@ package enum TagQuirk: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the code does, in one sentence, and what follows from it.
+    /// The behaviour of the code, in one sentence, and its consequence.
     package var verdict: String {
         switch self {
         case .settingsRemoved:

@@ -1,4 +1,4 @@
-/// What a container's variables and triggers are for one event. Each is worked out once.
+/// The values of a container's variables and triggers for one event. Each is worked out once.
 ///
 /// Values become text and numbers by the rules of JavaScript, which the tag manager follows: no value is the text
 /// `undefined`, and what is no number compares with nothing.
@@ -36,7 +36,7 @@ package struct TagValues {
         }
     }
 
-    /// How the app made the number object that is the value; nil if that is not known.
+    /// Returns the encoding of the number object that is the value; nil if that is not known.
     func encoding(of source: TagValueSource) -> NumberEncoding? {
         guard case .variable(let number) = source,
             case .eventParameter(.fixed(.string(let key))) = container.variables[number].rule

@@ -1,4 +1,4 @@
-/// Where a value comes from.
+/// The source of a value.
 package enum TagValueSource: Hashable, Sendable {
     case fixed(AttributeValue)
     /// The name of the event.
@@ -39,7 +39,7 @@ package struct TagVariable: Hashable, Sendable {
         package init(_ test: TagCondition.Test, _ value: TagValueSource) { (self.test, self.value) = (test, value) }
     }
 
-    /// What is made of its value: of text another case, of others a replacement.
+    /// The format of its value: of text another case, of others a replacement.
     package struct Format: Hashable, Sendable {
         package var isLowercased: Bool?
         package var ofNull: TagValueSource?
@@ -49,7 +49,7 @@ package struct TagVariable: Hashable, Sendable {
 
         package init() {}
 
-        /// What replaces `value`; nil if it stays.
+        /// Returns the replacement for `value`; nil if it stays.
         func replacement(of value: AttributeValue?) -> TagValueSource? {
             switch value {
             case nil: ofUndefined
