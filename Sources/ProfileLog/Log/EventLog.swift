@@ -12,9 +12,9 @@ public final class EventLog: Sendable {
     /// The computed traits of this process, as its workspace file declares them. None of them is stored.
     let computedTraits = Mutex<[ComputedTrait]>([])
 
-    /// Where the store is.
+    /// The path of the store.
     package var path: String { store.path }
-    /// How it was opened.
+    /// The options with which it was opened.
     package var options: LogOptions { store.options }
     /// The store's own ID, made with it.
     package var storeID: [UInt8] { store.storeID }
@@ -61,7 +61,7 @@ public final class EventLog: Sendable {
     /// Position of the last event; 0 in an empty log.
     public func lastPosition() throws -> Position { try store.lastPosition() }
 
-    /// Why the log takes no writes now; nil if it does.
+    /// The reason why the log takes no writes now; nil if it does.
     ///
     /// It compares the store's files and the last event with those that it knows, so it knows before the next append
     /// does.

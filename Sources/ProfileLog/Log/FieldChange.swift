@@ -1,13 +1,13 @@
 /// A field that differs between two profiles of a user.
 package struct FieldChange: Hashable, Sendable {
-    /// Which part of the profile it is in.
+    /// The part of the profile that it is in.
     package enum Group: String, Sendable, CaseIterable {
         case attributes, customAttributes = "custom_attributes"
-        /// How often an event happened.
+        /// The number of times that an event happened.
         case customEvents = "custom_events"
-        /// How often a product was bought.
+        /// The number of times that a product was bought.
         case purchases
-        /// What the profile counts, and its times.
+        /// Counts and times of the profile.
         case profile
     }
 
@@ -26,17 +26,16 @@ package struct FieldChange: Hashable, Sendable {
 }
 
 extension EventLog {
-    /// What differs from `earlier` to `later`, two states of this log, field by field: by group, then by name. Without
-    /// an earlier one, all that `later` has.
+    /// Returns the differences between `earlier` and `later`, two states of this log, field by field: by group, then by
+    /// name. Without an earlier one, all that `later` has.
     package func changes(from earlier: ProfileState?, to later: ProfileState) -> [FieldChange] {
         FieldChange.all(from: earlier, to: later, names.current)
     }
 }
 
 extension FieldChange {
-    /// What differs from `earlier` to `later`, two states whose names are in `names`: by group, then by name. Without
-    /// an earlier one, all that `later` has.
-    /// What was paid is a field for each product and currency.
+    /// Returns the differences between `earlier` and `later`, two states whose names are in `names`: by group, then by
+    /// name. Without an earlier one, all that `later` has. What was paid is a field for each product and currency.
     package static func all(
         from earlier: ProfileState?, to later: ProfileState, _ names: NameMap
     ) -> [FieldChange] {
@@ -51,7 +50,7 @@ extension FieldChange {
             + between(.profile, earlier.map(facts) ?? [:], facts(later))
     }
 
-    /// What differs from the values of `before` to those of `after`, by name.
+    /// Returns the differences between the values of `before` and `after`, by name.
     package static func between(
         _ group: Group, _ before: [Name: AttributeValue], _ after: [Name: AttributeValue]
     ) -> [FieldChange] {

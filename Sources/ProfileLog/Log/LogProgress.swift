@@ -1,12 +1,12 @@
-/// How far a long piece of work has come.
+/// The progress of a long piece of work.
 public struct LogProgress: Hashable, Sendable {
-    /// What is being done, in a word or two.
+    /// The work that is being done, in a word or two.
     package var stage: String
-    /// How much is done of this stage, in `unit`.
+    /// The part of this stage that is done, in `unit`.
     package var done: UInt64
     /// Of how many.
     package var total: UInt64
-    /// What is counted.
+    /// The unit of the count.
     package var unit: String
 
     /// Makes a note of progress.

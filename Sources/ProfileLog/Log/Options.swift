@@ -1,4 +1,4 @@
-/// How a log is opened.
+/// The options of a log.
 public struct LogOptions: Sendable {
     /// Items that may wait for a launch on one device; a save beyond is refused.
     package var pendingItemsPerDevice = 10_000
@@ -15,7 +15,7 @@ public struct LogOptions: Sendable {
     /// The mode of a new store's files, whatever the umask is; its folder may be entered by those who may read them. A
     /// store holds personal data, so the default is its owner alone.
     public var fileMode: UInt32 = 0o600
-    /// What time it is: microseconds since 1970 UTC.
+    /// The current time: microseconds since 1970 UTC.
     public var now: @Sendable () -> Timestamp = { Timestamp.now() }
 
     /// In-app messages that the first session declares if none are declared then: a list that `InAppMessage.list`
@@ -36,7 +36,7 @@ public struct LogOptions: Sendable {
     /// Blocks of records whose addresses are kept in memory.
     var addressBlocks = AddressCache.mostBlocks
 
-    /// Where decided batches go before they are applied.
+    /// The transport of decided batches before they are applied.
     var transport: any CommitTransport = LocalTransport()
 
     /// The defaults.

@@ -1,4 +1,4 @@
-/// What an altered history makes of a record.
+/// The effect of an altered history on a record.
 package enum RecordEffect: Hashable, Sendable {
     case none, omitted
     case replaced(EventKind, body: [UInt8])

@@ -6,7 +6,7 @@ final class CacheKeeper: Sendable {
     private let states: StateStore
     /// The running flush as this process last saw it. Only touched while `writing` is held.
     let flush = Mutex<IndexFlush?>(nil)
-    /// How many rows a slice of it writes.
+    /// The number of rows that a slice of it writes.
     let sliceSize: Mutex<SliceSize>
     /// Whether the caches were written, and the states over the whole store were not.
     private let areStatesDue = Mutex(false)
@@ -42,7 +42,7 @@ final class CacheKeeper: Sendable {
         try? keepStatesIfDue()
     }
 
-    /// How many slices are to be written after a commit.
+    /// Returns the number of slices to write after a commit.
     private func slicesDue() throws -> Int {
         func lag() -> (events: Int, limit: Int) {
             store.tail.withReading { ($0.entries.count, store.options.lagLimit($0.userCount)) }
@@ -81,7 +81,7 @@ final class CacheKeeper: Sendable {
         while try checkpoint() < end { _ = try writeIndexSlice(rows: .max) }
     }
 
-    /// How far the caches reach.
+    /// Returns the position up to which the caches reach.
     private func checkpoint() throws -> UInt64 {
         try store.environment.withReadTransaction { try IndexCheckpoint.position(store.environment.tables, $0) }
     }
@@ -420,7 +420,7 @@ final class CacheKeeper: Sendable {
 
 /// The checkpoint's row of the caches, as it was read.
 struct CheckpointRow: Hashable {
-    /// Nil if there is none.
+    /// Is nil if there is none.
     let bytes: [UInt8]?
     let isUsable: Bool
 }

@@ -1,6 +1,7 @@
 /// A running flush of the caches, in the memory of the process that writes its next slice.
 struct IndexFlush: Sendable {
-    /// How many rows one search finds: enough to pay for a scan of the whole tail, and few enough to sort quickly.
+    /// The number of rows that one search finds: enough to pay for a scan of the whole tail, and few enough to sort
+    /// quickly.
     private static let rowsAtOnce = 16_384
     /// A tail with so many candidates is searched in a few milliseconds.
     static let quicklyFound = 65_536
@@ -27,12 +28,12 @@ struct IndexFlush: Sendable {
 
     /// Whether the rows to write next are known.
     var hasRows: Bool { rows != nil }
-    /// How many entries of the tail a search looks at.
+    /// The number of entries of the tail that a search looks at.
     var candidates: Int { tail.withReading { $0.candidates(for: progress.stage) } }
 
-    /// What a row of the stage counts for in a slice. A snapshot reads as many records as there are events between two.
-    /// It counts for 8 rows at most: a flush that writes a snapshot of every user must end before too much gathers
-    /// after it, and the size of slices follows their duration too.
+    /// The cost of a row of the stage in a slice. A snapshot reads as many records as there are events between two. It
+    /// counts for 8 rows at most: a flush that writes a snapshot of every user must end before too much gathers after
+    /// it, and the size of slices follows their duration too.
     var rowCost: Int { progress.stage == .snapshots ? max(1, min(snapshotInterval, 8)) : 1 }
 
     /// Finds the rows to write next, `limit` of them or more.
@@ -78,7 +79,7 @@ struct IndexFlush: Sendable {
     }
 }
 
-/// How far a flush of the caches has come: the row `flush` of table `checkpoints`, for as long as one is under way.
+/// The progress of a flush of the caches: the row `flush` of table `checkpoints`, for as long as one is under way.
 ///
 /// The content of a flush follows from the log, the checkpoint and the target alone. So a flush belongs to no process:
 /// after a commit, any process writes the next slice.
@@ -109,9 +110,9 @@ struct FlushProgress: Hashable, Sendable {
 
     /// Random: after the caches were dropped, a new flush may have the same checkpoint and target.
     let number: UInt64
-    /// How far the caches reach until the flush is done.
+    /// The checkpoint until the flush is done.
     let checkpoint: UInt64
-    /// How far they reach then.
+    /// The checkpoint after the flush.
     let target: UInt64
     var stage = Stage.streams
     /// The greatest written key of the stage; nil if none is written. For users their number, big-endian; for devices
@@ -124,7 +125,7 @@ struct FlushProgress: Hashable, Sendable {
         self.target = target
     }
 
-    /// Nil if the row is damaged, or of another program.
+    /// Returns nil if the row is damaged, or of another program.
     private init?(_ row: UnsafeRawBufferPointer) {
         guard row.count >= 34, RecordHeader.hasRightChecksum(row), row.bigEndian32() == Self.revision,
             let stage = Stage(rawValue: row[28])
@@ -195,7 +196,7 @@ struct FlushProgress: Hashable, Sendable {
     }
 }
 
-/// How many rows a slice of a flush writes. Slow slices make it smaller, as each row may be on its own page.
+/// The number of rows in a slice of a flush. Slow slices make it smaller, as each row may be on its own page.
 struct SliceSize {
     private static let least = 128
     private static let (short, long) = (Duration.milliseconds(10), Duration.milliseconds(25))

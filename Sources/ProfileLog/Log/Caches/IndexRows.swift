@@ -1,7 +1,7 @@
 /// Rows of table `streams`: the positions of up to 128 consecutive versions, as varints of differences, and a checksum:
 /// a version from a damaged row would get into the log.
 enum StreamRow {
-    /// How many versions a full row holds.
+    /// The number of versions in a full row.
     static let capacity = 128
 
     /// The version with which the row that holds `version` begins.
@@ -43,7 +43,7 @@ enum StreamRow {
         }
     }
 
-    /// How many bytes the first `entries` take, and the last position among them.
+    /// Returns the bytes of the first `entries`, and the last position among them.
     @inline(__always)
     static func prefix(_ row: UnsafeRawBufferPointer, entries: UInt64) -> (bytes: Int, position: UInt64) {
         var reader = WireReader(row)
@@ -72,7 +72,7 @@ struct UserRow: Hashable {
 
     init() {}
 
-    /// Nil if the row is damaged.
+    /// Returns nil if the row is damaged.
     init?(_ row: UnsafeRawBufferPointer) {
         guard RecordHeader.hasRightChecksum(row) else { return nil }
         var reader = WireReader(row.slice(0..<(row.count - 4)))
@@ -156,7 +156,7 @@ enum DeviceRow {
         writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
     }
 
-    /// Nil if the row is damaged.
+    /// Returns nil if the row is damaged.
     static func status(_ row: UnsafeRawBufferPointer) -> DeviceStatus? {
         guard RecordHeader.hasRightChecksum(row) else { return nil }
         return DeviceStatus(row.slice(0..<(row.count - 4)))
@@ -179,7 +179,7 @@ enum PendingRow {
         return Array(writer.bytes.dropFirst(key.count))
     }
 
-    /// Nil if the row is damaged.
+    /// Returns nil if the row is damaged.
     static func item(_ row: Cursor.Row, prefixBytes: Int) -> PendingItem? {
         guard row.value.count > 4, (Array(row.key) + Array(row.value)).withUnsafeBytes(RecordHeader.hasRightChecksum)
         else { return nil }
@@ -195,7 +195,7 @@ enum PendingRow {
     }
 }
 
-/// How far the caches reach: the row `index` of table `checkpoints`.
+/// The checkpoint of the caches: the row `index` of table `checkpoints`.
 struct IndexCheckpoint: Hashable {
     /// Raised when the layout of a cache or of the row `flush` changes, or what a row says; caches of another revision
     /// are dropped and rebuilt.
@@ -208,8 +208,8 @@ struct IndexCheckpoint: Hashable {
     /// The flush that is under way from here.
     var flush: FlushProgress?
 
-    /// Nil if the caches cannot be used and must be rebuilt: the row is missing, damaged, of another revision, or ahead
-    /// of the end of the log, `last`; or it does not tell which rows are ahead of it.
+    /// Returns nil if the caches cannot be used and must be rebuilt: the row is missing, damaged, of another revision,
+    /// or ahead of the end of the log, `last`; or it does not tell which rows are ahead of it.
     static func read(
         _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, last: UInt64? = nil
     ) throws -> IndexCheckpoint? {
@@ -226,7 +226,7 @@ struct IndexCheckpoint: Hashable {
         return checkpoint
     }
 
-    /// How far the usable caches reach; 0 if none are usable.
+    /// Returns the position up to which usable caches reach; 0 if none are usable.
     static func position(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt64 {
         try read(tables, transaction)?.position ?? 0
     }

@@ -9,13 +9,13 @@ final class MessageTables: Sendable {
 
     /// The newest declaration among the first events without a user.
     struct Newest: Sendable {
-        /// How many of these events were looked at.
+        /// The number of these events that were looked at.
         var version: UInt64 = 0
         /// 0 if none of them is a declaration.
         var position: UInt64 = 0
     }
 
-    /// What the first session declares if nothing is declared then.
+    /// Declarations of the first session if nothing is declared then.
     let standard: AttributeValue
     private static let mostTables = 16
     private let state = Mutex(State())

@@ -3,14 +3,14 @@ internal import Synchronization
 /// The fold rules that the log holds, as far as this process has looked. A change of rules never changes.
 final class RulesCache: Sendable {
     private struct State {
-        /// How many of the system's events were looked at.
+        /// The number of the system's events that were looked at.
         var version: UInt64 = 0
         /// The last position of a view that had no further ones.
         var last: UInt64 = 0
         var changes: [(position: UInt64, rules: FoldRules)] = []
-        /// How many names there were when `timeline` was bound.
+        /// The number of names when `timeline` was bound.
         var names: UInt32 = 0
-        /// Nil without changes and without orders.
+        /// Is nil without changes and without orders.
         var timeline: RulesTimeline?
     }
 

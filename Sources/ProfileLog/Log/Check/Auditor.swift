@@ -42,7 +42,7 @@ package final class Auditor: Sendable {
 
     package init(_ log: EventLog) { self.log = log }
 
-    /// What was found so far.
+    /// The report so far.
     package var report: AuditReport {
         state.withLock { state in
             var report = state.report
@@ -190,28 +190,29 @@ package final class Auditor: Sendable {
     }
 }
 
-/// What an audit has found.
+/// The findings of an audit.
 package struct AuditReport: Sendable {
     /// The last complete round; nil before it ended.
     package internal(set) var last: Round?
     /// Users compared in the round that is under way; 0 if there is none.
     package internal(set) var done: UInt64 = 0
-    /// How fast the round under way compares users, rests included; nil if it compares none, or has only begun.
+    /// The speed of the round under way in users per second, rests included; nil if it compares none, or has only
+    /// begun.
     package internal(set) var usersPerSecond: Double?
-    /// How long it takes until that round has compared its last user, if it goes on as fast.
+    /// The time until that round has compared its last user, at that speed.
     package internal(set) var left: Duration?
     /// Devices that the round under way has still to compare, after the users; nil before.
     package internal(set) var devicesLeft: Int?
-    /// What differs: all of the last round, then of the round that is under way; the first hundred of each.
+    /// The differences: all of the last round, then of the round that is under way; the first hundred of each.
     package internal(set) var differences: [AuditDifference] = []
 
     /// A round that ended.
     package struct Round: Sendable {
         /// The end of the log when it began. Later events of a user are covered if they came before the user's turn.
         package var position: Position
-        /// When it ended.
+        /// The time at which it ended.
         package var at: Timestamp
-        /// How many users were compared.
+        /// The number of users compared.
         package var users: UInt64
         /// From its begin to its end, rests included.
         package var took: Duration

@@ -9,10 +9,10 @@ struct LogChecker {
     /// The same, as far as the caches reach.
     private(set) var indexed: [UInt64] = []
     private(set) var facts = IndexFacts()
-    /// Which stored states are read, and which are a shadow.
+    /// The stored states that are read, and those that are a shadow.
     private var generations = Generations()
 
-    /// What the caches must hold up to the checkpoint, derived from the log.
+    /// The rows that the caches must hold up to the checkpoint, derived from the log.
     struct IndexFacts {
         var identifiers: [[UInt8]: UInt64] = [:]
         var contacts: Set<[UInt8]> = []
@@ -204,7 +204,7 @@ struct LogChecker {
     }
 }
 
-/// What `check` found.
+/// The findings of `check`.
 public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
     /// Events read.
     package internal(set) var events: UInt64 = 0
@@ -214,12 +214,12 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
     package internal(set) var names = 0
     /// Snapshots compared with a fresh fold.
     package internal(set) var snapshots = 0
-    /// What is wrong, the first thousand places.
+    /// Problems, the first thousand places.
     package internal(set) var problems: [CheckProblem] = []
 
     /// Whether nothing is wrong.
     public var isSound: Bool { problems.isEmpty }
-    /// What is wrong and where, one line for each place.
+    /// Problems and their places, one on each line.
     public var description: String { problems.map { "\($0)\n" }.joined() }
 
     package mutating func add(_ place: String, _ what: String) {
@@ -231,7 +231,7 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
 package struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
     /// Table and row, or position.
     package var place: String
-    /// What is wrong there.
+    /// The error at that place.
     package var what: String
 
     /// Both in one line.
@@ -344,7 +344,7 @@ extension LogChecker {
         }
     }
 
-    /// What a row of a cache is.
+    /// The state of a row of a cache.
     private enum RowState {
         case right, wrong
         /// Right, but ahead of the checkpoint: from a flush that runs or was interrupted.
@@ -453,7 +453,7 @@ extension LogChecker {
 }
 
 extension SnapshotKey {
-    /// Where the row is, in the words of a report.
+    /// The place of the row, in the words of a report.
     fileprivate var place: String {
         "snapshots \(Generations.shown(projection)), user \(user), version \(version)"
     }

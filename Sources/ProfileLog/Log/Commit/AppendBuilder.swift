@@ -5,7 +5,7 @@ public struct AppendBuilder: ~Copyable {
     private var append = PreparedAppend(.events)
     private var writer = WireWriter()
 
-    /// For a log that is not open yet: the commit gives the names their numbers.
+    /// Writes for a log that is not open yet: the commit gives the names their numbers.
     package init() { self.init(names: NameTable(), capacity: 1) }
 
     init(names: NameTable, capacity: Int) {
@@ -16,11 +16,11 @@ public struct AppendBuilder: ~Copyable {
         writer.reserve(capacity * 128)
     }
 
-    /// How many events were added.
+    /// The number of events added.
     package var count: Int { append.items.count }
     /// Whether there is nothing to store, not even that something was skipped.
     package var isEmpty: Bool { count == 0 && append.leftOut.isEmpty && append.systemSteps.isEmpty }
-    /// How many events are stored before the steps of the system, at most: an item may make a user and join a device.
+    /// The most events that are stored before the steps of the system: an item may make a user and join a device.
     package var mostEventsOfUsers: Int { 3 * count + append.leftOut.count }
     /// Bytes that they take.
     package var byteCount: Int { writer.count + append.extraBytes }
@@ -91,7 +91,7 @@ public struct AppendBuilder: ~Copyable {
         }
     }
 
-    /// How much the append holds.
+    /// The size of an append.
     private struct Extent {
         let items: Int
         let targets: Int

@@ -13,7 +13,7 @@ extension CommitBatch {
     private static let frontBytes = 12
     private static let checksumBytes = 4
 
-    /// Why bytes are no commit batch.
+    /// The reason why bytes are no commit batch.
     enum DecodingError: Error, Hashable, CustomStringConvertible {
         /// A newer program wrote the batch.
         case newerFormat(needed: UInt32, known: UInt32)

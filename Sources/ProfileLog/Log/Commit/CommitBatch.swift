@@ -44,7 +44,7 @@ package struct CommitBatch: Hashable, Sendable {
         let value: [UInt8]
     }
 
-    /// How many records it appends.
+    /// The number of records that it appends.
     package var count: Int { ends.count }
 
     /// Calls `body` with the new records in order.
@@ -139,7 +139,8 @@ extension CommitBatch {
         try count(erasuresRow, tables, transaction)
     }
 
-    /// How often an erasure rewrote records. A process that knows another number must look for records again.
+    /// Returns the number of erasures that rewrote records. A process that knows another number must look for records
+    /// again.
     static func rewrites(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
         try count(rewritesRow, tables, transaction)
     }

@@ -185,7 +185,7 @@ extension Result<AppendReceipt, AppendError> {
 }
 
 extension AppendError {
-    /// What an error of a commit means for the appends in it.
+    /// Translates an error of a commit for the appends in it.
     init(_ error: any Error) {
         self =
             switch error {

@@ -1,5 +1,5 @@
 extension Decider {
-    /// What `selection` names on the device will never be flushed.
+    /// Decides the discard of items that `selection` names and that will never be flushed.
     mutating func decideDiscard(
         _ device: Name, _ selection: PendingSelection, _ actor: String, _ reason: String, _ context: EventContext
     ) throws {

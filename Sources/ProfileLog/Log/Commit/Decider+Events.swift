@@ -131,7 +131,8 @@ extension Decider {
         }
     }
 
-    /// How many events the append makes besides its items: for new users, and for devices that get their first.
+    /// Returns the number of events that the append makes besides its items: for new users, and for devices that get
+    /// their first.
     private func extraEvents(_ append: borrowing PreparedAppend, _ users: [UInt64?], _ plans: [Int: ItemPlan]) -> Int {
         var made: Set<UserID> = []
         var occupied: Set<Name> = []

@@ -1,4 +1,4 @@
-/// Who is known by which ID.
+/// Users by their IDs.
 extension Decider {
     /// Answers the earlier receipt if the append is a repetition.
     mutating func decideIdentity(

@@ -2,7 +2,7 @@
 ///
 /// Its steps follow from what is stored. Unless they are what the append is about, its receipt does not have them.
 extension Decider {
-    /// What the app or the user does with a message.
+    /// Decides an action of the app or the user with a message.
     mutating func decideInApp(_ device: Name, _ action: InAppAction, _ context: EventContext) throws {
         try checkClock(time(context))
         let status = try status(of: device)
@@ -22,21 +22,22 @@ extension Decider {
             remedy: "See what the device has of its messages: `profilecli messages show`.")
     }
 
-    /// What became ready on the device before something happens there. In the background no timer runs.
+    /// Decides the steps that became ready on the device before something happens there. In the background no timer
+    /// runs.
     mutating func decideInApp(_ device: Name, _ status: DeviceStatus, _ context: EventContext) throws {
         guard let due = status.inApp?.nextDue, due <= time(context), status.isInForeground else { return }
         try aside { try $0.react(.action(.timePassed), on: device, cause: nil, context) }
         asideCount = 0  // they come before the append's own events
     }
 
-    /// What the start of the app at `position` does to its messages: a new process has no stack.
+    /// Decides the messages' steps after the start of the app at `position`: a new process has no stack.
     mutating func followLaunch(
         startsProcess: Bool, at position: UInt64, on device: Name, _ context: EventContext
     ) throws {
         try follow(.launch(startsProcess: startsProcess), on: device, Position(rawValue: position), context)
     }
 
-    /// What `event` at `position`, which the device made, does to its messages. For a launch: `followLaunch`.
+    /// Decides the messages' steps after the event at `position`, which the device made. For a launch: `followLaunch`.
     mutating func followInApp(
         _ event: ProfileEvent, at position: UInt64, on device: Name, _ context: EventContext
     ) throws {

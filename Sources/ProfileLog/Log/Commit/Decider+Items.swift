@@ -1,7 +1,7 @@
-/// What is saved or logged on a device: decided for a whole append before its first record, so that a refusal leaves
+/// Saved and logged items on a device: decided for a whole append before its first record, so that a refusal leaves
 /// nothing.
 extension Decider {
-    /// What becomes of one item.
+    /// The plan for one item.
     struct ItemPlan {
         /// The kind under which it is stored: a logged event is queued if the SDK cannot send it now.
         var kind: EventKind
@@ -114,7 +114,7 @@ extension Decider {
         return ItemPlan(kind: queued, mayTrigger: triggers)
     }
 
-    /// What is logged on an instance of the SDK that does not exist is lost, and listed as that.
+    /// Lists what is logged on an instance of the SDK that does not exist as lost.
     private func lost(_ header: RecordHeader) throws -> ItemPlan {
         var plan = ItemPlan(kind: .objectsLeftOut)
         if let logged = RecordedEvent(header, position: .start, names: names.map) {
@@ -151,10 +151,10 @@ extension EventKind {
     }
 }
 
-/// How many items a device holds.
+/// The number of items that a device holds.
 struct DeviceLoad: Hashable, Sendable {
     /// Saved ones that wait for a launch.
     var waiting = 0
-    /// Those that its SDK has taken and not sent.
+    /// Items that its SDK has taken and not sent.
     var queued = 0
 }

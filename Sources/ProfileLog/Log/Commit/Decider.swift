@@ -17,18 +17,18 @@ struct Decider: ~Copyable {
     private var streams: Cursor
     /// All records so far, one after the other.
     var writer = WireWriter(capacity: 1 << 16)
-    /// For the encoding of one event.
+    /// A buffer for the encoding of one event.
     var scratch = WireWriter()
     private var ends: [Int] = []
-    /// What the append that is decided now has stored so far.
+    /// Places that the append that is decided now has stored so far.
     var places: [AppendReceipt.Place] = []
-    /// How many events it stored after those.
+    /// The number of events that it stored after those.
     var asideCount: UInt64 = 0
     /// Its idempotency key, until its first record takes it.
     var key: AppendField?
     /// Whether an append was stored before.
     private(set) var repeats = false
-    /// What the devices with in-app messages became by the records so far, for those that were asked for.
+    /// Statuses of devices with in-app messages after the records so far, for those that were asked for.
     private var statuses: [Name: DeviceStatus] = [:]
     /// The declarations of in-app messages that this commit stores, compiled.
     var newTables: [UInt64: TriggerTable] = [:]
@@ -229,7 +229,7 @@ struct Decider: ~Copyable {
         .inAppMessageShown, .inAppMessageWaiting, .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClosed,
     ]
 
-    /// Where the steps of in-app messages end that followed from the events at `positions` in the same commit.
+    /// Returns the end of the steps of in-app messages that followed from the events at `positions` in the same commit.
     private func endOfSteps(after positions: Range<UInt64>) throws -> UInt64 {
         let recordedAt = try header(at: positions.upperBound - 1).recordedAt
         var end = positions.upperBound

@@ -29,7 +29,7 @@ extension EventLog {
         return try commit(PreparedAppend(.inApp(Name(device), action, context)))
     }
 
-    /// What `device` knows of its messages; nil if it never got any.
+    /// Returns the state of the messages of `device`; nil if it never got any.
     package func inAppState(of device: String) throws -> InAppState? {
         try withView { try $0.device(Name(device)).inApp }
     }

@@ -41,8 +41,8 @@ extension EventLog {
         return report
     }
 
-    /// What the SDK on `device` does when the app has started, in one commit: it processes what was captured, sends
-    /// what it took before, and takes what waits. The answer has the positions of the events.
+    /// Decides the actions of the SDK on `device` after the app's start, in one commit: it processes what was captured,
+    /// sends what it took before, and takes what waits. The answer has the positions of the events.
     func startSDK(
         on device: String, _ flush: inout FlushInput, _ context: EventContext
     ) throws(AppendError) -> (processed: [Position], sent: [Position], flushed: [Position]) {
@@ -153,15 +153,15 @@ extension EventLog {
 package enum LaunchStep: String, Sendable, CaseIterable {
     /// The launch is in the log: what waits is retrieved with it, for an item belongs to the first launch after it.
     case launched
-    /// What waited was handed to the SDK, and with that removed from the storage; nothing was sent.
+    /// Waiting items were handed to the SDK, and with that removed from the storage; nothing was sent.
     case handed
 }
 
-/// What a launch did.
+/// The report of a launch.
 public struct LaunchReport: Hashable, Sendable {
     /// Position of its `appLaunched`.
     package var position: Position = .start
-    /// Who was on the device.
+    /// The user who was on the device.
     package var user: UserNumber?
     /// Positions of the `pendingFlushed` events by which an earlier launch was finished.
     package var finished: [Position] = []

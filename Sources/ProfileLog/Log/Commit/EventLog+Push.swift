@@ -30,7 +30,7 @@ extension EventLog {
     }
 }
 
-/// What happened to the pushes of a device.
+/// The report about the pushes of a device.
 package struct PushReport: Hashable, Sendable {
     /// Positions of all that the device did: steps, launches, sessions, what the app logged.
     package var events: [Position] = []
@@ -41,7 +41,7 @@ package struct PushReport: Hashable, Sendable {
 }
 
 extension AppendReceipt {
-    /// Where the events are.
+    /// The positions of the events.
     var positions: [Position] {
         places.isEmpty ? [] : (first.rawValue...last.rawValue).map(Position.init(rawValue:))
     }

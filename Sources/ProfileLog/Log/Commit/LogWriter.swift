@@ -66,13 +66,13 @@ public final class LogWriter: Sendable {
     }
 }
 
-/// What waits for the writer.
+/// Appends that wait for the writer.
 private final class WriterQueue: Sendable {
     typealias Caller = UnsafeContinuation<Result<AppendReceipt, AppendError>, Never>
 
     struct Batch: Sendable {
         var appends: [PreparedAppend] = []
-        /// Who waits for each of the appends.
+        /// The callers that wait for the appends.
         var callers: [Caller] = []
         var work: [@Sendable () -> Void] = []
         var isEmpty: Bool { appends.isEmpty && work.isEmpty }
@@ -150,7 +150,8 @@ private final class WriterQueue: Sendable {
         return refusal
     }
 
-    /// What waits, as much as one commit holds; sleeps while there is nothing. Nil when the queue is closed and empty.
+    /// Takes waiting appends, as many as one commit holds; sleeps while there is nothing. Nil when the queue is closed
+    /// and empty.
     func next() -> Batch? {
         while true {
             let (batch, isClosed, isShared) = state.withLock { state -> (Batch, Bool, Bool) in

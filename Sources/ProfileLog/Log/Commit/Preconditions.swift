@@ -19,17 +19,17 @@ package struct Preconditions: Sendable {
 
     /// A part of a state over the whole store.
     package enum Subject: Sendable {
-        /// Who has which push token.
+        /// The users with push tokens.
         case pushTokens
         /// The types that these custom attributes got from their first values.
         case types(of: Set<Name>)
-        /// Which sends wait for their time.
+        /// Sends that wait for their time.
         case schedules
     }
 
-    /// What the decision read. A commit checks it before `expected`.
+    /// The facts that the decision read. A commit checks it before `expected`.
     private(set) var facts: [Fact] = []
-    /// What the caller expects: refused with `versionConflict`.
+    /// The expectation of the caller: refused with `versionConflict`.
     private(set) var expected: [(user: UserID, version: ExpectedVersion)] = []
 
     package init() {}
@@ -71,7 +71,7 @@ package struct Preconditions: Sendable {
 // MARK: - The check under the lock
 
 extension Decider {
-    /// How many events one check reads at most. Older decisions are made again.
+    /// The most events that one check reads. Older decisions are made again.
     private static let mostEventsToCheck: UInt64 = 4_096
 
     /// Refuses `append` if a precondition has changed. Costs a few look-ups for each.
@@ -89,7 +89,7 @@ extension Decider {
         }
     }
 
-    /// What has changed, in a few words without a value; nil if the fact holds.
+    /// Describes the change, in a few words without a value; nil if the fact holds.
     private func change(of fact: Preconditions.Fact) throws -> String? {
         switch fact {
         case .user(let id, let number, let version):

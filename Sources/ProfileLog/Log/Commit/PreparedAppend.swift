@@ -45,10 +45,10 @@ public struct PreparedAppend: Sendable {
     var deferred: [Int: Deferred] = [:]
     /// The devices on which items are saved or logged, by item.
     var devices: [Int: Name] = [:]
-    /// When each item was recorded, ascending; empty if the commit decides that, as it does but for an import of a
-    /// past.
+    /// The time at which each item was recorded, ascending; empty if the commit decides that, as it does but for an
+    /// import of a past.
     var recordedTimes: [Timestamp] = []
-    /// What the request skipped. It is stored after all items, in the user's stream if the user exists then.
+    /// Objects that the request skipped. It is stored after all items, in the user's stream if the user exists then.
     var leftOut: [(user: UserID?, items: [LeftOut])] = []
     /// Steps of messages that are no user's. They are stored last, in the stream of the system.
     var systemSteps: [MessageStep] = []
@@ -82,7 +82,8 @@ public struct PreparedAppend: Sendable {
 
     mutating func expect(_ user: UserID, at version: ExpectedVersion) { preconditions.expect(user, at: version) }
 
-    /// What makes two appends the same: users, kinds and contents, in this order. Deferred events are not in it.
+    /// The hash of the content, by which two appends are the same: users, kinds and contents, in this order. Deferred
+    /// events are not in it.
     var contentHash: [UInt8] {
         var content: [UInt8] = []
         content.reserveCapacity(bytes.count + items.count * 12)
@@ -189,7 +190,7 @@ package enum PendingSelection: Hashable, Sendable {
     case positions(Set<Position>)
 }
 
-/// Where the events of an append were stored.
+/// The places of the events of an append.
 public struct AppendReceipt: Hashable, Sendable {
     /// The first event's position. The others follow without a gap.
     package var first: Position

@@ -1,12 +1,12 @@
-/// That an event is to be void, or to count again. The commit decides whether it can.
+/// A request that an event be void, or count again. The commit decides whether it can.
 package struct VoidRequest: Hashable, Sendable {
     /// The event.
     package var position: Position
     /// Whether it is to be void; false to let it count again.
     package var isVoid: Bool
-    /// Who says so.
+    /// The actor.
     package var actor: String
-    /// Why; kept in the log for ever.
+    /// The reason; kept in the log for ever.
     package var reason: String
 
     /// `actor` asks for it for `reason`.
@@ -17,7 +17,7 @@ package struct VoidRequest: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// What makes two requests under one idempotency key the same.
+    /// The hash of the content, by which two requests under one idempotency key are the same.
     var contentHash: [UInt8] {
         var content: [UInt8] = []
         content.appendBigEndian(position.rawValue)
@@ -28,7 +28,7 @@ package struct VoidRequest: Hashable, Sendable {
     }
 }
 
-/// Why an event cannot be voided or unvoided.
+/// The reason why an event cannot be voided or unvoided.
 package enum VoidRefusal: Hashable, Sendable {
     /// The log ends before the position.
     case beyondEnd(last: UInt64)
@@ -38,14 +38,14 @@ package enum VoidRefusal: Hashable, Sendable {
     case kind(EventKind?)
     /// The event says itself that the one at this position is void, or that it counts.
     case voiding(EventKind, Position)
-    /// It is void, by the event at this position.
+    /// The event is void, by the one at this position.
     case isVoid(by: Position)
-    /// It counts.
+    /// The event counts.
     case counts
 }
 
 extension VoidRefusal {
-    /// What is wrong with the event, after "The event at position 12 ".
+    /// The error in the event, after "The event at position 12 ".
     package var reason: String {
         switch self {
         case .beyondEnd(let last): "does not exist: the log ends at position \(last)"
@@ -78,7 +78,7 @@ extension VoidRefusal {
         }
     }
 
-    /// Why the event of `target` can never be void; nil if it can.
+    /// Finds the reason why the event of `target` can never be void; nil if it can.
     package init?(of target: RecordHeader) {
         guard case .content = target.kind?.role else {
             if target.isVoiding, let kind = target.kind, let other = RecordBody(target.body)?.target {
@@ -92,7 +92,7 @@ extension VoidRefusal {
         self = .erased
     }
 
-    /// Why an event with this status cannot be what `request` wants; nil if it can.
+    /// Finds the reason why an event with this status cannot be what `request` wants; nil if it can.
     init?(of status: VoidStatus, _ request: VoidRequest) {
         switch (status.void, request.isVoid) {
         case (let void?, true): self = .isVoid(by: Position(rawValue: void))
@@ -159,7 +159,7 @@ extension EventLog {
         try commit(.void(request, context: EventContext(source: source), idempotencyKey: key))
     }
 
-    /// Why the event cannot be what `request` wants; nil if it can.
+    /// Returns the reason why the event cannot be what `request` wants; nil if it can.
     package func refusal(of request: VoidRequest) throws -> VoidRefusal? {
         try withView { view in
             let position = request.position.rawValue

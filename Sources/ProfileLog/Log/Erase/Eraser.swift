@@ -25,9 +25,9 @@ struct Eraser: Sendable {
         }
     }
 
-    /// How often the log is surveyed without the write lock.
+    /// The number of times that the log is surveyed without the write lock.
     private static let surveys = 3
-    /// How many records one read transaction sees at most.
+    /// The most records that one read transaction sees.
     private static let surveySlice: UInt64 = 1 << 18
 
     private func surveyErasure(of targets: [ErasureTarget]) throws -> ErasureSurvey {
@@ -63,13 +63,13 @@ struct Eraser: Sendable {
     }
 }
 
-/// What an erasure did.
+/// The report of an erasure.
 public struct Erasure: Hashable, Sendable {
-    /// Who was erased, by number.
+    /// Erased users, by number.
     public internal(set) var users: [UserNumber] = []
     /// The given IDs that resolve to no user.
     package internal(set) var unknown: [UserID] = []
-    /// How many events lost their content.
+    /// The number of events that lost their content.
     package internal(set) var events = 0
     /// Position of the last event of the erasure; nil if no user was erased.
     package internal(set) var position: Position?
@@ -84,7 +84,7 @@ struct ErasureDecider {
     /// The survey made before the write lock was taken.
     let survey: ErasureSurvey?
 
-    /// What an erasure changes: the log, and the caches of this store.
+    /// The changes of an erasure: the log, and the caches of this store.
     struct Decision {
         var erasure: Erasure
         let batch: CommitBatch
@@ -160,7 +160,7 @@ struct ErasureDecider {
     }
 }
 
-/// What an erasure removes from the caches of a store.
+/// Rows that an erasure removes from the caches of a store.
 ///
 /// The deciding store knows it from the decision. Other stores derive it from the batch and their own tables.
 struct ErasedCaches {

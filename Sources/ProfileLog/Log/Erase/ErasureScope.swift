@@ -18,7 +18,7 @@ struct ErasureTarget {
 
 /// Users to erase, with the IDs, addresses, devices and names in their records.
 struct ErasureScope {
-    /// These users and all users merged into them.
+    /// The users, with all users merged into them.
     private(set) var users: Set<UInt64> = []
     /// The positions of their records that have content.
     private(set) var positions: [UInt64] = []
@@ -58,8 +58,8 @@ struct ErasureScope {
     }
 }
 
-/// What the rest of the log says about the names and devices of users to erase. Other processes write during the
-/// survey. What they add is read under the write lock.
+/// Uses of the names and devices of users to erase in the rest of the log. Other processes write during the survey.
+/// What they add is read under the write lock.
 struct ErasureSurvey {
     /// The users, names and devices of the survey.
     let scope: ErasureScope
@@ -69,7 +69,7 @@ struct ErasureSurvey {
     private(set) var devices: [Name: DeviceState] = [:]
     /// The end of the log when the survey began.
     let beginning: UInt64
-    /// How far the log was read.
+    /// The position up to which the log was read.
     private(set) var position: UInt64 = 0
 
     init(_ scope: ErasureScope, beginning: UInt64) {

@@ -13,7 +13,7 @@ package struct CatalogueView: Hashable, Sendable {
         package var name: Name
         /// The type of its first value ever.
         package var firstType: AttributeType
-        /// How many values of each type it was given; a type without values has no entry.
+        /// The number of values of each type that it was given; a type without values has no entry.
         package var counts: [AttributeType: UInt64]
         /// Elements of the longest array that was sent, as a whole or to be added.
         package var longestArray: UInt64

@@ -5,7 +5,7 @@ package struct ClockJump: Hashable, Sendable {
     package var position: Position
     /// Its time.
     package var recordedAt: Timestamp
-    /// How far that is ahead of the clock now.
+    /// The difference from the clock now, in seconds.
     package var seconds: Int64
 }
 

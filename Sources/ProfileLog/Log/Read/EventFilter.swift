@@ -1,4 +1,4 @@
-/// Which events are wanted. What is nil lets everything through.
+/// A filter of events. What is nil lets everything through.
 public struct EventFilter: Hashable, Sendable {
     /// Of one of these kinds.
     package var kinds: Set<EventKind>?

@@ -48,9 +48,9 @@ extension EventLog {
 
     /// A launch of a user, and what it did for them.
     package struct LaunchRead: Sendable {
-        /// Which of the user's launches it is, from 1.
+        /// The number of the launch among those of the user, from 1.
         package var number: Int
-        /// How many launches they have.
+        /// The number of their launches.
         package var count: Int
         /// The `appLaunched` event.
         package var launch: RecordedEvent
@@ -158,7 +158,7 @@ extension EventLog {
         }
     }
 
-    /// How many users were recorded by the end of `past`.
+    /// Returns the number of users recorded by the end of `past`.
     package func userCount(in past: PastHistory) throws -> UInt64 {
         try withView { try $0.userCount(upTo: past.position.rawValue) }
     }
@@ -201,7 +201,8 @@ extension EventLog {
         try withView { try $0.voidedEvents(upTo: position.rawValue, skipsDamage: true) }
     }
 
-    /// When it is at `moment`, whose last event is at `position`: what windows and spans of conditions count from.
+    /// Returns the time at `moment`, whose last event is at `position`: what windows and spans of conditions count
+    /// from.
     package func time(at moment: Moment, _ position: Position) throws -> Timestamp {
         switch moment {
         case .now: options.now()
@@ -301,7 +302,7 @@ private func lastNumber(upTo end: UInt64, where holds: (UInt64) throws -> Bool) 
 }
 
 extension LogView {
-    /// How many users were created up to `position`. Users are numbered in the order of their creation.
+    /// Returns the number of users created up to `position`. Users are numbered in the order of their creation.
     func userCount(upTo position: UInt64) throws -> UInt64 {
         try lastNumber(upTo: userCount()) { try positions(of: $0, from: 1, to: 1)[0] <= position }
     }
@@ -348,8 +349,8 @@ extension LogView {
         return version
     }
 
-    /// How many of the user's events have a position up to `position`. Reads about as many rows of `streams` as the
-    /// user's number of rows has binary digits.
+    /// Returns the number of the user's events up to `position`. Reads about as many rows of `streams` as the user's
+    /// number of rows has binary digits.
     package func version(of user: UInt64, upTo position: UInt64) throws -> UInt64 {
         let version = try self.version(of: user)
         if position >= last || version == 0 { return version }
@@ -397,7 +398,7 @@ extension LogView {
     /// An event that gave an ID to a user, or took it from one.
     fileprivate struct IDChange {
         var position: UInt64
-        /// Who has the ID after it; nil if it was taken.
+        /// The user who has the ID after it; nil if it was taken.
         var owner: UInt64?
         /// The target, if it is a merge.
         var mergedInto: UInt64?

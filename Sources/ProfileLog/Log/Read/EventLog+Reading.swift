@@ -68,7 +68,7 @@ extension EventLog {
 
     // MARK: - Users and events
 
-    /// Which way a history is read.
+    /// The direction in which a history is read.
     public enum Direction: Sendable { case forward, backward }
 
     /// The user with this ID, and how many events they have; nil if there is none.
@@ -110,7 +110,7 @@ extension EventLog {
         return (info, UserNumber(rawValue: canonical))
     }
 
-    /// How many users there are.
+    /// Returns the number of users.
     public func userCount() throws -> UInt64 { try withView { view in try view.userCount() } }
 
     /// Up to `limit` users with numbers above `after`, ascending.
@@ -297,10 +297,10 @@ extension EventLog {
         try withView { view in Version(rawValue: try view.version(of: user.rawValue, upTo: position.rawValue)) }
     }
 
-    /// What waits on `device` for a launch, in the order in which it was saved.
+    /// Returns items that wait on `device` for a launch, in the order in which they were saved.
     package func pending(on device: String) throws -> [RecordedEvent] { try pending(in: deviceState(device)) }
 
-    /// What waited on a device for a launch when it was in `state`.
+    /// Returns items that waited on a device for a launch when it was in `state`.
     package func pending(in state: DeviceState) throws -> [RecordedEvent] {
         try events(state.items.values.filter { $0.queued == nil }.sorted { $0.position < $1.position })
     }
@@ -332,7 +332,7 @@ extension EventLog {
 
     // MARK: - Sizes and devices
 
-    /// How large the store is, as one consistent view. Reads a row or two, whatever there is.
+    /// Returns the size of the store, as one consistent view. Reads a row or two, whatever there is.
     package func extent() throws -> LogExtent { try withView { try extent($0) } }
 
     private func extent(_ view: LogView) throws -> LogExtent {
@@ -341,7 +341,7 @@ extension EventLog {
             usedBytes: environment.usedBytes, indexed: Position(rawValue: view.checkpoint))
     }
 
-    /// How much the store holds, as one consistent view. Looks at every device and at everything that waits.
+    /// Returns the store's numbers, as one consistent view. Looks at every device and at everything that waits.
     package func statistics() throws -> LogStatistics {
         try withView { view in
             let devices = try view.devices()
@@ -368,7 +368,7 @@ extension EventLog {
         }
     }
 
-    /// How many items wait on `device` for a launch, without reading them.
+    /// Returns the number of items that wait on `device` for a launch, without reading them.
     package func pendingCount(on device: String) throws -> Int {
         try withView { view in
             try view.items(Name(device)).values.count { $0.queued == nil }
@@ -389,7 +389,7 @@ extension EventLog {
 
     // MARK: - What became of saved items
 
-    /// What became of the item at `position`; nil if no item is there. Reads its user's history after it.
+    /// Returns the outcome of the item at `position`; nil if no item is there. Reads its user's history after it.
     package func outcome(of position: Position) throws -> ItemOutcome? {
         guard let item = try event(at: position), item.event.kind.isSaved || item.event.kind.isQueued else {
             return nil
@@ -608,25 +608,25 @@ extension EventLog {
 package struct LogExtent: Hashable, Sendable {
     /// The last event's position, which is the number of events.
     package var lastPosition: Position
-    /// How many users there are.
+    /// Returns the number of users.
     package var users: UInt64
     /// Bytes of the store's file that hold something.
     package var usedBytes: UInt64
-    /// How far the caches reach.
+    /// Returns the position up to which the caches reach.
     package var indexed: Position
 }
 
-/// How much a store holds.
+/// The numbers of a store.
 package struct LogStatistics: Hashable, Sendable {
-    /// How large it is.
+    /// The size.
     package var extent: LogExtent
-    /// How many devices have an event.
+    /// The number of devices with an event.
     package var devices: Int
-    /// How many of them have something that waits.
+    /// The number of devices where something waits.
     package var devicesWithPending: Int
-    /// What waits for launches on all devices, by list.
+    /// Items that wait for launches on all devices, by list.
     package var pending: [PendingKind: Int]
-    /// What SDKs have taken and not sent, on all devices.
+    /// Items that SDKs have taken and not sent, on all devices.
     package var queued: Int
     /// Rows by table, in the order of docs/decisions/0001.
     package var tables: [Table]
@@ -635,22 +635,22 @@ package struct LogStatistics: Hashable, Sendable {
     package struct Table: Hashable, Sendable {
         /// The table's name.
         package var name: String
-        /// How many rows it has.
+        /// The number of its rows.
         package var rows: Int
     }
 }
 
-/// What became of a saved item, or of something logged that the SDK had to queue.
+/// The outcome of a saved item, or of a logged one that the SDK had to queue.
 package enum ItemOutcome: Hashable, Sendable {
-    /// It waits for a launch.
+    /// The item waits for a launch.
     case pending
     /// The SDK has taken it and not sent it.
     case queued
-    /// It took effect with the `pendingFlushed` or `dataSent` event at this position.
+    /// The item took effect with the `pendingFlushed` or `dataSent` event at this position.
     case flushed(Position)
     /// The SDK refused it, at this position.
     case rejected(Position, reason: String)
-    /// It was given up, at this position.
+    /// The item was given up, at this position.
     case discarded(Position, actor: String, reason: String)
 }
 
@@ -667,7 +667,7 @@ package struct RejectedItem: Hashable, Sendable {
 }
 
 extension EventView {
-    /// What this event decides about the item at `position`; nil if nothing.
+    /// Returns this event's decision about the item at `position`; nil if nothing.
     fileprivate func outcome(of item: Position) -> ItemOutcome? {
         guard case .outcome(let outcome) = kind?.role, let body = RecordBody(header.body) else { return nil }
         switch outcome {
@@ -721,9 +721,9 @@ package struct LeftOutObject: Hashable, Sendable {
     package var position: Position
     /// Its user; the system if there was none.
     package var user: UserNumber
-    /// When the request came.
+    /// The time at which the request came.
     package var recordedAt: Timestamp
-    /// Which part of the request, and why.
+    /// The part of the request, and the reason.
     package var what: LeftOut
 }
 

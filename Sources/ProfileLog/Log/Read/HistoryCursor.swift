@@ -8,7 +8,7 @@ internal import Synchronization
 /// recording. It needs no row in the store: a copy that has the event accepts the cursor, and any other log refuses it.
 package struct HistoryCursor: Hashable, Sendable, CustomStringConvertible {
     package let position: Position
-    /// Nil in a plain number, which a person typed: it is taken as it is. So is the place before the first event.
+    /// Is nil in a plain number, which a person typed: it is taken as it is. So is the place before the first event.
     package let check: UInt32?
 
     /// Reads a plain number, or a number with a check.
@@ -66,7 +66,7 @@ extension UInt64 {
 /// A cursor is of another history than the log that it was given to.
 package struct OtherHistory: Error {
     package let position: Position
-    /// Where the log ends.
+    /// The last position of the log.
     package let last: Position
 }
 

@@ -7,7 +7,7 @@ struct OccurredFold: EventFold {
     private let view: LogView
     private let names: NameTable
     private let end: Timestamp
-    /// What became of saved and queued items: whether they took effect.
+    /// The outcome of saved and queued items: whether they took effect.
     private var isEffective: [UInt64: Bool] = [:]
     private let profile = ProjectionFold<ProfileProjection>()
 

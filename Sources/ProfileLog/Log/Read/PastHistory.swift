@@ -49,7 +49,7 @@ extension EventLog {
             to: Position(rawValue: position), until: order == .occurred ? Timestamp(rawValue: .max) : nil)
     }
 
-    /// When the log's first event was recorded; nil for an empty log.
+    /// Returns the time at which the log's first event was recorded; nil for an empty log.
     package func firstRecording() throws -> Timestamp? {
         try withView { view in
             view.last == 0 ? nil : Timestamp(rawValue: try view.header(at: 1).recordedAt)
@@ -58,7 +58,7 @@ extension EventLog {
 }
 
 extension LogView {
-    /// When the event at `position` happened.
+    /// Returns the time at which the event at `position` happened.
     func occurredAt(_ position: UInt64) throws -> Timestamp {
         EventView(header: try header(at: position), position: Position(rawValue: position), names: nameTable).occurredAt
     }
@@ -70,7 +70,7 @@ extension LogView {
         return try occurredAt(position) <= until
     }
 
-    /// How many events of `user` are in `past`, and when the first of them happened; nil if none.
+    /// Returns the number of events of `user` in `past`, and the time of the first; nil if none.
     func events(of user: UInt64, in past: PastHistory) throws -> (count: UInt64, first: Timestamp)? {
         let version = try version(of: user, upTo: past.position.rawValue)
         if version == 0 { return nil }

@@ -8,7 +8,7 @@ public struct ProfileView: Hashable, Sendable {
     public var customEvents: [Counted]
     /// Products bought.
     public var purchases: [Counted]
-    /// What waits for a launch or for the SDK to send it, in saved order.
+    /// Items that wait for a launch or for the SDK to send them, in saved order.
     package var pending: [Waiting]
 
     /// An attribute.
@@ -19,7 +19,7 @@ public struct ProfileView: Hashable, Sendable {
         public var value: AttributeValue
         /// The event that set it; for what was saved and flushed, the saved one.
         public var position: Position
-        /// When that happened.
+        /// The time at which that happened.
         public var setAt: Timestamp
     }
 
@@ -27,14 +27,14 @@ public struct ProfileView: Hashable, Sendable {
     public struct Counted: Hashable, Sendable {
         /// The event's name, or the product's ID.
         public var name: Name
-        /// How often, first and last.
+        /// The count, first and last.
         package var occurrences: ProfileState.Occurrences
         /// Price times quantity, by currency in ascending order; empty for a custom event.
         package var paid: [ProfileState.Revenue] = []
 
-        /// How often it happened, or how many were bought.
+        /// The number of times that it happened, or of items bought.
         public var count: UInt64 { occurrences.count }
-        /// What was paid for the product, by currency in ascending order: the double nearest to the exact sum.
+        /// The sum paid for the product, by currency in ascending order: the double nearest to the exact sum.
         public var revenue: [(currency: String, amount: Double)] { paid.map { ($0.currency, $0.amount.double) } }
     }
 
@@ -46,9 +46,9 @@ public struct ProfileView: Hashable, Sendable {
         package var kind: PendingKind?
         /// The device on which it waits.
         package var device: String
-        /// Where on the device.
+        /// The storage on the device.
         package var storage: DeviceStorage
-        /// When it was saved, by the device's clock.
+        /// The time at which it was saved, by the device's clock.
         package var savedAt: Timestamp
         /// Whether the SDK has it already, and has not sent it.
         package var isQueued: Bool

@@ -2,7 +2,7 @@
 public struct UserInfo: Hashable, Sendable {
     /// The log's own number.
     public var number: UserNumber
-    /// How many events they have.
+    /// The number of their events.
     public var version: Version
     /// Their IDs in the order in which they were given.
     package var ids: [UserID]

@@ -1,5 +1,5 @@
-/// Which stored states of the projections are read, and which are written next to them: the row `generations` of table
-/// `checkpoints`.
+/// The stored states of the projections that are read, and those that are written next to them: the row `generations`
+/// of table `checkpoints`.
 ///
 /// The states of a projection are of a *generation*. Generation 0 is stored under the projection's own name; without
 /// the row, it is the live one of each projection. A replay writes the states of a new generation, the shadow, and a
@@ -70,7 +70,7 @@ extension Generations {
             .message(3, \.shadow, Shadow.wire),
         ])
 
-    /// Nil if the row is damaged.
+    /// Returns nil if the row is damaged.
     private static func decoded(_ row: UnsafeRawBufferPointer) -> Generations? {
         RecordHeader.hasRightChecksum(row) ? wire.read(row.slice(0..<(row.count - 4))) : nil
     }
@@ -92,7 +92,7 @@ private struct NumberedName {
     static let wire = WireTable(Self(name: "", number: 0), [.name(1, \.name), .number(2, \.number)])
 }
 
-/// How far a shadow has come: states that a replay writes next to the live ones.
+/// The progress of a shadow: states that a replay writes next to the live ones.
 package struct Shadow: Hashable, Sendable {
     /// The number of its generation.
     package fileprivate(set) var generation: UInt64
@@ -102,7 +102,7 @@ package struct Shadow: Hashable, Sendable {
     package fileprivate(set) var until: Position?
     /// The users whose states are folded, ascending; empty for all users.
     package fileprivate(set) var users: [UInt64]
-    /// Where the log ended when the present pass over the users began.
+    /// The last position of the log when the present pass over the users began.
     package var begun: UInt64
     /// A pass after the first one folds what was recorded during the pass before it.
     package var pass: UInt64 = 1

@@ -11,7 +11,7 @@ package struct ShadowStates: Sendable {
 
     private var tables: Tables { store.environment.tables }
 
-    /// What a replay is asked to fold.
+    /// A request for a fold.
     package struct Request: Sendable {
         /// Ascending; empty for all users.
         package var users: [UInt64]
@@ -76,12 +76,12 @@ package struct ShadowStates: Sendable {
 
     // MARK: - Folding
 
-    /// What a thread folded of some users.
+    /// The states of some users, folded by one thread.
     package struct Slice: Sendable {
         fileprivate var rows: [SnapshotChange] = []
         fileprivate var states: UInt64 = 0
         fileprivate var events: UInt64 = 0
-        /// Where the view ended from which they were folded.
+        /// The last position of the view from which they were folded.
         fileprivate var seen = UInt64.max
         /// Users with a damaged record. The others are folded.
         package fileprivate(set) var damaged: [UInt64] = []
@@ -293,7 +293,7 @@ package struct ShadowStates: Sendable {
     /// Rows of a projection that `projections(withStatesOf:)` looks at.
     private static let mostLooked = 1_000
 
-    /// Which programs wrote a state, by its revision.
+    /// Programs that wrote a state, by its revision.
     package enum Writers: Sendable {
         case olderPrograms, newerPrograms, otherPrograms
 
@@ -371,7 +371,7 @@ extension EventLog {
 }
 
 extension Shadow {
-    /// What is folded, in words.
+    /// The work of the fold, in words.
     package var work: String {
         let names = projections.map(\.name.text).joined(separator: ", ")
         let whose = users.isEmpty ? "all users" : users.count == 1 ? "1 user" : "\(users.count) users"

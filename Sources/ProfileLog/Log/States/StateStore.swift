@@ -230,11 +230,11 @@ package struct StateStore: Sendable {
         return (fold.state, Position(rawValue: fold.position))
     }
 
-    /// How many events are folded into a stored state at once.
+    /// The most events that are folded into a stored state at once.
     var mostFoldedAtOnce: UInt64 { 2 * UInt64(store.options.indexLag) }
 
-    /// How many are folded after one commit, so that the next one hardly waits. A longer backlog is folded after
-    /// smaller commits, or when the log is closed.
+    /// The most events that are folded after one commit, so that the next one hardly waits. A longer backlog is folded
+    /// after smaller commits, or when the log is closed.
     var mostFoldedAfterCommit: UInt64 { max(1, UInt64(store.options.indexLag) / 4) }
 
     /// Folds the next events, `limit` at most, into the stored state, and answers whether more are left.
@@ -368,14 +368,14 @@ extension LogView: FoldSource {
 struct UserFold<P: Projection> {
     let state: P.State
     let version: UInt64
-    /// How many folded events the caches have: the next flush makes a snapshot of the others.
+    /// The number of folded events that the caches have: the next flush makes a snapshot of the others.
     let indexed: Int
 }
 
 /// A row of table `snapshots` to write, or to remove.
 struct SnapshotChange: Sendable {
     let key: [UInt8]
-    /// Nil to remove it.
+    /// Is nil to remove it.
     var row: [UInt8]?
 
     func apply(to table: WritableTable, _ transaction: borrowing WriteTransaction) throws {
@@ -404,11 +404,11 @@ enum SnapshotRow {
 /// A state over the whole store, folded from one view.
 private struct StoreFold<P: Projection> {
     var state: P.State
-    /// How far it reaches.
+    /// The position up to which it reaches.
     let position: UInt64
-    /// Where the view ended.
+    /// The last position of the view.
     var seen: UInt64
-    /// How many events were folded into the stored state.
+    /// The number of events folded into the stored state.
     let count: UInt64
 }
 
@@ -423,7 +423,7 @@ enum StoreStateRow {
         return bytes
     }
 
-    /// Nil if the row is of another revision, or damaged.
+    /// Returns nil if the row is of another revision, or damaged.
     static func read(
         _ row: UnsafeRawBufferPointer, revision: UInt32
     ) -> (position: UInt64, state: UnsafeRawBufferPointer)? {
@@ -439,7 +439,7 @@ struct SnapshotKey {
     let user: UInt64
     let version: UInt64
 
-    /// Nil for a key that no snapshot has.
+    /// Returns nil for a key that no snapshot has.
     init?(_ key: UnsafeRawBufferPointer) {
         guard let length = key.first.map(Int.init), length > 0, key.count == length + 17 else { return nil }
         prefix = Array(key.slice(0..<(length + 1)))

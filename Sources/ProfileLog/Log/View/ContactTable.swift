@@ -2,14 +2,14 @@
 struct ContactTable {
     /// The pairs, as keys of table `contacts`.
     private(set) var keys = ByteStringTable()
-    /// Where each pair was first met.
+    /// The position at which each pair was first met.
     private(set) var positions: [UInt64] = []
     /// The pair before it with the same address: its number + 1; 0 for none.
     private var previous: [UInt32] = []
     /// The last pair of each address, in the same way.
     private var heads: [[UInt8]: UInt32] = [:]
 
-    /// How many pairs there are.
+    /// The number of pairs.
     var count: Int { positions.count }
 
     mutating func add(_ contact: [UInt8], user: UInt64, _ position: UInt64) {
@@ -36,6 +36,6 @@ struct ContactTable {
         return users
     }
 
-    /// Where the pair with this key of table `contacts` was first met; nil if it was not.
+    /// Returns the position at which the pair with this key of table `contacts` was first met; nil if it was not.
     func position(_ key: UnsafeRawBufferPointer) -> UInt64? { keys.find(key).map { positions[$0] } }
 }

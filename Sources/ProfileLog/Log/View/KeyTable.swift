@@ -3,7 +3,7 @@ struct KeyTable {
     private(set) var hashes = ByteStringTable()
     private(set) var positions: [UInt64] = []
 
-    /// How many keys there are.
+    /// The number of keys.
     var count: Int { positions.count }
 
     mutating func set(_ hash: [UInt8], _ position: UInt64) {

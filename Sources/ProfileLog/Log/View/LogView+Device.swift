@@ -19,7 +19,7 @@ extension LogView {
         return status
     }
 
-    /// What table `devices` has of the device; nil if it has no row of it.
+    /// Reads the device's row in table `devices`; nil if it has no row of it.
     private func storedStatus(_ device: Name) throws -> DeviceStatus? {
         if checkpoint == 0 || device.text.isEmpty { return nil }
         let key = Array(device.text.utf8)
@@ -34,7 +34,7 @@ extension LogView {
         return status
     }
 
-    /// What a device knows about its user.
+    /// Returns the device's knowledge of its user.
     func person(_ user: UInt64) throws -> Device.Current {
         let row = try identities(of: user)
         return Device.Current(
@@ -60,7 +60,7 @@ extension LogView {
         return .known(user)
     }
 
-    /// What has not taken effect on the device, by position.
+    /// Returns items that have not taken effect on the device, by position.
     func items(_ device: Name) throws -> [UInt64: PendingItem] {
         try items(device, stored: storedItems(device))
     }
@@ -78,7 +78,7 @@ extension LogView {
         DeviceState(status: try self.device(device), items: try items(device))
     }
 
-    /// What table `pending` has for the device.
+    /// Reads the device's rows in table `pending`.
     func storedItems(_ device: Name) throws -> [UInt64: PendingItem] {
         var items: [UInt64: PendingItem] = [:]
         if checkpoint == 0 { return items }
@@ -92,7 +92,8 @@ extension LogView {
         return items
     }
 
-    /// How many items the device holds. Only for the writer: the tail keeps the count after the first call.
+    /// Returns the number of items that the device holds. Only for the writer: the tail keeps the count after the first
+    /// call.
     func load(_ device: Name) throws -> DeviceLoad {
         if let known = withTail({ $0.loads[device] }) { return known }
         let items = try items(device).values

@@ -1,4 +1,4 @@
-/// What the log says of one event: the canonical user, whose stream has or gets its voids, and whether it is void.
+/// The log's statement about one event: the canonical user, whose stream has or gets its voids, and whether it is void.
 struct VoidStatus {
     var user: UInt64
     /// The version of `user` from which on the event matters: its own, or that of the merge which brought it.

@@ -7,7 +7,7 @@ package struct LogView: Reading {
     let tail: Guarded<Tail>
     package let tables: Tables
     let nameTable: NameTable
-    /// How far the caches reach, as this transaction sees them.
+    /// The checkpoint of the caches, as this transaction sees it.
     let checkpoint: UInt64
     /// The last visible position.
     package var last: UInt64
@@ -16,7 +16,7 @@ package struct LogView: Reading {
     /// The names under which the states to read are stored, by projection, where they are not the projection's own
     /// (`Generations`).
     var storedNames: [Name: String] = [:]
-    /// Where records are in memory; nil for a view of a write transaction, which may move them.
+    /// The addresses of records in memory; nil for a view of a write transaction, which may move them.
     var addresses: AddressCache?
     /// Lets a long read end early; nil outside of the reads of a service.
     package var budget: ReadBudget?
@@ -57,7 +57,7 @@ package struct LogView: Reading {
         return nil
     }
 
-    /// How many records are loaded at once.
+    /// The number of records that are loaded at once.
     private static let prefetchedRecords = 32
 
     /// Begins to load the records at `positions` from `index` on: to be called at each index, in order. The reader then
@@ -131,7 +131,7 @@ package struct LogView: Reading {
 
     // MARK: - Users and versions
 
-    /// How many events `user` has.
+    /// Returns the number of events of `user`.
     package func version(of user: UInt64) throws -> UInt64 {
         try refuseDamageOfAnybody()
         var streams = try Cursor(handle, tables.streams)
@@ -211,7 +211,7 @@ package struct LogView: Reading {
         row.count >= 12 && RecordHeader.hasRightChecksum(row) && row.bigEndian64() <= withTail { $0.userCount }
     }
 
-    /// How many users there are.
+    /// Returns the number of users.
     func userCount() throws -> UInt64 {
         if checkpoint == 0 { return tailUserCount }
         return try IndexCheckpoint.read(tables, self, last: .max)?.users.max(tailUserCount) ?? tailUserCount
@@ -331,7 +331,7 @@ package struct LogView: Reading {
         try knownPositions(of: 0, from: version + 1, to: .max)
     }
 
-    /// Those of the user's positions for versions `from` … `to` that are there.
+    /// Returns the positions of the user's versions `from` … `to` that are there.
     private func knownPositions(of user: UInt64, from: UInt64, to: UInt64) throws -> [UInt64] {
         var positions: [UInt64] = []
         positions.reserveCapacity(Int(Swift.min(to - from, 1_023)) + 1)

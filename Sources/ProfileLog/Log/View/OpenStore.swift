@@ -18,7 +18,7 @@ package final class OpenStore: Sendable {
     /// The tail of new views. It is replaced and never changes its base: a view keeps its tail.
     private let currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
     var tail: Guarded<Tail> { currentTail.withReading { copy $0 } }
-    /// What row `generations` said when it was last read, with its bytes: each view asks.
+    /// Row `generations` as it was last read, with its bytes: each view asks.
     private let liveNames = Guarded<(row: [UInt8], names: [Name: String])>(([], [:]))
     /// The addresses of records for new views.
     private let currentAddresses = Guarded<RecordAddresses?>(nil)
@@ -182,7 +182,7 @@ package final class OpenStore: Sendable {
         lastSeen.withLock { $0 = end }
     }
 
-    /// Why the store takes no writes now; nil if it does.
+    /// The reason why the store takes no writes now; nil if it does.
     var writeRefusal: StorageError? {
         if let reason = environment.writeRefusal { return reason }
         // What cannot be read is reported by those who read it.
@@ -335,7 +335,8 @@ package final class OpenStore: Sendable {
         return tail
     }
 
-    /// When the record at `position` was recorded; if it is damaged, the one before it, which is no later.
+    /// Returns the time at which the record at `position` was recorded; if it is damaged, the one before it, which is
+    /// no later.
     func recordedAt(_ position: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Int64 {
         var position = position
         while position > 0 {
@@ -392,10 +393,10 @@ extension Tail {
     }
 }
 
-/// Where the records of the log are in memory, for views of a log whose records were rewritten so often.
+/// The addresses of the log's records in memory, for views of a log whose records were rewritten so often.
 private struct RecordAddresses {
     let rewrites: UInt32
-    /// Those of the environment.
+    /// The reopenings of the environment.
     let reopenings: Int
     let cache: AddressCache
 }

@@ -5,7 +5,7 @@
 struct Tail: ~Copyable {
     /// The tail holds the positions after this one, without a gap.
     let base: UInt64
-    /// How many users there are, and were at `base`.
+    /// The number of users, now and at `base`.
     private(set) var userCount: UInt64
     let usersAtBase: UInt64
     private var creations: [(user: UInt64, position: UInt64)] = []
@@ -34,7 +34,7 @@ struct Tail: ~Copyable {
     /// The records that fail their checksum. The tables above have nothing of them.
     private(set) var damage: [Damage] = []
 
-    /// How many items a device holds, if the writer has asked for it.
+    /// The number of items that a device holds, if the writer has asked for it.
     var loads: [Name: DeviceLoad] = [:]
 
     /// One event: its user and version, and the same user's event before it in the tail (index + 1; 0 for none).
@@ -47,7 +47,7 @@ struct Tail: ~Copyable {
     /// The position of an erasure. The tail's earlier entries may then differ from the log.
     private(set) var erasure: UInt64?
 
-    /// What an event says about the IDs of a user.
+    /// The statement of an event about the IDs of a user.
     struct IdentityNews {
         let change: Change
         let position: UInt64
@@ -56,7 +56,7 @@ struct Tail: ~Copyable {
             case created
             case given(UserID)
             case released(UserID)
-            /// That user was merged into this one.
+            /// Another user was merged into this one.
             case tookIn(UInt64)
             case erased
         }
@@ -217,7 +217,7 @@ struct Tail: ~Copyable {
     /// The user's version after their last event in the tail; nil if none of theirs is there.
     func lastVersion(of user: UInt64) -> UInt64? { heads[user].map { entries[Int($0)].version } }
 
-    /// How many users there are, as far as `last` is visible.
+    /// Returns the number of users, as far as `last` is visible.
     func userCount(visibleTo last: UInt64) -> UInt64 {
         var (low, high) = (0, creations.count)
         while low < high {
@@ -304,7 +304,7 @@ extension Tail {
         return Array(rows.prefix(limit))
     }
 
-    /// How many candidates a search for rows of a stage has.
+    /// Returns the number of candidates in a search for rows of a stage.
     func candidates(for stage: FlushProgress.Stage) -> Int {
         switch stage {
         case .streams, .snapshots: entries.count
