@@ -1,4 +1,4 @@
-/// How a machine handles one input: it collects the steps, and folds each so that the next sees it.
+/// The handling of one input by a machine: it collects the steps, and folds each so that the next sees it.
 extension InAppMachine {
     private var settings: InAppSettings { device.settings }
 
@@ -112,7 +112,7 @@ extension InAppMachine {
         }
     }
 
-    /// Why a message whose trigger matches is not triggered.
+    /// Returns the reason why a message whose trigger matches is not triggered.
     private func refusal(of message: InAppMessage) -> InAppReason? {
         if !message.isOpen(at: now) {
             return message.startTime.map { $0.rawValue >= now } ?? false

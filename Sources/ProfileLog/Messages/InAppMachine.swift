@@ -57,13 +57,13 @@ package struct InAppMachine {
         case action(InAppAction)
     }
 
-    /// What follows from an input.
+    /// The reaction to an input.
     package struct Reaction: Hashable, Sendable {
         /// Steps of messages, all of the user on the device.
         package var steps: [MessageStep] = []
         /// Whether an event came that triggers no eligible message (`noMatchingTriggerForEvent`).
         package var isMiss = false
-        /// Why the input is impossible; then there are no steps of it.
+        /// The reason why the input is impossible; then there are no steps of it.
         package var refusal: String?
     }
 
@@ -82,7 +82,7 @@ package struct InAppMachine {
     }
 }
 
-/// What the app or the user does with in-app messages of a device.
+/// An action of the app or the user with in-app messages of a device.
 package enum InAppAction: Hashable, Sendable {
     /// The app asks for the top of the stack.
     case next

@@ -6,9 +6,9 @@ package struct InAppMessage: Hashable, Sendable {
     package let triggers: [TriggerCondition]
     /// Of several messages that one event triggers, the one with the highest is shown; of equal ones, the first.
     package var priority: Double
-    /// It may be triggered after this time.
+    /// The time after which it may be triggered.
     package var startTime: Timestamp?
-    /// It may be triggered before this time.
+    /// The time before which it may be triggered.
     package var endTime: Timestamp?
     package var reEligibility: ReEligibility
     /// Seconds between trigger and display.
@@ -34,11 +34,11 @@ package struct InAppMessage: Hashable, Sendable {
         case templated = "templated_iam"
     }
 
-    /// When it may be triggered again after a display (spec/device 5).
+    /// The rule by which it may be triggered again after a display (spec/device 5).
     package enum ReEligibility: Hashable, Sendable {
         case never
         case always
-        /// This many seconds after the last display.
+        /// A number of seconds after the last display.
         case after(seconds: UInt32)
     }
 
@@ -162,7 +162,7 @@ package struct InAppMessage: Hashable, Sendable {
         (startTime.map { $0.rawValue < now } ?? true) && (endTime.map { $0.rawValue > now } ?? true)
     }
 
-    /// What the step that shows it tells of it.
+    /// Returns the content that the step that shows it records.
     func shownContent(on theme: Theme) -> [AttributeValue.Member] {
         var members: [AttributeValue.Member] = [.init("form", .string(form.word))]
         if let header { members.append(.init("header", .string(header))) }

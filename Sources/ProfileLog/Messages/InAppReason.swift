@@ -1,5 +1,5 @@
-/// Why an in-app message went no further, or what is special about it: fixed sentences, for `MessageStep.reason`.
-/// docs/scenarios.md lists them.
+/// The reason why an in-app message went no further, or what is special about it: fixed sentences, for
+/// `MessageStep.reason`. docs/scenarios.md lists them.
 package enum InAppReason: String, CaseIterable, CustomStringConvertible {
     // Ignored.
     case beforeStart = "its start time is not over"

@@ -30,7 +30,7 @@ struct MessageFields {
 
     func path(_ key: String) -> String { place.isEmpty ? key : "\(place).\(key)" }
 
-    /// Nil for a missing member and for null.
+    /// Returns nil for a missing member and for null.
     func value(_ key: Name) -> AttributeValue? {
         guard let value = members.first(where: { $0.key == key })?.value, value != .null else { return nil }
         return value

@@ -1,11 +1,11 @@
-/// What one property of an event must be (spec/device 5.1).
+/// The test of one property of an event (spec/device 5.1).
 ///
 /// In-app messages know no nested filters: `key` is always a key of the event's own properties.
 package struct PropertyFilter: Hashable, Sendable {
     package let key: Name
     package let type: PropertyType
     package let comparator: Comparator
-    /// What the property is compared with; nil for `exists` and `doesNotExist`.
+    /// The value that the property is compared with; nil for `exists` and `doesNotExist`.
     package let value: AttributeValue?
 
     /// The type that the property must have.
@@ -15,7 +15,7 @@ package struct PropertyFilter: Hashable, Sendable {
         case date
     }
 
-    /// How the property is compared. The numbers are those of the trigger's JSON.
+    /// The comparison of the property. The numbers are those of the trigger's JSON.
     package enum Comparator: Int, Sendable, CaseIterable {
         case equals = 1
         case notEqual = 2
@@ -111,7 +111,7 @@ package struct PropertyFilter: Hashable, Sendable {
 // MARK: - Test
 
 extension PropertyFilter {
-    /// What an event's properties must be, as one object.
+    /// The test of an event's properties, as one object.
     var test: ValueTest { .member(key, valueTest) }
 
     private var valueTest: ValueTest {

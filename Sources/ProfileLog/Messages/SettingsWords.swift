@@ -10,7 +10,7 @@ package struct SettingsWords<Value: Equatable & Sendable>: Sendable {
 }
 
 extension MessageFields {
-    /// What the word at `key` means; another word is refused with the nearest.
+    /// Reads the choice that the word at `key` names; another word is refused with the nearest.
     func choice<Value>(_ key: Name, _ words: SettingsWords<Value>) throws(DocumentFault) -> Value? {
         guard let text = try text(key) else { return nil }
         if let value = words.value(text) { return value }

@@ -1,4 +1,4 @@
-/// What triggers an in-app message (spec/device 5 and 5.1).
+/// A trigger of an in-app message (spec/device 5 and 5.1).
 package enum TriggerCondition: Hashable, Sendable {
     /// A session starts.
     case sessionStart

@@ -1,4 +1,4 @@
-/// What may trigger an in-app message on a device (spec/device 5).
+/// An event that may trigger an in-app message on a device (spec/device 5).
 package enum TriggerEvent: Hashable, Sendable {
     case sessionStart
     /// A push was opened: of this campaign, if it has one.
@@ -6,7 +6,7 @@ package enum TriggerEvent: Hashable, Sendable {
     case purchase(Purchase)
     case customEvent(CustomEvent)
 
-    /// What the SDK logged; nil if it triggers nothing.
+    /// Makes the trigger event of what the SDK logged; nil if it triggers nothing.
     ///
     /// Only events that the SDK on the device logs trigger messages (spec/device 5, source): the caller passes no
     /// others. An event that the SDK has not sent yet triggers as well, so messages work offline. A saved one does not:

@@ -1,6 +1,6 @@
 extension TriggerCondition {
-    /// Why `event` does not meet the condition although it is of its kind and name; nil if it does, or is of another
-    /// kind or name.
+    /// Returns the reason why `event` does not meet the condition although it is of its kind and name; nil if it does,
+    /// or is of another kind or name.
     ///
     ///     "genre: wanted to equal \"pop\", was \"rock\""
     package func nearMiss(_ event: TriggerEvent) -> String? {
@@ -26,7 +26,7 @@ extension TriggerCondition {
         }
     }
 
-    /// What is said of a purchase of another product than the condition's; nil for other events.
+    /// Describes a purchase of another product than the condition's; nil for other events.
     package func otherProduct(_ event: TriggerEvent) -> String? {
         guard case .purchase(let wanted?, _) = self, case .purchase(let purchase) = event, purchase.product != wanted
         else { return nil }
@@ -46,7 +46,7 @@ extension TriggerCondition {
 }
 
 extension PropertyFilter {
-    /// Which field, what was wanted, and what it was; nil if the filter holds.
+    /// Names the field, with the value that was wanted and the one that it had; nil if the filter holds.
     fileprivate func nearMiss(_ properties: [AttributeValue.Member]) -> String? {
         if test.accepts(.object(properties), at: Timestamp(rawValue: 0)) { return nil }
         let was = properties.first { $0.key == key }?.value

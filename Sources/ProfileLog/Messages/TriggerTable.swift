@@ -18,7 +18,7 @@ package struct TriggerTable: Sendable {
         let message: Int
         /// Of a push click: the campaign; nil for any.
         var campaign: Name?
-        /// What the event's properties must be; nil without filters.
+        /// The test of the event's properties; nil without filters.
         var properties: ValueTest?
     }
 
