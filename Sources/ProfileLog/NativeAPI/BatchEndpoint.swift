@@ -87,7 +87,7 @@ struct BatchEndpoint {
         }
     }
 
-    /// What became of the items that `values` are, by the note of their batch; nothing if that was erased.
+    /// Returns the outcomes of the items that `values` are, by the note of their batch; nothing if that was erased.
     private func remembered(_ note: RequestNote, of values: [AttributeValue]) throws -> [BatchResult] {
         let view = DecisionView(log, .slow)
         return try zip(BatchResult.events(note.answer), values).map { events, value in
@@ -99,8 +99,8 @@ struct BatchEndpoint {
         }
     }
 
-    /// Where each item went, by the receipt. How many events an item is, and which were refused, went with the person
-    /// whose event is the first, if that was erased.
+    /// Returns the outcome of each item, by the receipt. How many events an item is, and which were refused, went with
+    /// the person whose event is the first, if that was erased.
     private func answer(to receipt: AppendReceipt, _ results: [BatchResult]) throws -> APIAnswer {
         try APIAnswer.ok { json in
             json.member("position", receipt.last.rawValue)
@@ -154,14 +154,14 @@ struct BatchEndpoint {
     }
 }
 
-/// What became of an item of a batch, before it has a place.
+/// The outcome of an item of a batch, before it has a place.
 private struct BatchResult {
-    /// How many events it is.
+    /// The number of events.
     var events: Int
-    /// Why it is refused.
+    /// The reason why it is refused.
     var problem: APIProblem?
 
-    /// What an append remembers of its items: numbers of events, and `null` for those that are refused. Why they are,
+    /// Writes the items' note for an append: numbers of events, and `null` for those that are refused. Why they are,
     /// may name what is another person's.
     static func text(_ results: [BatchResult]) -> [UInt8] {
         var json = JSONWriter()
@@ -171,7 +171,7 @@ private struct BatchResult {
         return json.bytes
     }
 
-    /// What `text` wrote: how many events each item is, nil if it was refused.
+    /// Reads the note that `text` wrote: how many events each item is, nil if it was refused.
     static func events(_ text: [UInt8]) throws -> [Int?] {
         (try JSON.parse(text).asArray ?? []).map { $0.asInteger.map { Int($0) } }
     }

@@ -120,7 +120,7 @@ struct BlameEndpoint {
 }
 
 extension NearMisses.Subject {
-    /// What `blame` was asked for.
+    /// Reads the question of a blame.
     fileprivate init(blamed field: String) {
         switch OccurrenceBlame.Subject(field) {
         case .event(let name): self = .event(name)
@@ -135,7 +135,8 @@ extension OccurrenceBlame.Subject {
 }
 
 extension EventKind {
-    /// How a fact of a profile came: `saved` on a device, `queued` in an SDK, or `logged`; nil for other events.
+    /// The way in which a fact of a profile came: `saved` on a device, `queued` in an SDK, or `logged`; nil for other
+    /// events.
     fileprivate var timing: String? {
         guard case .content(_, let timing) = role else { return nil }
         return "\(timing)"

@@ -1,7 +1,7 @@
 internal import ProfileLogRequests
 internal import Synchronization
 
-/// What could not be read for an answer, which has all the rest.
+/// The damage that an answer lacks, while it has all the rest.
 final class DamageList: Sendable {
     private struct Entry {
         let key: String

@@ -84,7 +84,7 @@ struct DeviceEndpoints {
         return (try Identifiers.device(device), fields)
     }
 
-    /// Where it comes from: the app, at the caller's `time`.
+    /// Returns its origin: the app, at the caller's `time`.
     static func deviceContext(_ fields: Fields) throws -> EventContext {
         EventContext(source: .app, occurredAt: try fields.time("time"), process: DeviceStorage.app)
     }
@@ -264,7 +264,7 @@ struct DeviceEndpoints {
 
     // MARK: - Launches
 
-    /// What a launch is told.
+    /// The order for a launch.
     struct LaunchOrder {
         var device: String
         var kind: LaunchKind
@@ -330,7 +330,7 @@ struct DeviceEndpoints {
         }
     }
 
-    /// What the flushes at `positions` decided.
+    /// Returns the decisions of the flushes at `positions`.
     private func outcomes(
         of positions: [Position], _ why: QueueReason
     ) throws -> [(item: Position, state: EventJSON.ItemState)] {
@@ -339,7 +339,7 @@ struct DeviceEndpoints {
         }
     }
 
-    /// Why the launch left `item` where it is.
+    /// Returns the reason why the launch left `item` where it is.
     private static func left(
         _ item: RecordedEvent, _ report: LaunchReport, _ order: LaunchOrder, _ settings: DeviceSettings
     ) -> EventJSON.ItemState {
@@ -391,7 +391,7 @@ extension EventLog {
 }
 
 extension PendingKind {
-    /// How a launch is told of the list, and tells of it.
+    /// The word for the list in the order of a launch, and in its answer.
     package var word: String {
         switch self {
         case .customEvents: "events"
@@ -402,7 +402,7 @@ extension PendingKind {
 }
 
 extension DeviceSettings {
-    /// Why the app on the device does not see `storage`; nil if it does.
+    /// Returns the reason why the app on the device does not see `storage`; nil if it does.
     func reasonHidden(_ storage: DeviceStorage) -> String? {
         switch storage {
         case _ where appSees(storage): return nil
@@ -414,7 +414,7 @@ extension DeviceSettings {
         }
     }
 
-    /// Why the SDK has not sent its queue.
+    /// Returns the reason why the SDK has not sent its queue.
     func reasonQueued(died: Bool = false) -> QueueReason {
         if died { return .died }
         if !isSDKEnabled { return .disabled }
@@ -425,7 +425,7 @@ extension DeviceSettings {
     }
 }
 
-/// Why something stays in the SDK's queue: the member `why`.
+/// The reason why something stays in the SDK's queue: the member `why`.
 enum QueueReason: String {
     case offline, manual, disabled, died, handed, interval, locked
     case noInstance = "no_instance"
@@ -482,7 +482,7 @@ extension DeviceEndpoints {
         "device": .text, "left": .boolean, "session_timeout_s": .integer,
     ]
 
-    /// What every change of a device tells of its SDK.
+    /// Members about the SDK in the answer to every change of a device.
     static let sent: AnswerShape = [
         "position": .position, "cursor?": .text,
         "device": .text, "sent": [EventJSON.outcome], "queued": .integer, "why?": .text,

@@ -7,7 +7,7 @@ internal import ProfileLogRequests
 struct EventChain {
     private var links: [Link] = []
 
-    /// What is kept of an event.
+    /// The part of an event that is kept.
     private struct Link {
         let position: Position
         let isWanted: Bool
@@ -25,7 +25,7 @@ struct EventChain {
             Link(position: event.position, isWanted: isWanted, isStep: isStep, cause: cause, takes: takes))
     }
 
-    /// Where the events of the chain are, ascending. A cause may be an event of another user.
+    /// Returns the positions of the chain's events, ascending. A cause may be an event of another user.
     func positions() -> [Position] {
         var linked: Set<Position> = []
         for link in links where link.isWanted || link.takes.contains(where: linked.contains) {

@@ -58,7 +58,7 @@ package struct EventJSON {
         json.endArray()
     }
 
-    /// How `user` is best known, as a USER; nil for the system.
+    /// Returns the best known ID of `user`, as a USER; nil for the system.
     package mutating func id(of user: UserNumber) throws -> String? {
         if let known = ids[user] { return known }
         guard user != .system, let id = try log.find(user)?.id.description else { return nil }
@@ -239,12 +239,12 @@ extension EventJSON {
         var why: QueueReason?
         /// The event that decided it.
         var decision: RecordedEvent?
-        /// What changed nothing of what that event made effective.
+        /// Updates without effect among what that event made effective.
         var noEffect: NoEffect?
     }
 
-    /// What `event` decided about each item that it names, if it is a flush, in the order in which it took effect. What
-    /// it only handed to the SDK is queued, for the reason `why`.
+    /// Returns the decisions of `event`, if it is a flush, about each item that it names, in the order in which it took
+    /// effect. What it only handed to the SDK is queued, for the reason `why`.
     static func outcomes(
         of event: RecordedEvent, _ why: QueueReason? = nil, _ noEffect: NoEffect? = nil
     ) -> [(item: Position, state: ItemState)] {
@@ -392,7 +392,7 @@ extension EventJSON {
         ]
     ]
 
-    /// What was saved or logged on a device, and what became of it.
+    /// A saved or logged item on a device, with its outcome.
     static let outcome: AnswerShape = .named(
         "Outcome",
         item + [
@@ -433,7 +433,7 @@ extension EventJSON {
         "content?": .map(.any),
     ]
 
-    /// How a device is set up.
+    /// The shape of a device's settings.
     static let settings: AnswerShape = .named(
         "DeviceSettings",
         [

@@ -67,7 +67,7 @@ struct Fields {
         return integer
     }
 
-    /// Nil if it is missing or `null`, unlike ``flag(_:)``.
+    /// Returns nil if it is missing or `null`, unlike ``flag(_:)``.
     func optionalFlag(_ name: Name) throws -> Bool? { try present(name) == nil ? nil : flag(name) }
 
     /// One of several words, as `read` knows them.

@@ -28,7 +28,7 @@ package enum FoldProtocol {
         }
     }
 
-    /// What differs between two such profiles. Groups that `after` does not have are not compared.
+    /// Returns the differences between two such profiles. Groups that `after` does not have are not compared.
     package static func changes(from before: AttributeValue, to after: AttributeValue) -> [FieldChange] {
         func fields(_ profile: AttributeValue, _ group: FieldChange.Group) -> [Name: AttributeValue]? {
             guard case .object(let members)? = profile[Name(group.rawValue)] else { return nil }

@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// What is done with custom attributes, as requests, answers and exports have it (spec/rest-api 1.5).
+/// Operations on custom attributes in requests, answers and exports (spec/rest-api 1.5).
 ///
 /// | form | operation |
 /// |---|---|
@@ -25,7 +25,7 @@ package enum JSONOperations {
     private static let identifierValue: Name = "$identifier_value"
     private static let newObject: Name = "$new_object"
 
-    /// What `value` asks to be done with one attribute: one operation, or several that follow each other.
+    /// Reads the operations on one attribute in `value`: one operation, or several that follow each other.
     ///
     /// An object that sets no operation is merged if `merging` is true, or its own `_merge_objects`.
     package static func operations(
@@ -112,7 +112,7 @@ package enum JSONOperations {
 
     // MARK: - Back to JSON
 
-    /// What `operations(_:merging:)` reads as `operation`.
+    /// Writes `operation` as `operations(_:merging:)` reads it.
     static func json(_ operation: AttributeOperation) -> AttributeValue {
         switch operation {
         case .unset: return .null

@@ -54,18 +54,18 @@ package enum JSONValues {
     }
 }
 
-/// Why JSON is not what it must be, as a clause without its subject: the caller knows the name of the place.
+/// The reason why JSON is not what it must be, as a clause without its subject: the caller knows the name of the place.
 package struct JSONFormError: Error, Hashable, Sendable {
     /// The clause, as in "has an `inc` that is no integer". Shows no value.
     package let reason: String
-    /// What to write instead, in a sentence; nil if that is not known.
+    /// The form to write instead, in a sentence; nil if that is not known.
     package let remedy: String?
 
     init(_ reason: String, remedy: String? = nil) { (self.reason, self.remedy) = (reason, remedy) }
 }
 
 extension APIProblem {
-    /// What `read` gives; a `JSONFormError` that it throws is about `place`.
+    /// Runs `read`; a `JSONFormError` that it throws is about `place`.
     static func at<Value>(_ place: @autoclosure () -> String, _ read: () throws -> Value) throws -> Value {
         do {
             return try read()

@@ -6,7 +6,8 @@ struct MessageEndpoints {
 
     private static let mostLinks = 10_000
 
-    /// Why a message was, or was not, sent, received or shown; or what became of the event at a position.
+    /// Returns the reason why a message was, or was not, sent, received or shown; or what became of the event at a
+    /// position.
     func explain(_ request: APIRequest) throws -> APIAnswer {
         var query = Query(request)
         let id = try Identifiers.user(query.requiredText("user"))
@@ -90,7 +91,8 @@ struct MessageEndpoints {
         return try InAppMessage.stored(definitions, at: "messages").messages.first { $0.id == message }
     }
 
-    /// Why nothing happened to an in-app message that is declared, or that a device of the user has; nil for others.
+    /// Returns the reason why nothing happened to an in-app message that is declared, or that a device of the user has;
+    /// nil for others.
     private func reasonWithoutSteps(
         _ message: Name, _ user: UserInfo, _ definition: InAppMessage?
     ) throws -> String? {
@@ -113,7 +115,7 @@ struct TriggerMisses {
     private let message: InAppMessage
     private var items: UnsettledItems
     private var misses: [NearMiss] = []
-    /// Which messages each device had in its session.
+    /// The messages that each device had in its session.
     private var sessions: [String: [Name]] = [:]
     /// The last event of each name.
     private var names: [Name: RecordedEvent] = [:]
@@ -206,7 +208,7 @@ extension EventKind {
 }
 
 extension TriggerEvent {
-    /// What an event would trigger with if the SDK on a device logged it.
+    /// Makes the trigger of an event as if the SDK on a device logged it.
     fileprivate init?(anyhow event: ProfileEvent) {
         switch event.content {
         case .customEvent(let event): self = .customEvent(event)

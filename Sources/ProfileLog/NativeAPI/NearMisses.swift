@@ -4,7 +4,7 @@ internal import ProfileLogRequests
 struct NearMiss {
     let event: RecordedEvent
     let reason: String
-    /// Where to look: a request's place for people, as in `profilecli rejected`.
+    /// The place to look: a request's place for people, as in `profilecli rejected`.
     var look: String?
 }
 
@@ -15,7 +15,7 @@ struct NearMisses {
     /// An answer names so many, the newest.
     static let most = 20
 
-    /// What is asked for.
+    /// The subject of the question.
     enum Subject {
         /// An attribute, or a part of one.
         case field(Name)
@@ -23,7 +23,8 @@ struct NearMisses {
         case product(Name)
     }
 
-    /// Why an update of `subject` of `user` had no effect: those that did not take effect, oldest first.
+    /// Returns the reason why an update of `subject` of `user` had no effect: those that did not take effect, oldest
+    /// first.
     func of(_ subject: Subject, _ user: UserInfo) throws -> [NearMiss] {
         var updates: [RecordedEvent] = []
         var fates = ItemFates()
@@ -67,7 +68,7 @@ struct NearMisses {
     }
 }
 
-/// What became of the items of a life, by the events that decided it.
+/// The outcomes of the items of a life, by the events that decided them.
 struct ItemFates {
     private(set) var decided: [Position: Fate] = [:]
 
@@ -101,7 +102,7 @@ struct ItemFates {
     }
 }
 
-/// What keeps saved and queued events from their effect.
+/// The obstacles between saved and queued events and their effect.
 struct UnsettledItems {
     let log: EventLog
     let fates: ItemFates
@@ -109,7 +110,7 @@ struct UnsettledItems {
 
     init(log: EventLog, fates: ItemFates) { (self.log, self.fates) = (log, fates) }
 
-    /// Nil if it took effect, or is no such event.
+    /// Returns nil if it took effect, or is no such event.
     mutating func miss(_ event: RecordedEvent) throws -> NearMiss? {
         guard event.event.kind.isSaved || event.event.kind.isQueued else { return nil }
         let device = event.context.device ?? DeviceStorage.defaultDevice

@@ -4,7 +4,7 @@ internal import ProfileLogRequests
 struct NoEffect {
     /// By the event that has the update: logged, or saved and flushed.
     private(set) var reasons: [(event: Position, name: Name, reason: String)] = []
-    /// How many updates there were.
+    /// The number of updates.
     private var updates = 0
 
     private init() {}
@@ -30,7 +30,8 @@ struct NoEffect {
         try judge(items, of: decision.user, from: decision.version, at: decision.position, in: log)
     }
 
-    /// How many updates of `receipt`, of all its users, changed nothing, if some attributes have policies.
+    /// Returns the number of updates of `receipt`, of all its users, that changed nothing, if some attributes have
+    /// policies.
     static func count(of receipt: AppendReceipt, in log: EventLog) throws -> Int {
         let rules = try log.boundRules(asOf: Position(rawValue: receipt.first.rawValue - 1))
         guard rules?.hasAttributes == true else { return 0 }

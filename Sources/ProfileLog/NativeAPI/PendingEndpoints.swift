@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// What waits on devices, for a launch or to be sent.
+/// Items that wait on devices, for a launch or to be sent.
 struct PendingEndpoints {
     let store: RequestStore
 
@@ -8,7 +8,7 @@ struct PendingEndpoints {
 
     private static let mostPendingItems = 100_000
 
-    /// What waits on one device, after the request's filters.
+    /// Items that wait on one device, after the request's filters.
     private struct Waiting {
         var device: Name
         var state: DeviceState
@@ -64,7 +64,7 @@ struct PendingEndpoints {
         }
     }
 
-    /// What the devices were at a past moment.
+    /// The devices at a past moment.
     private struct Past {
         let history: PastHistory
         let states: [Name: DeviceState]
@@ -360,7 +360,7 @@ extension RecordedEvent {
     var list: PendingKind? { PendingKind(event.kind) }
 }
 
-/// How long items have waited by now: those of each list for a launch, and those in SDKs' queues to be sent.
+/// The times for which items have waited by now: those of each list for a launch, and those in SDKs' queues to be sent.
 struct WaitingTimes {
     private let now: Timestamp
     private var lists: [PendingKind: [Double]] = [:]
@@ -449,7 +449,7 @@ extension PendingEndpoints {
         "RejectedItem",
         EventJSON.item + ["device?": .text, "reason": .text, "flush": .integer, "repaired_by": .position])
 
-    /// What a request lost.
+    /// An object that a request lost.
     private static let skippedObject: AnswerShape = .named(
         "SkippedObject",
         ["position": .integer, "kind": .text, "user": .orNull(.text), "recorded_at": .time] + EventJSON.leftOut)

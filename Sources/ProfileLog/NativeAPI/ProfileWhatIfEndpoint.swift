@@ -114,7 +114,7 @@ struct AlteredHistoryReader {
         }
     }
 
-    /// What is unknown may be a person's value, so it is not repeated.
+    /// Refuses an unknown value without repeating it, as it may be a person's.
     private static func unknown(_ what: String, _ nearest: NearestNames) -> APIProblem {
         let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
         return APIProblem.invalid(

@@ -6,7 +6,7 @@ struct PushEndpoints {
 
     private var log: EventLog { store.log }
 
-    /// What `POST /v1/devices/{device}/push` takes.
+    /// Fields of `POST /v1/devices/{device}/push`.
     static let inputs: [EndpointInput] = [
         .required("action"), .init("push", .integer), .init("limit", .integer), .init("payload", .object),
         .init("channel"), .init("message"), .init("collapse_id"), .init("expiry"), .init("way"), .init("text"),
@@ -50,7 +50,7 @@ struct PushEndpoints {
         try write(stepAt: push.sent, withContent: true, to: &json)
     }
 
-    /// What the step at `position` says of its message.
+    /// Writes the message of the step at `position`.
     private func write(stepAt position: UInt64, withContent: Bool, to json: inout JSONWriter) throws {
         guard let event = try log.event(at: Position(rawValue: position)), case .message(let step) = event.event else {
             return

@@ -70,7 +70,7 @@ enum PushSettingsFields {
 }
 
 extension Fields {
-    /// What the word at `name` means; another word is refused with the nearest.
+    /// Reads the choice that the word at `name` names; another word is refused with the nearest.
     fileprivate func choice<Value>(_ name: Name, _ words: SettingsWords<Value>) throws -> Value? {
         guard let text = try text(name) else { return nil }
         if let value = words.value(text) { return value }

@@ -48,13 +48,13 @@ struct ReplayEndpoints {
         }
     }
 
-    /// Which states are folded.
+    /// The states to fold.
     fileprivate enum Choice {
-        /// Those of these users, or of all; without events after `until`.
+        /// The states of these users, or of all; without events after `until`.
         case users([UserID], until: Position?)
-        /// Those of the users who pass now.
+        /// The states of the users who pass now.
         case passing(String, until: Position?)
-        /// Those of the shadow with this generation, which is there already.
+        /// The states of the shadow with this generation, which is there already.
         case generation(UInt64)
     }
 

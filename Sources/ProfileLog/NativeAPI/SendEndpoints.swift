@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// What was sent: `GET /v1/sends`, and `POST /v1/channels`, by which a test lets a channel fail.
+/// The sent messages: `GET /v1/sends`, and `POST /v1/channels`, by which a test lets a channel fail.
 struct SendEndpoints {
     let store: RequestStore
 

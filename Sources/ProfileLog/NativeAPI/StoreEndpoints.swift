@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// What the whole store holds.
+/// The numbers of the whole store.
 struct StoreEndpoints {
     let store: RequestStore
 

@@ -85,7 +85,7 @@ struct TagEndpoint {
         return event
     }
 
-    /// Those of `language`, or `quirks` one by one.
+    /// Returns the quirks of `language`, or `quirks` one by one.
     private static func quirks(_ fields: Fields) throws -> Set<TagQuirk> {
         let language = try fields.choice("language", "must be correct, swift, objective-c or kotlin") {
             word -> Set<TagQuirk>? in
@@ -109,7 +109,7 @@ struct TagEndpoint {
         }
     }
 
-    /// What `firings` store, in order. Calls that cannot be stored, or are lost, are marked.
+    /// Prepares the events of `firings`, in order. Calls that cannot be stored, or are lost, are marked.
     private func prepare(_ firings: inout [TagFiring], _ context: EventContext) throws -> [Step] {
         let device = context.device ?? DeviceStorage.defaultDevice
         let settings = try log.device(device)?.settings ?? DeviceSettings()
@@ -250,7 +250,7 @@ struct TagEndpoint {
 private struct TagFiring {
     let tag: Name
     let outcome: TagOutcome
-    /// Why its call was refused.
+    /// The reason why its call was refused.
     var problem: APIProblem?
     /// Whether the SDK that it called did not exist yet.
     var isLost = false

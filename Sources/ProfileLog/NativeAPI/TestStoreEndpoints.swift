@@ -1,7 +1,7 @@
 internal import ProfileLogRequests
 internal import Synchronization
 
-/// What can be done to a store for tests alone.
+/// Endpoints for stores that are made for tests.
 struct TestStoreEndpoints {
     let store: RequestStore
     let ephemeral: (any EphemeralStore)?
@@ -125,7 +125,7 @@ enum SpanText {
 /// A store that is made for tests and gone when its service ends: the one kind that can be emptied, and whose time can
 /// be set.
 package protocol EphemeralStore: Sendable {
-    /// What its log takes for the time. The store in its place will have another one.
+    /// The clock of its log. The store in its place will have another one.
     var clock: StoreClock { get }
 
     /// Puts an empty store in its place, with the fixtures of the start if `withFixtures` and with a clock that goes
@@ -133,8 +133,8 @@ package protocol EphemeralStore: Sendable {
     func reset(withFixtures: Bool) async throws -> (events: UInt64, clock: StoreClock)
 }
 
-/// What time it is for a store that is made for tests: the system's time, that time shifted, or a moment at which it
-/// is stopped.
+/// The clock of a store that is made for tests: the system's time, that time shifted, or a moment at which it is
+/// stopped.
 package final class StoreClock: Sendable {
     private struct State {
         var isStanding = false

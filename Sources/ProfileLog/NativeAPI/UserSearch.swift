@@ -6,7 +6,7 @@ struct UserSearch: Sendable {
     private let condition: Condition
     private let past: PastHistory?
     private let note: ListNote?
-    /// When it is for the condition: the present, or the time of the moment.
+    /// The time for the condition: the present, or the time of the moment.
     private let now: Timestamp
     private let after: UserNumber
     private let limit: Int
@@ -15,7 +15,7 @@ struct UserSearch: Sendable {
     /// Users that one answer looks at: it may be short although more follow.
     private static let mostScanned: UInt64 = 100_000
 
-    /// Nil for a request that asks for no condition and no count.
+    /// Returns nil for a request that asks for no condition and no count.
     init?(
         _ query: inout Query, after: UserNumber, limit: Int, _ asked: AskedPast, _ note: ListNote, _ log: EventLog
     ) throws {
@@ -114,7 +114,7 @@ struct UserSearch: Sendable {
         }
     }
 
-    /// Who passes in a part of the users, as far as the store could be read.
+    /// The users who pass in a part of all users, as far as the store could be read.
     private struct Found {
         var users: [UserInfo] = []
         var damaged: [(user: UserNumber, error: StorageError)] = []
@@ -169,7 +169,7 @@ extension Condition {
 }
 
 extension JSONWriter {
-    /// What a list of users says of each.
+    /// Members of each user in a list.
     mutating func members(ofUser user: UserInfo) {
         member("number", user.number.rawValue)
         member("id", user.id.description)

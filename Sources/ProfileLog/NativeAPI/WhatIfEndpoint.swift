@@ -6,7 +6,7 @@ struct WhatIfEndpoint {
 
     private static let mostAffectedItems = 10_000
 
-    /// What the published snippets would have done to the items of the log.
+    /// The result that the published snippets would have had for the items of the log.
     func whatIf(_ request: APIRequest) throws -> APIAnswer {
         var query = Query(request)
         let policy = try query.publishedPolicy()
@@ -85,7 +85,7 @@ struct WhatIfEndpoint {
         }
     }
 
-    /// What the quirks of the tag manager's providers would have changed, with the verdict on each.
+    /// Writes the changes that the quirks of the tag manager's providers would have made, with the verdict on each.
     private static func write(_ quirks: Set<TagQuirk>, of report: WhatIfReport, to json: inout JSONWriter) {
         json.object("tag_manager") { json in
             json.member("calls", report.calls)
@@ -312,7 +312,7 @@ struct WhatIfWarnings {
         return processes.isEmpty ? "and nothing was saved" : "which saved nothing; these did: \(known)"
     }
 
-    /// Which faults read a parameter.
+    /// Faults that read a parameter.
     private static let readers: [(name: String, faults: [Fault])] = [
         (
             "language",

@@ -24,7 +24,7 @@ struct WriteEndpoints {
         return try await commit(write(kind, fields, expected, key))
     }
 
-    /// What the fields of a request say.
+    /// Writes the fields of a request.
     func write(_ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?) throws -> Write {
         kind.isSaved
             ? try Self.saving(kind, fields, expected, key)
@@ -75,7 +75,7 @@ struct WriteEndpoints {
         return try await store.commit(builder.finish(idempotencyKey: write.key))
     }
 
-    /// What became of something logged on a device, if it did not take effect at once.
+    /// The outcome of something logged on a device, if it did not take effect at once.
     private enum Fate {
         /// The SDK has taken it and not sent it.
         case queued
@@ -90,8 +90,8 @@ struct WriteEndpoints {
         return nil
     }
 
-    /// Where a write went. For a save also where it lies on the device, and a `note` if that is not where it was meant
-    /// to.
+    /// Returns the place of a write. For a save also where it lies on the device, and a `note` if that is not where it
+    /// was meant to.
     func answer(
         to receipt: AppendReceipt, savedOn device: String?, requested: DeviceStorage?,
         _ more: (inout JSONWriter) throws -> Void
@@ -184,7 +184,7 @@ struct WriteEndpoints {
 
     // MARK: - Saving
 
-    /// What the fields of a save say.
+    /// Reads the fields of a save.
     static func saving(
         _ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?
     ) throws -> Write {
@@ -208,7 +208,7 @@ struct WriteEndpoints {
 
     // MARK: - Logging
 
-    /// What the fields of a logging say.
+    /// Reads the fields of a log request.
     static func logging(
         _ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?,
         time: (Fields) throws -> OccurredAt?
@@ -225,7 +225,7 @@ struct WriteEndpoints {
         return Write(user: user, context: context, events: events, expected: expected, key: key, savedOn: nil)
     }
 
-    /// When it happened: what no device's clock may say is refused here too, from whatever source.
+    /// Returns the time at which it happened: what no device's clock may say is refused here too, from whatever source.
     func time(_ fields: Fields) throws -> OccurredAt? {
         guard let time = try fields.time("time") else { return nil }
         let last = try log.event(at: log.lastPosition())?.recordedAt.rawValue ?? 0
@@ -236,7 +236,7 @@ struct WriteEndpoints {
         return time
     }
 
-    /// What the request says of its source; nil if it says nothing.
+    /// Reads the request's source; nil if it says nothing.
     static func source(_ fields: Fields) throws -> EventSource? {
         try fields.choice("source", "must be app, extension, rest, import or cli") { name in
             EventSource(name: name).flatMap { $0 == .system || $0 == .unknown ? nil : $0 }
@@ -262,7 +262,7 @@ extension AppendReceipt {
     /// Whether a user was made on the way.
     var createdUser: Bool { places.contains { $0.version.rawValue == 1 } }
 
-    /// What is to be said of the ID of a user who was made now.
+    /// Returns the remark about the ID of a user who was made now.
     func doubt(of user: UserInfo?) -> String? { createdUser && !isRepetition ? user?.id.doubt : nil }
 }
 

@@ -5,7 +5,7 @@ struct WriteKind: Sendable {
     /// As in the path and in the member `kind` of an item.
     let name: String
     let summary: String
-    /// What its fields say.
+    /// The events of its fields.
     let events: @Sendable (Fields) throws -> [ProfileEvent]
 
     static let all = [
@@ -107,7 +107,7 @@ extension Fields {
 }
 
 extension UserAttributeChange {
-    /// What a request of the native API asks for, by the rules that `/users/track` has for each attribute
+    /// Reads the content of a request of the native API, by the rules that `/users/track` has for each attribute
     /// (spec/rest-api 1.4): what is dropped or cleared there is refused here.
     ///
     /// The value stays as it was written, but for the name of a country, which becomes its code. Where a date belongs,

@@ -104,7 +104,7 @@ final class VoidsAsOf: Sendable {
 struct ExportReader: Sendable {
     let table: ExportTable
     let past: PastHistory
-    /// What windows and spans count from.
+    /// The time that windows and spans count from.
     let time: Timestamp
     private let voids: VoidsAsOf
     private let log: EventLog
@@ -114,7 +114,7 @@ struct ExportReader: Sendable {
     var after: UInt64 = 0
     private(set) var isAtEnd = false
     private var merges = PastMerges()
-    /// What was skipped; nil to throw at the first damage, where an answer has no place to say so.
+    /// The damage that was skipped; nil to throw at the first damage, where an answer has no place to say so.
     var damage: DamageList?
 
     /// Events that are read at once.
@@ -132,7 +132,7 @@ struct ExportReader: Sendable {
 
     private var asOf: Position { past.position }
 
-    /// What `after` is at the end.
+    /// Returns the last value of `after`.
     func total() throws -> UInt64 {
         switch table.kind {
         case .events: asOf.rawValue

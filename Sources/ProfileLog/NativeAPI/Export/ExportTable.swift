@@ -15,7 +15,7 @@ package struct ExportTable: Sendable {
         fileprivate let path: [Name]
     }
 
-    /// What a column holds, if it is not null.
+    /// The type of a column's values that are not null.
     package enum ColumnType: Sendable {
         case integer, real, text
         /// A truth value; in SQLite 0 or 1.

@@ -13,7 +13,7 @@ package struct RowLines: Sendable {
 
     package init(_ table: ExportTable, _ format: Format) { (self.table, self.format) = (table, format) }
 
-    /// What precedes the rows.
+    /// Bytes before the rows.
     package var header: [UInt8] {
         format == .jsonl ? [] : Array((table.columns.map(\.name).joined(separator: ",") + "\r\n").utf8)
     }

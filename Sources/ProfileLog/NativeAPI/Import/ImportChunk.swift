@@ -3,7 +3,7 @@ internal import ProfileLogRequests
 /// Some lines of an import: stored whole or not at all, under a key that makes a rerun skip them. With IDs each line is
 /// stored or skipped on its own, under the key of its ID; with keys of their own, the lines of one key are.
 package struct ImportChunk: Sendable {
-    /// What the import's keys begin with.
+    /// The beginning of the import's keys.
     package let name: String
     /// The number of its first line, which is part of its key.
     package private(set) var firstLine: Int
@@ -17,7 +17,7 @@ package struct ImportChunk: Sendable {
     package private(set) var lines: ArraySlice<Int>
     /// The lines with events, if they are kept.
     package let texts: [Text]
-    /// What it has besides events.
+    /// Remarks besides events.
     package let remarks: Remarks
     /// Bytes of the file up to its end.
     package let doneBytes: UInt64
@@ -133,7 +133,7 @@ package struct ImportChunker: ~Copyable {
     package static let linesPerChunk = 1_000
     /// Events in a chunk, after which it ends: a row of a table can be many.
     private static let eventsPerChunk = 10_000
-    /// What some editors begin a file in UTF-8 with; no part of the first line.
+    /// The bytes with which some editors begin a file in UTF-8; no part of the first line.
     package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private let name: String
@@ -155,7 +155,7 @@ package struct ImportChunker: ~Copyable {
     private var keyed: Keyed?
     /// The number of each event's line; of plain lines only.
     private var lines: [Int] = []
-    /// How many events the chunk has so far.
+    /// The number of events in the chunk so far.
     private var events = 0
     private var texts: [ImportChunk.Text] = []
     /// Chunks that ended before the last line, since that has a key and they have none, or the other way round.
@@ -447,13 +447,13 @@ package struct ImportRefusal: Error {
     package var remedy = ImportLine.Remedy.correct
 }
 
-/// How many events of an import are in its store.
+/// The number of events of an import in its store.
 package struct ImportTally: Sendable {
-    /// Those that it stored.
+    /// Lines that it stored.
     package var stored: UInt64 = 0
-    /// Those that were stored before.
+    /// Lines that were stored before.
     package var skipped: UInt64 = 0
-    /// Those of them that were skipped for their ID, and have another content than what is stored under it.
+    /// Skipped lines with another content than what is stored under their ID.
     package var different: UInt64 = 0
     /// Updates of attributes that changed nothing, where attributes have policies.
     package var withoutEffect: UInt64 = 0
@@ -547,8 +547,8 @@ package struct ImportTally: Sendable {
         }
     }
 
-    /// How many lines were stored under `key`: an event each, without those of new users and of devices that got their
-    /// first.
+    /// Returns the number of lines stored under `key`: an event each, without those of new users and of devices that
+    /// got their first.
     private static func storedEvents(_ key: String, _ log: EventLog) throws -> Int {
         guard let receipt = try log.append(underKey: key), !receipt.places.isEmpty else { return 0 }
         let page = try log.events(from: receipt.first, limit: receipt.places.count)

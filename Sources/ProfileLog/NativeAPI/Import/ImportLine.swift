@@ -7,26 +7,26 @@ internal import ProfileLogRequests
 ///     {"kind":"user_attribute","user":"u-1","time":"…","attribute":"email","value":"…"}
 ///     {"kind":"purchase","user":"u-1","time":"…","product_id":"p1","currency":"EUR","price":9.5,"quantity":1}
 package struct ImportLine {
-    /// What is to be appended; nil for a line that carries no fact of its own, as `userCreated`, which the user's first
+    /// The fact to append; nil for a line that carries no fact of its own, as `userCreated`, which the user's first
     /// event implies.
     package var fact: Fact?
     /// Whether the line is what an erasure left: a tombstone, or the erasure itself.
     package var isErased = false
-    /// What identifies the line wherever it comes again, if that was asked for.
+    /// The identity of the line wherever it comes again, if that was asked for.
     package var id: String?
     /// The idempotency key of its append, in which the lines that follow with the same key are too.
     package var key: String?
-    /// When it was recorded, if that was asked for.
+    /// The time at which it was recorded, if that was asked for.
     package var recordedAt: Timestamp?
     /// Whether it says when it was recorded, and that was not asked for.
     package var hasUnreadRecording = false
 
-    /// What is read of a line besides its event.
+    /// Members that are read of a line besides its event.
     package struct Extras: Sendable {
         /// The field that identifies the line.
         let idField: String?
         let takesRecordedAt: Bool
-        /// How times are read.
+        /// The form of times.
         let times: ImportTimes
         /// Every field of the short forms, ascending.
         let shortFields: [String]
@@ -53,7 +53,7 @@ package struct ImportLine {
         package var events: [ProfileEvent]
     }
 
-    /// Why a line cannot be imported: a clause that names fields and never shows values.
+    /// The reason why a line cannot be imported: a clause that names fields and never shows values.
     package struct Refusal: Error {
         package var reason: String
         package var remedy: Remedy
@@ -64,7 +64,7 @@ package struct ImportLine {
         }
     }
 
-    /// What helps against a refusal.
+    /// The next step after a refusal.
     package enum Remedy: Sendable {
         /// The line corrected.
         case correct
@@ -171,7 +171,7 @@ package struct ImportLine {
         }
     }
 
-    /// What `read` gives, with a problem of its content as a refusal of the line.
+    /// Runs `read`, with a problem of its content as a refusal of the line.
     static func reading<Value>(_ read: () throws -> Value) throws(Refusal) -> Value {
         do {
             return try read()
@@ -231,7 +231,7 @@ struct ImportFields {
 
     func user(_ name: String) throws(ImportLine.Refusal) -> UserID { UserID(try requiredText(name)) }
 
-    /// What identifies the line: text, or a whole number.
+    /// Returns the identity of the line: text, or a whole number.
     func id(_ name: String) throws(ImportLine.Refusal) -> String {
         switch self[name] {
         case .string(let text) where !text.isEmpty: return text

@@ -127,7 +127,7 @@ extension ImportMap {
         return .named(named)
     }
 
-    /// What is read by its own path is no member of an object that is taken as a whole.
+    /// Removes members that are read by their own path from an object that is taken as a whole.
     private mutating func omitRead() {
         func without(_ bag: Bag?) -> Bag? {
             guard case .members(let place, _)? = bag else { return bag }

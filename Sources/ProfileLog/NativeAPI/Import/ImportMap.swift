@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// How rows of another shape become events: which column holds the user, the time, and so on (docs/import.md).
+/// A map from rows of another shape to events: which column holds the user, the time, and so on (docs/import.md).
 package struct ImportMap: Sendable {
     /// The columns that it reads, each once: the others are numbers of these.
     var columns: [String] = []
@@ -8,7 +8,7 @@ package struct ImportMap: Sendable {
     package var header: [String]?
     /// Whether the first record is a header although `header` names the columns.
     package var skipsHeader = false
-    /// What separates the fields of a table; nil if the header tells.
+    /// The separator of the fields of a table; nil if the header tells.
     package var delimiter: Delimiter?
     /// Texts that mean that there is no value.
     var missing: Set<String> = []
@@ -18,19 +18,19 @@ package struct ImportMap: Sendable {
     var id: Source?
     var entries: [Entry] = []
 
-    /// Where a value comes from.
+    /// The source of a value.
     struct Source: Sendable {
         /// The columns; the first that has a value counts.
         var columns: [Int] = []
         /// The value without one, or without columns.
         var fallback: AttributeValue?
         var type = Kind.any
-        /// What is before the decimals of numbers: the other sign groups digits. Nil if the map does not say.
+        /// The sign before the decimals of numbers: the other sign groups digits. Nil if the map does not say.
         var decimalSign: Character?
         var form = TimeForm()
     }
 
-    /// What the text of a column is taken for.
+    /// The type that the text of a column is taken for.
     enum Kind: String, CaseIterable, Sendable {
         /// A number, a truth value or text, as it reads.
         case any, text, number, integer, bool, time, json
@@ -46,7 +46,7 @@ package struct ImportMap: Sendable {
         case rest
     }
 
-    /// What a row says, if it fits.
+    /// The entry of a row, if it fits.
     struct Entry: Sendable {
         /// The texts of columns of which each must have one.
         var when: [(column: Int, texts: Set<String>)] = []
@@ -61,7 +61,7 @@ package struct ImportMap: Sendable {
         var userAttributes: [(attribute: StandardAttribute, source: Source)] = []
     }
 
-    /// What separates the fields of a table.
+    /// The separator of the fields of a table.
     package enum Delimiter: Hashable, Sendable {
         case byte(UInt8)
         /// One or more blanks or tabs.
@@ -84,7 +84,7 @@ package struct ImportMap: Sendable {
 
 /// Rows of another shape, each read as lines of an import by a map.
 package struct ImportRows: Sendable {
-    /// What a row says: lines in short forms, all under its ID.
+    /// The values of a row: lines in short forms, all under its ID.
     struct Row {
         var id: String?
         var lines: [[AttributeValue.Member]]
@@ -93,7 +93,7 @@ package struct ImportRows: Sendable {
     private let map: ImportMap
     /// The delimiter of a table, and for each column of the map its place; nil for lines of JSON.
     private let table: (delimiter: ImportMap.Delimiter, header: [String], places: [Int])?
-    /// For lines of JSON the path of each column.
+    /// The path of each column in lines of JSON.
     private let paths: [[Name]]
     /// Places of a table, or keys of an object, that the map reads.
     private let read: Set<String>
@@ -395,7 +395,7 @@ extension Timestamp {
     }
 }
 
-/// What the text of a cell is.
+/// The kind of text in a cell.
 enum CellText {
     /// A number in its plain form, `true` or `false`, and else text: `007`, `+1` and `1e5` are text.
     static func value(_ text: String) -> AttributeValue {
@@ -514,14 +514,14 @@ package enum CSVRecord {
         return next
     }
 
-    /// What a first line as `sep=;` says, which is there for spreadsheets; nil for other lines.
+    /// Reads a first line as `sep=;`, which is there for spreadsheets; nil for other lines.
     package static func delimiter(toldBy line: [UInt8]) -> ImportMap.Delimiter? {
         let text = line.last == 0x0D ? line.dropLast() : line[...]
         guard text.count == 5, let sign = text.last, text.starts(with: "sep=".utf8) else { return nil }
         return .byte(sign)
     }
 
-    /// What separates the fields of a header: of comma, semicolon, tab and bar the one that occurs most.
+    /// Finds the separator of the fields of a header: of comma, semicolon, tab and bar the one that occurs most.
     package static func delimiter(ofHeader record: UnsafeRawBufferPointer) -> ImportMap.Delimiter {
         var counts: [UInt8: Int] = [:]
         var isQuoted = false
@@ -570,11 +570,11 @@ package enum CSVRecord {
 
 }
 
-/// Why a map does not fit a file.
+/// The reason why a map does not fit a file.
 package struct ImportMapError: Error {
-    /// What is wrong.
+    /// The error.
     package let message: String
-    /// What to do.
+    /// The next step.
     package let remedy: String
 
     fileprivate init(missing column: String, among header: [String]) {

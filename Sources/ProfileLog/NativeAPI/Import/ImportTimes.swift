@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// How an import reads the times of its lines, and which it takes.
+/// The form of the times in an import, and the range that it takes.
 package struct ImportTimes: Sendable {
     /// The unit of times that are numbers; nil for the one in which the moment is of the years 2000 to 2199.
     package let unit: EpochUnit?

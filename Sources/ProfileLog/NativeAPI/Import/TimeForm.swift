@@ -1,10 +1,10 @@
 internal import Foundation
 internal import ProfileLogRequests
 
-/// How a column of an import writes times, where that is not how ProfileLog does: `dd/mm/yyyy hh:mm`, `epoch_ms`.
+/// The form of times in a column of an import, where it is not ProfileLog's: `dd/mm/yyyy hh:mm`, `epoch_ms`.
 package struct TimeForm: Hashable, Sendable {
     private enum Form: Hashable, Sendable {
-        /// What the reader of times takes.
+        /// Forms that the reader of times takes.
         case standard
         /// Units since 1970, of so many microseconds each; 0 if the size of the number tells.
         case epoch(micros: Double)
