@@ -9,7 +9,7 @@ package struct ByteStringTable {
 
     package init() {}
 
-    /// How many strings there are.
+    /// The number of strings.
     package var count: Int { ends.count }
 
     /// Multiply and fold, eight bytes at a time, from a random seed: SipHash took a tenth of an append.

@@ -25,7 +25,7 @@ struct CivilDate: Hashable {
         year = cycle * 400 + yearOfCycle + (month <= 2 ? 1 : 0)
     }
 
-    /// How many days after 1970-01-01 this is; negative before.
+    /// The number of days from 1970-01-01 to this; negative before.
     var daysSince1970: Int {
         let marchYear = month <= 2 ? year - 1 : year
         let cycle = (marchYear - (marchYear < 0 ? 399 : 0)) / 400

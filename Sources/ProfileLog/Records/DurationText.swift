@@ -18,7 +18,7 @@ package enum DurationText {
         return overflowed ? nil : .seconds(product)
     }
 
-    /// How long something took or how old it is, at a glance: `350 ms`, `42 s`, `3 min`, `2 h 5 min`, `4 d`.
+    /// Returns a duration or an age at a glance: `350 ms`, `42 s`, `3 min`, `2 h 5 min`, `4 d`.
     ///
     /// Rounded down: just under four days are `3 d`. A negative duration (two clocks disagree) has a minus sign.
     package static func compact(_ duration: Duration) -> String {

@@ -840,7 +840,7 @@ enum LeftOutCodec {
         writer.endMessage(begin)
     }
 
-    /// Nil if the bytes are not such a message.
+    /// Returns nil if the bytes are not such a message.
     static func read(_ bytes: UnsafeRawBufferPointer) -> LeftOut? {
         var item = LeftOut(list: "", index: 0, reason: "")
         var reader = WireReader(bytes)

@@ -17,16 +17,16 @@ public struct EventView: ~Copyable {
         self.device = device
     }
 
-    /// What kind of fact it is; nil for a kind that this program does not know.
+    /// The kind of fact; nil for a kind that this program does not know.
     @inlinable public var kind: EventKind? { header.kind }
-    /// Whose event it is.
+    /// The owner of an event.
     @inlinable public var user: UserNumber { UserNumber(rawValue: header.user) }
     /// Its place among the user's events.
     @inlinable public var version: Version { Version(rawValue: header.version) }
-    /// When the log recorded it; never falls along the log.
+    /// The time at which the log recorded it; never falls along the log.
     @inlinable public var recordedAt: Timestamp { Timestamp(rawValue: header.recordedAt) }
 
-    /// When it happened by the sender's clock; without one, when it was recorded. Reads one field.
+    /// The time at which it happened by the sender's clock; without one, when it was recorded. Reads one field.
     public var occurredAt: Timestamp {
         var reader = WireReader(header.body)
         while let field = reader.field(), field.number <= RecordField.occurredAt {

@@ -1,5 +1,5 @@
-/// What a step of an in-app message changes on its device, with names as text: the fold of devices has no table of
-/// names (message `InApp` of record.proto). It follows from the rest of the step.
+/// The change of a device by a step of an in-app message, with names as text: the fold of devices has no table of names
+/// (message `InApp` of record.proto). It follows from the rest of the step.
 package struct InAppChange: Hashable, Sendable {
     /// Empty for a session.
     package var message: Name = ""
@@ -50,7 +50,7 @@ package struct InAppChange: Hashable, Sendable {
         writer.endMessage(begin)
     }
 
-    /// Nil if the bytes are not such a message. Unknown fields are skipped.
+    /// Returns nil if the bytes are not such a message. Unknown fields are skipped.
     init?(_ bytes: UnsafeRawBufferPointer) {
         var flags: UInt64 = 0
         var session = Session(messages: [], catalogue: 0)

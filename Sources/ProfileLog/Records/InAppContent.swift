@@ -1,4 +1,4 @@
-/// What the steps of in-app messages carry in `MessageStep.content`, besides what the message shows.
+/// The content of the steps of in-app messages in `MessageStep.content`, besides what the message shows.
 ///
 /// | key | in a step | meaning |
 /// |---|---|---|

@@ -110,7 +110,7 @@ extension Moment {
     }
 }
 
-/// What a time of a local clock is in UTC.
+/// A time of a local clock, in UTC.
 package struct LocalTime: Hashable, Sendable {
     /// The moment that is meant: of two the later one; where the clocks skip the time, as far after the gap as it is
     /// after the gap's start.
@@ -135,7 +135,7 @@ package struct LocalTime: Hashable, Sendable {
     }
 }
 
-/// Why the past cannot be asked of a moment.
+/// The reason why the past cannot be asked of a moment.
 public enum MomentError: Error, Hashable {
     /// The log is not so long.
     case beyondLog(last: Position)

@@ -9,7 +9,7 @@ package final class NameTable: Sendable {
 
     package init() {}
 
-    /// How many names are known; they are numbered from 1.
+    /// The number of known names; they are numbered from 1.
     package var count: UInt32 { map.withLock { $0.count } }
 
     /// The first row that was damaged or missing. Without it events cannot be decoded, and new names get no number.
@@ -35,7 +35,7 @@ package final class NameTable: Sendable {
         }
     }
 
-    /// How many erasures of names the map has seen. Each may have removed names of older numbers.
+    /// The number of erasures of names that the map has seen. Each may have removed names of older numbers.
     package var erasures: UInt32 { map.withLock { $0.erasures } }
 
     /// The name with this number, or nil.
@@ -71,7 +71,7 @@ package struct NameMap: Sendable {
     /// The first row that was damaged or missing.
     var damage: StorageError? { content.damage }
 
-    /// How many erasures of names the map has seen.
+    /// The number of erasures of names that the map has seen.
     package var erasures: UInt32 {
         get { content.erasures }
         set { content.erasures = newValue }

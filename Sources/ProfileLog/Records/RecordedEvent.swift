@@ -2,13 +2,14 @@
 public struct RecordedEvent: Hashable, Sendable {
     /// Its place in the log.
     public var position: Position
-    /// Whose event it is.
+    /// The owner of an event.
     public var user: UserNumber
     /// Its place among the user's events.
     public var version: Version
-    /// When the log recorded it.
+    /// The time at which the log recorded it.
     public var recordedAt: Timestamp
-    /// When it happened by the sender's clock, and from where it came. `occurredAt` is nil if the sender gave no time.
+    /// The time at which it happened by the sender's clock, and its source. `occurredAt` is nil if the sender gave no
+    /// time.
     public var context: EventContext
     /// The fact.
     public var event: ProfileEvent
@@ -17,7 +18,7 @@ public struct RecordedEvent: Hashable, Sendable {
     /// The idempotency key, on the first event of an append that had one; from a scan with `AppendKeys` on all of them.
     package var idempotencyKey: String?
 
-    /// When it happened: the sender's time, or else the time of the recording.
+    /// Returns the time at which it happened: the sender's time, or else the time of the recording.
     package var occurredAt: OccurredAt { context.occurredAt ?? OccurredAt(recordedAt) }
 }
 

@@ -124,7 +124,7 @@ extension InAppSettings {
     }
 }
 
-/// What the delegate says to one message.
+/// The delegate's answer to one message.
 private struct Answer {
     var message: Name
     var decision: InAppSettings.Decision

@@ -1,4 +1,4 @@
-/// Why a text is no time, and what to write instead.
+/// The reason why a text is no time, and what to write instead.
 package struct TimeFault: Error, Hashable, Sendable {
     /// A clause without its subject, as in "is ambiguous". Shows nothing of the text.
     package let reason: String
@@ -7,14 +7,14 @@ package struct TimeFault: Error, Hashable, Sendable {
 
     private static let form = "must be a time as in RFC 3339, like 2026-01-31T23:59:59Z"
 
-    /// Why `OccurredAt(iso8601: text)` is nil.
+    /// Finds the reason why `OccurredAt(iso8601: text)` is nil.
     init(_ text: String) {
         let (reason, meant) = Self.otherForm(text) ?? (Self.form, [])
         self.reason = reason
         remedy = meant.isEmpty ? nil : "Write \(meant.joined(separator: ", or "))."
     }
 
-    /// What is wrong with a text in a known other form, and what it can mean.
+    /// Describes the error in a text of a known other form, and the times that it can mean.
     private static func otherForm(_ text: String) -> (reason: String, meant: [String])? {
         if let number = Int64(text), text.utf8.count >= 9 {
             let meant = EpochUnit.allCases.compactMap { unit in

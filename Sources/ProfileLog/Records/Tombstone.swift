@@ -1,4 +1,4 @@
-/// What the first record of an append with an idempotency key says about the append (message `Append` of record.proto).
+/// The note about an append with an idempotency key in its first record (message `Append` of record.proto).
 package struct AppendField: Hashable, Sendable {
     package var key: [UInt8] = []
     package var content: [UInt8] = []
@@ -14,7 +14,7 @@ package struct AppendField: Hashable, Sendable {
         self.note = note
     }
 
-    /// What a tombstone keeps: the hash of the key, and the number of events.
+    /// Reads a tombstone: the hash of the key, and the number of events.
     init(erasing field: AppendField) {
         keyHash = field.hash ?? []
         count = field.count
@@ -73,7 +73,7 @@ package struct AppendField: Hashable, Sendable {
     }
 }
 
-/// What stays of an erased record: its place, and what other records depend on.
+/// The rest of an erased record: its place, and what other records depend on.
 ///
 /// Kind, user, version and time stay. An append with a key keeps its number of events and a hash of the key, so that a
 /// retry is recognised. A merge keeps the number of its source.

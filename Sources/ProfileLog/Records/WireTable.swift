@@ -1,7 +1,7 @@
 /// A message of the wire format as a table of its fields, each said once: it writes a value and reads it back. For
 /// messages that are seldom on a hot path.
 package struct WireTable<Value: Sendable>: Sendable {
-    /// What is read from no bytes.
+    /// The value read from no bytes.
     let initial: Value
     let fields: [WireField<Value>]
     /// Whether a field that is not in the table makes the bytes bad; otherwise it is skipped.
@@ -22,7 +22,7 @@ package struct WireTable<Value: Sendable>: Sendable {
         writer.endMessage(begin)
     }
 
-    /// Nil if the bytes are not such a message.
+    /// Returns nil if the bytes are not such a message.
     package func read(_ bytes: UnsafeRawBufferPointer) -> Value? {
         var value = initial
         var reader = WireReader(bytes)
@@ -68,7 +68,7 @@ package struct WireField<Value: Sendable>: Sendable {
         }
     }
 
-    /// True or false; not written if it is `omitted`.
+    /// Returns true or false; not written if it is `omitted`.
     package static func flag(_ number: UInt32, _ place: Place<Bool>, omitted: Bool = false) -> Self {
         Self(number: number, type: .varint) { value, writer in
             if value[keyPath: place] != omitted { writer.field(number, varint: 1) }

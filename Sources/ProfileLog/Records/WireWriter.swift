@@ -12,7 +12,7 @@ package struct WireWriter: ~Copyable {
 
     deinit { start.deallocate() }
 
-    /// What was written so far; valid until the next write.
+    /// The bytes written so far; valid until the next write.
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
     package mutating func removeAll() { count = 0 }
@@ -162,7 +162,7 @@ package struct WireWriter: ~Copyable {
     }
 }
 
-/// How a field's value is laid out.
+/// The layout of a field's value.
 @usableFromInline
 package enum WireType: UInt8, Sendable {
     case varint = 0

@@ -13,18 +13,19 @@ struct JSONParser: ~Copyable {
     private var fault: JSONError?
     /// Of each element of the member that is being read, in `objectwise` mode.
     private var elementFaults: [JSONError?] = []
-    /// For each member of the whole input what cannot be kept of its elements, in `objectwise` mode.
+    /// Faults in the elements of each member of the whole input, in `objectwise` mode.
     private(set) var faults: [Name: [JSONError?]] = [:]
 
     enum Mode {
         case strict
-        /// What cannot be kept inside an element of a member of the whole input is the fault of that element alone.
+        /// A value that cannot be kept inside an element of a member of the whole input is the fault of that element
+        /// alone.
         case objectwise
         /// Members stay in the order of the text, and what cannot be kept does not matter.
         case inSentOrder
     }
 
-    /// How deep a value may be that is read although it is too deep to be kept.
+    /// The deepest value that is read although it is too deep to be kept.
     private static let hardMaxDepth = 200
 
     init(_ bytes: UnsafePointer<UInt8>, count: Int, maxDepth: Int, _ mode: Mode = .strict) {
@@ -103,7 +104,8 @@ struct JSONParser: ~Copyable {
         }
     }
 
-    /// What cannot be kept of a member of the whole input: an element has its own fault, and all else throws.
+    /// Notes the values that cannot be kept in a member of the whole input: an element has its own fault, and all else
+    /// throws.
     private mutating func noteFaults(of member: AttributeValue.Member) throws(JSONError) {
         switch member.value {
         case .array: break

@@ -10,7 +10,7 @@
 /// 8259 demands it; what is not ASCII stays UTF-8. Several documents may go to one writer, each finished by
 /// `endLine()`.
 package struct JSONWriter: Sendable {
-    /// What has been written so far.
+    /// The bytes written so far.
     package var bytes: [UInt8]
     /// Whether `bytes` ends with a value, so that the next key or value needs a comma first.
     private var followsValue = false
@@ -20,7 +20,7 @@ package struct JSONWriter: Sendable {
         self.bytes = bytes
     }
 
-    /// What has been written so far, as text.
+    /// The bytes written so far, as text.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Opens an object.
