@@ -11,7 +11,7 @@ struct AttributeWrite {
     var value: AttributeValue? { bytes.flatMap { $0.withUnsafeBytes { ValueCodec.read($0)?.value } } }
 }
 
-/// What a walk knows of one attribute.
+/// A walk's knowledge of one attribute.
 struct AttributeTrack {
     /// The last write; nil before the first.
     private(set) var current: AttributeWrite?
@@ -101,11 +101,11 @@ extension AttributeOperation {
 
 /// Folds the profile of one user, and notes each write of an attribute.
 struct AttributeWalk: EventFold {
-    /// Where each write took effect, if that is another event.
+    /// The position at which each write took effect, if that is another event.
     private(set) var effects: [UInt64: UInt64] = [:]
     /// The merges by which users came to this one.
     private(set) var merges: [UInt64: UInt64] = [:]
-    /// What was found: of attributes with a goal as of that write, of others as of the end of the walk.
+    /// The findings: of attributes with a goal as of that write, of others as of the end of the walk.
     private(set) var tracks: [FieldKey: AttributeTrack] = [:]
 
     private let view: LogView
@@ -123,7 +123,7 @@ struct AttributeWalk: EventFold {
     private var keptBytes = 0
     private static let mostKeptBytes = 256 << 20
     private static let manyBytes = 4 << 10
-    /// What the last event that was asked for does, by attribute: an event may set thousands.
+    /// The operation of the last event that was asked for, by attribute: an event may set thousands.
     private var lastOperations: (position: UInt64, byKey: [FieldKey: AttributeOperation]) = (0, [:])
 
     /// The last write of an attribute, and the user's version at that event.
@@ -185,7 +185,7 @@ struct AttributeWalk: EventFold {
         return met
     }
 
-    /// How many events may lie between two goals of one walk: fewer than a new beginning costs.
+    /// The most events between two goals of one walk: fewer than a new beginning costs.
     static let fewEvents: UInt64 = 256
 
     /// Takes the tracks of the next goals that are reached; true if no goal is near.
@@ -253,7 +253,8 @@ struct AttributeWalk: EventFold {
         keptBytes += write.bytes?.count ?? 0
     }
 
-    /// What the event at `position` does with a custom attribute; nil if it sets another attribute, or more of it.
+    /// Returns the operation of the event at `position` on a custom attribute; nil if it sets another attribute, or
+    /// more of it.
     private mutating func operation(on key: FieldKey, _ position: UInt64) -> AttributeOperation? {
         guard key.isCustom else { return nil }
         if lastOperations.position != position {

@@ -1,6 +1,7 @@
 extension BlameSearch {
-    /// Why the user has the counts of custom events and products: how often, since when, and by which event the last
-    /// time. Void events count nowhere, and what came with a merge names the user whose event it was.
+    /// Returns the reason why the user has the counts of custom events and products: how often, since when, and by
+    /// which event the last time. Void events count nowhere, and what came with a merge names the user whose event it
+    /// was.
     ///
     /// Counts and times are those of the profile. An event that was saved costs the user's events up to its flush; the
     /// log, and an event of a merged user, cost the whole history.
@@ -28,7 +29,7 @@ extension BlameSearch {
         return blamed.sorted { $0.subject.order < $1.subject.order }
     }
 
-    /// What the profile counts.
+    /// Returns the counts of the profile.
     private func counts(of asked: Occurrence.What?) -> [Occurrence.What: ProfileState.Occurrences] {
         let all =
             now.events.map { (Occurrence.What.event($0.name), $0.occurrences) }

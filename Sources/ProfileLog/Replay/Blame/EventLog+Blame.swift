@@ -1,7 +1,7 @@
 extension EventLog {
-    /// Why the attributes of `user` have their values: for each value, also inside arrays and objects, the last event
-    /// that wrote it, and what was there before. Void events are skipped; attributes that came with a merge name the
-    /// user whose events they were.
+    /// Returns the reason why the attributes of `user` have their values: for each value, also inside arrays and
+    /// objects, the last event that wrote it, and what was there before. Void events are skipped; attributes that came
+    /// with a merge name the user whose events they were.
     ///
     /// ```swift
     /// for entry in try log.blame(of: user.number, field: "address.city") {
@@ -77,7 +77,7 @@ struct BlameSearch {
         return []
     }
 
-    /// What `text` may name, the longest name first: names of attributes may contain dots.
+    /// Returns the attributes that `text` may name, the longest name first: names of attributes may contain dots.
     private func attributes(named text: String) -> [[(key: FieldKey, path: [FieldBlame.Step])]] {
         // A name has no more characters than this, and each of them is a place where a path may begin.
         let places = text.indices.prefix(Limits.charactersPerName + 1)
@@ -142,7 +142,7 @@ struct BlameSearch {
         return write
     }
 
-    /// How far before an event the first one of its request is looked for.
+    /// The farthest distance before an event at which the first one of its request is looked for.
     private static let longestRequest: UInt64 = 100
 
     /// The key of the append with the event at `position`: it is in the append's first record.
@@ -157,10 +157,10 @@ struct BlameSearch {
 
     // MARK: - The search
 
-    /// What walks have found.
+    /// The findings of walks.
     struct Found {
         var tracks: [FieldKey: AttributeTrack] = [:]
-        /// Where each write took effect, if that is another event.
+        /// The position at which each write took effect, if that is another event.
         var effects: [UInt64: UInt64] = [:]
         /// The merges by which users came to this one.
         var merges: [UInt64: UInt64] = [:]

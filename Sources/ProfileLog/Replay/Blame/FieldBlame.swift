@@ -1,16 +1,16 @@
-/// Why an attribute, or a part of its value, is what it is: which event wrote it, and what it was before.
+/// The reason why an attribute, or a part of its value, is what it is: which event wrote it, and what it was before.
 public struct FieldBlame: Hashable, Sendable {
     /// The attribute's name.
     package var attribute: Name
     /// Whether it is a custom attribute.
     package var isCustom: Bool
-    /// Where in the attribute's value; empty for the value itself.
+    /// The place in the attribute's value; empty for the value itself.
     package var path: [Step]
-    /// What is there now; nil if the attribute has no value any more.
+    /// The value now; nil if the attribute has no value any more.
     public var value: AttributeValue?
     /// The last write of it.
     public var write: FieldWrite
-    /// What was there before that write; nil if there was nothing.
+    /// The value before that write; nil if there was nothing.
     public var previous: Previous?
     /// All writes of it, the first one first, void ones included; empty unless asked for.
     public var log: [FieldWrite] = []
@@ -35,8 +35,8 @@ public struct FieldBlame: Hashable, Sendable {
 
 /// One write of an attribute, or one occurrence that raised a count.
 public struct FieldWrite: Hashable, Sendable {
-    /// What the attribute, or the part of it that was asked for, was after it; nil if the write removed it. Of an
-    /// occurrence the count after it.
+    /// The value of the attribute, or of the part of it that was asked for, after it; nil if the write removed it. Of
+    /// an occurrence the count after it.
     public var value: AttributeValue?
     /// The event: what was saved or logged, by which source, on which device. Its user may have been merged since.
     public var event: RecordedEvent
@@ -87,7 +87,7 @@ extension [FieldBlame.Step] {
 }
 
 extension AttributeValue {
-    /// What is at the end of `path`; nil if the value does not go so far.
+    /// Returns the value at the end of `path`; nil if the value does not go so far.
     package func value(at path: some Sequence<FieldBlame.Step>) -> AttributeValue? {
         var value = self
         for step in path {
@@ -104,7 +104,7 @@ extension AttributeValue {
 }
 
 extension TracedValue {
-    /// What is at the end of `path`; nil if the value does not go so far.
+    /// Returns the value at the end of `path`; nil if the value does not go so far.
     func part(at path: some Sequence<FieldBlame.Step>) -> TracedValue? {
         var part = self
         for step in path {

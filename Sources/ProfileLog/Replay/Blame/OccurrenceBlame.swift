@@ -1,6 +1,6 @@
-/// How often a user did something, and which events say so.
+/// The count of something that a user did, with the events that raised it.
 package struct OccurrenceBlame: Hashable, Sendable {
-    /// What was counted.
+    /// The thing that is counted.
     package enum Subject: Hashable, Sendable {
         /// The custom event with this name.
         case event(Name)
@@ -8,9 +8,9 @@ package struct OccurrenceBlame: Hashable, Sendable {
         case product(Name)
     }
 
-    /// What was counted.
+    /// The thing that is counted.
     package var subject: Subject
-    /// How often it took effect; 0 if all its events are void.
+    /// The number of times that it took effect; 0 if all its events are void.
     package var count: UInt64
     /// The earliest time at which it happened; nil for a count of 0.
     package var first: Timestamp?

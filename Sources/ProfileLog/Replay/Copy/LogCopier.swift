@@ -157,7 +157,7 @@ struct LogCopier {
     }
 }
 
-/// What a compaction did.
+/// The report of a compaction.
 package struct Compaction: Hashable, Sendable {
     /// Bytes of the file that were in use, free pages included.
     package var bytesBefore: UInt64

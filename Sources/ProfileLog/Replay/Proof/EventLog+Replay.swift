@@ -37,7 +37,7 @@ extension EventLog {
             reason: "met an erasure in each of \(Self.mostReplays) replays; try again when they are erased")
     }
 
-    /// How often a replay is tried on a log with continual erasures.
+    /// The most times that a replay is tried on a log with continual erasures.
     private static let mostReplays = 5
 
     private func replayOnce<P: Projection>(
@@ -100,7 +100,7 @@ extension EventLog {
     }
 }
 
-/// What a replay found.
+/// The report of a replay.
 public struct ReplayReport: Hashable, Sendable {
     /// Events folded.
     package var events: UInt64
@@ -117,7 +117,7 @@ public struct ReplayReport: Hashable, Sendable {
     package var compared = 0
     /// Devices whose pending items were compared; nil if none were.
     package var devices: Int?
-    /// Where live and replayed state differ, one line each, the first hundred.
+    /// The differences between live and replayed state, one line each, the first hundred.
     public var differences: [String] = []
 
     /// Whether nothing differs.

@@ -102,9 +102,9 @@ extension EventLog {
     }
 }
 
-/// How far a shadow has come, and what its replay found.
+/// The progress of a shadow, and the findings of its replay.
 public struct ShadowReport: Hashable, Sendable {
-    /// What it folds.
+    /// The shadow that it folds.
     package let shadow: Shadow
     /// Users with a damaged record, by number, the first hundred. They get no states.
     package let damaged: [UserNumber]
@@ -129,7 +129,7 @@ private struct ShadowRun {
     var damaged: [UInt64] = []
     var differing: [UInt64] = []
 
-    /// How many of `count` users are written in this pass.
+    /// Returns the number of `count` users that are written in this pass.
     func done(of count: UInt64) -> UInt64 {
         shadow.users.isEmpty ? min(count, shadow.user) : UInt64(shadow.users.prefix { $0 <= shadow.user }.count)
     }

@@ -26,9 +26,8 @@ public final class Replayer<P: Projection> {
         lanes = (0..<max(1, threads)).map { _ in Guarded(Lane()) }
     }
 
-    /// How many records one read transaction sees at most: long ones keep LMDB from reusing pages, and Ctrl-C is
-    /// noticed after each. Some tenths of a second's work, as all threads wait for the slowest at the end of each
-    /// slice.
+    /// The most records that one read transaction sees: long ones keep LMDB from reusing pages, and Ctrl-C is noticed
+    /// after each. Some tenths of a second's work, as all threads wait for the slowest at the end of each slice.
     static var sliceLength: UInt64 { 1 << 18 }
 
     /// Folds up to `target` (or the end of the log). `progress` is asked after each slice, and stops the replay with

@@ -9,7 +9,7 @@
 /// while case let step = rebuild.step(log), !step.isDone { rest(step.news) }
 /// ```
 package struct StateRebuild: Sendable {
-    /// What an operator should read of a step.
+    /// A step's news for an operator.
     package enum News: Equatable, Sendable {
         /// There are states to fold again.
         case begun
@@ -22,7 +22,7 @@ package struct StateRebuild: Sendable {
     }
 
     package struct Step: Sendable {
-        /// Nil if there is nothing to say, or if it was said before.
+        /// Is nil if there is nothing to say, or if it was said before.
         package var news: News?
         /// Whether nothing is left to do.
         package var isDone = false

@@ -142,7 +142,7 @@ package struct Alteration: Sendable {
 
     // MARK: - Record by record
 
-    /// What becomes of the event of `header`.
+    /// Returns the effect on the event of `header`.
     package func effect(on header: RecordHeader, at position: UInt64) -> RecordEffect {
         if let event = corrected[position] { return .replaced(event.kind, body: event.body) }
         if positions.contains(position) { return .omitted }

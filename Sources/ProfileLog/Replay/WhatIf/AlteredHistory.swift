@@ -8,7 +8,7 @@
 /// Only what was saved, logged or queued can be omitted or corrected, as only that can be void. Users, their merges,
 /// launches and sessions stay.
 public struct AlteredHistory: Sendable {
-    /// What did not happen.
+    /// Events that are omitted.
     package var without: Set<Omission>
     /// Events with another content, by their positions. What was saved stays saved, what was logged stays logged.
     package var corrections: [Position: ProfileEvent]
@@ -32,9 +32,9 @@ public struct AlteredHistory: Sendable {
         /// Custom events and purchases with this name, and what sets the attribute with this name. Other attributes of
         /// the same event stay.
         case name(Name)
-        /// What came from this source.
+        /// Events from this source.
         case source(EventSource)
-        /// What happened on the device with this ID.
+        /// Events on the device with this ID.
         case device(Name)
         /// The events of this user, and of those who were merged into them.
         case user(UserNumber)

@@ -1,17 +1,17 @@
-/// How a what-if is run, and what it looks at besides.
+/// The options of a what-if.
 package struct WhatIfOptions: Sendable {
     /// Users are folded in parallel. The answer is the same for any number.
     package var threads = 1
-    /// How many of the users who differ are kept with their fields.
+    /// The number of differing users that are kept with their fields.
     package var samples = 10
-    /// Which ones: the same seed, the same users.
+    /// The seed of the choice: the same seed, the same users.
     package var seed: UInt64 = 1
-    /// This user alone.
+    /// The only user.
     package var user: UserNumber?
     /// Counts who enters and who leaves the users who pass: asked with the profile of the log, and with that of the
     /// altered history and its events.
     package var passes: (@Sendable (UserInfo, ProfileState, Alteration?) throws -> Bool)?
-    /// When to stop; nil to go on to the end. The users of one pass over the log are all compared, or none of them.
+    /// The time to stop; nil to go on to the end. The users of one pass over the log are all compared, or none of them.
     package var end: ContinuousClock.Instant?
     /// Users of one pass over the log: memory grows with them, and not with all users.
     package var usersPerPass: UInt64 = 1 << 18
@@ -22,7 +22,7 @@ package struct WhatIfOptions: Sendable {
 }
 
 extension EventLog {
-    /// Which profiles would differ if the history were `history`. Writes nothing.
+    /// Returns the profiles that would differ if the history were `history`. Writes nothing.
     ///
     /// ```swift
     /// let impact = try log.whatIf(AlteredHistory(without: [.event(receipt.last)]))
@@ -183,7 +183,7 @@ private struct AlteredFold: Sendable {
         }
     }
 
-    /// How many users one read transaction compares at most.
+    /// The most users that one read transaction compares.
     private static let usersPerView = 4096
 
     private func compare(_ lane: inout Lane, _ users: Range<UInt64>, _ index: UInt64, _ count: UInt64) throws {

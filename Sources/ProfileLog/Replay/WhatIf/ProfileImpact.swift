@@ -1,4 +1,4 @@
-/// What an altered history would change: the answer of `EventLog.whatIf(_:)`.
+/// The changes that an altered history would make: the answer of `EventLog.whatIf(_:)`.
 public struct ProfileImpact: Sendable {
     /// The end of the history that was folded.
     package var position: Position
@@ -8,7 +8,7 @@ public struct ProfileImpact: Sendable {
     public package(set) var changed: UInt64 = 0
     /// Whether all users were compared.
     package var isComplete = true
-    /// How many users there are, merged and erased ones too.
+    /// The number of users, merged and erased ones too.
     package var total: UInt64 = 0
     /// The last user number up to which all were compared.
     package var reached: UInt64 = 0
@@ -39,11 +39,11 @@ public struct ProfileImpact: Sendable {
 
     /// In how many profiles a field would differ, and how.
     package struct Counts: Hashable, Sendable {
-        /// It has no value now, and would have one.
+        /// Users whose field has no value now, and would have one.
         package var set: UInt64 = 0
-        /// It would have another value.
+        /// Users whose field would have another value.
         package var changed: UInt64 = 0
-        /// It has a value now, and would have none.
+        /// Users whose field has a value now, and would have none.
         package var lost: UInt64 = 0
     }
 
