@@ -7,11 +7,11 @@ package struct APIAnswer: Sendable {
     package var body: [UInt8]
     /// As in the header `Content-Type`.
     package var mediaType = "application/json"
-    /// How many events the user in question has, in quotes, as in the header `ETag`.
+    /// The number of events of the user in question, in quotes, as in the header `ETag`.
     package var etag: String?
     /// The methods that the path knows, for the header `Allow`; with status 405 only.
     package var allow: String?
-    /// Where the pages before and after this one are, as in the header `Link`; nil if there are none.
+    /// The addresses of the pages before and after this one, as in the header `Link`; nil if there are none.
     package var link: String?
     /// Further headers.
     package var headers: [(name: String, value: String)] = []
@@ -19,7 +19,7 @@ package struct APIAnswer: Sendable {
     package var file: File?
     /// A text that is read while it is sent, in place of `body`; nil for an answer in JSON.
     package var stream: (any Stream)?
-    /// What went wrong, in one word for programs: the member `code`; nil for a success.
+    /// The error, in one word for programs: the member `code`; nil for a success.
     package var code: String?
 
     /// A file, which the sender should open at once: it does not stay for ever.

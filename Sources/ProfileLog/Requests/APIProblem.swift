@@ -1,6 +1,7 @@
 internal import ProfileLogGuide
 
-/// Why a request was not done: what is true, what to do next, and a status for it. Names fields, never values.
+/// The reason why a request was not done: what is true, what to do next, and a status for it. Names fields, never
+/// values.
 package struct APIProblem: Error {
     package var status: Int
     /// One word for programs.
@@ -10,14 +11,14 @@ package struct APIProblem: Error {
     package var remedy: String
     /// The field at fault.
     package var place: String?
-    /// What is wrong with the field: `error` without its subject, for callers who know the field by another name.
+    /// The error in the field: `error` without its subject, for callers who know the field by another name.
     package var reason: String?
     /// Numbers that belong to it, as in `actual`.
     package var facts: [(name: String, value: UInt64)] = []
     package var allow: String?
     /// Headers of the answer that belong to it, as `Retry-After`.
     package var headers: [(name: String, value: String)] = []
-    /// What was not done of a request of which something was.
+    /// The parts of a request that were not done, where others were.
     package var dropped: [(reason: String, array: String, index: Int)] = []
     /// The send of which a part was stored.
     package var dispatch: String?
@@ -99,7 +100,7 @@ package struct APIProblem: Error {
 // MARK: - From the errors of the log
 
 extension APIProblem {
-    /// What `error`, from whatever layer, means to the caller.
+    /// Translates `error`, from whatever layer, for the caller.
     package init(_ error: any Error) {
         switch error {
         case let problem as APIProblem: self = problem
@@ -200,7 +201,7 @@ extension APIProblem {
 }
 
 extension APIProblem {
-    /// Why the past cannot be asked of the moment in `place`.
+    /// Finds the reason why the past cannot be asked of the moment in `place`.
     package init(_ error: MomentError, _ place: String) {
         switch error {
         case .beyondLog(let last):
@@ -228,7 +229,7 @@ extension APIProblem {
         }
     }
 
-    /// What `body` gives, with a moment that it cannot resolve as a problem of `place`.
+    /// Runs `body`, with a moment that it cannot resolve as a problem of `place`.
     package static func resolving<Result>(_ place: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -238,7 +239,7 @@ extension APIProblem {
     }
 }
 
-/// What was asked for by a name that nothing has.
+/// A name that nothing has.
 extension APIProblem {
     /// Status 404: no event of the user changes the attribute `name`; `fields` are those that have a value.
     package static func unknownField(_ name: String, among fields: [String]) -> APIProblem {

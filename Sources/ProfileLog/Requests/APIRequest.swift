@@ -15,16 +15,16 @@ package struct APIRequest: Sendable {
     package var idempotencyKey: String?
     /// The header `If-Match`: the number of events that the user must have, with or without quotes.
     package var ifMatch: String?
-    /// What comes before a path in links of answers, as in `https://profiles.example`; empty for relative links.
+    /// The beginning of links in answers, as in `https://profiles.example`; empty for relative links.
     package var baseURL = ""
     /// The service's own URL, as in `http://127.0.0.1:8080`, for addresses in answers that cannot be relative, if
     /// `baseURL` is empty.
     package var localURL: @Sendable () -> String = { "" }
     /// A JSON object; empty for `get`.
     package var body: [UInt8]
-    /// What the path names, as the `device` of `/v1/devices/{device}`: taken out of it by the API.
+    /// The names in the path, as the `device` of `/v1/devices/{device}`: taken out of it by the API.
     package internal(set) var parameters: [String: String] = [:]
-    /// What its endpoint takes; nil before one is found.
+    /// The inputs of its endpoint; nil before one is found.
     package var inputs: [EndpointInput]?
 
     package init(

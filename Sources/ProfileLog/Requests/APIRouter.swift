@@ -5,9 +5,9 @@ package struct Endpoint: Sendable {
     package let method: APIRequest.Method
     /// The path; `{…}` in it is a place for a name.
     package let path: String
-    /// What it is for, in a few words.
+    /// Its purpose, in a few words.
     package let summary: String
-    /// What it takes, in its query with GET and in its body with POST.
+    /// The inputs, in its query with GET and in its body with POST.
     ///
     /// Endpoints in Braze's format ignore what they do not know, those of the native API refuse it.
     package let inputs: [EndpointInput]
@@ -46,7 +46,7 @@ package struct Endpoint: Sendable {
         return exceptions[path] ?? path.split(separator: "/").joined(separator: ".")
     }
 
-    /// Where Braze's name is not the path with dots.
+    /// Fields whose name at Braze is not the path with dots.
     private static let exceptions = [
         "/v2/subscription/status/set": "subscription.status.set",
         "/subscription/user/status": "subscription.groups.get",
@@ -62,7 +62,7 @@ package struct Endpoint: Sendable {
         return !path.hasPrefix("/users/export/") && path != "/sends/id/create"
     }
 
-    /// What it answers with, as in `Content-Type`.
+    /// The types of its answers, as in `Content-Type`.
     package var mediaTypes: [String] {
         if path == "/v1/export" { return ["application/json", "application/jsonl", "text/csv"] }
         return path.hasPrefix("/exports/") ? ["application/zip", "application/gzip"] : ["application/json"]
@@ -71,7 +71,7 @@ package struct Endpoint: Sendable {
 
 /// A parameter of an endpoint's query, or a member of its body.
 package struct EndpointInput: Hashable, Sendable {
-    /// What it holds, in the words of JSON Schema.
+    /// The type of its value, in the words of JSON Schema.
     package enum Kind: String, Sendable {
         case string, integer, number, boolean, object, array
         /// Any JSON value.
@@ -105,9 +105,9 @@ package struct EndpointInput: Hashable, Sendable {
 
 /// The requests of one dialect of the API, on one store.
 package protocol Dialect: Sendable {
-    /// What can be asked, and how it is answered.
+    /// The endpoints with their handlers.
     static var handlers: [EndpointHandler<Self>] { get }
-    /// What the platform has and the dialect does not answer.
+    /// Endpoints of the platform that the dialect does not answer.
     static var missing: [MissingEndpoint] { get }
     /// `problem`, the answer to `request`, with a better remedy if there is one.
     func explained(_ problem: APIProblem, _ request: APIRequest) -> APIProblem
@@ -124,7 +124,7 @@ package struct MissingEndpoint: Hashable, Sendable {
     package let method: String
     /// The path; `{…}` in it is a place for a name.
     package let path: String
-    /// What to use in its place: one sentence or two.
+    /// The replacement: one sentence or two.
     package let instead: String
 
     package init(_ method: String, _ path: String, instead: String) {
@@ -149,7 +149,7 @@ package struct EndpointHandler<API: Dialect>: Sendable {
 }
 
 extension Dialect {
-    /// What can be asked.
+    /// The endpoints.
     package static var endpoints: [Endpoint] { handlers.map(\.endpoint) }
 
     fileprivate var answers: [APIRouter.Answer] {
@@ -219,7 +219,7 @@ extension Endpoint {
 
 package struct EndpointTable: Sendable {
     package let endpoints: [Endpoint]
-    /// Those at paths that name nothing, by their path.
+    /// Endpoints at paths that name nothing, by their path.
     private let plain: [String: [Match]]
     private let templates: [Match]
     private let missing: [MissingEndpoint]
@@ -252,8 +252,8 @@ package struct EndpointTable: Sendable {
     /// Every permission that a key can have, without `all`.
     package var permissions: [String] { Set(endpoints.compactMap(\.permission)).sorted() }
 
-    /// Why `method` of HTTP is not answered at `path`: 405 with the right one, 501 for what the platform has and is not
-    /// simulated, or 404.
+    /// Returns the reason why `method` of HTTP is not answered at `path`: 405 with the right one, 501 for what the
+    /// platform has and is not simulated, or 404.
     package func refusal(of method: String, at path: String) -> APIProblem {
         let methods = matches(path).map(\.endpoint.method.rawValue)
         guard methods.isEmpty else {
@@ -311,8 +311,8 @@ package struct EndpointTable: Sendable {
 
 /// A path of the API that may have places for names, as in `/v1/devices/{device}/launch`.
 enum PathTemplate {
-    /// What `path` names at the places of `template`, decoded; nil if it is another path, or has a broken escape or no
-    /// UTF-8 there.
+    /// Returns the names in `path` at the places of `template`, decoded; nil if it is another path, or has a broken
+    /// escape or no UTF-8 there.
     static func parameters(of path: String, as template: String) -> [String: String]? {
         if path == template, !template.utf8.contains(UInt8(ascii: "{")) { return [:] }
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -5,7 +5,7 @@ internal import ProfileLogGuide
 package struct AskedPast: Sendable {
     /// The parameter that has the moment.
     package let place: String
-    /// Nil for the present.
+    /// Is nil for the present.
     package let moment: Moment?
     package let order: EventOrder
 
@@ -34,13 +34,13 @@ package struct AskedPast: Sendable {
         try resolving(user, log) { try log.profile(of: user, asOf: moment ?? .now, order: order) }
     }
 
-    /// When it was then: what windows and spans count from.
+    /// Returns the time then: what windows and spans count from.
     package func time(at position: Position, _ log: EventLog) throws -> Timestamp {
         try log.time(at: moment ?? .now, position)
     }
 
-    /// What the answer says of a moment of which the log has nothing, because nothing was recorded yet: imported
-    /// histories are recorded when they are imported.
+    /// Returns the note about a moment before the first recording: imported histories are recorded when they are
+    /// imported.
     package func note(_ log: EventLog) throws -> String? {
         guard order == .recorded, let moment else { return nil }
         switch moment {

@@ -41,8 +41,8 @@ extension AttributeOperation {
         }
     }
 
-    /// Why the operation changes nothing of a custom attribute with the value `old` (nil if there is none): a clause;
-    /// nil if it applies.
+    /// Returns the reason why the operation changes nothing of a custom attribute with the value `old` (nil if there is
+    /// none): a clause; nil if it applies.
     package func reasonWithoutEffect(on old: AttributeValue?) -> String? {
         switch self {
         case .set, .unset, .objectMerge: return nil

@@ -7,7 +7,7 @@ internal import ProfileLogGuide
 package final class DecisionView {
     package let log: EventLog
     private let effort: Effort
-    /// How many users and profiles may still be read.
+    /// The number of users and profiles that may still be read.
     private var readsLeft: Int
     private var found: [UserID: UserInfo?] = [:]
     private var known: [UserNumber: UserInfo] = [:]
@@ -19,7 +19,7 @@ package final class DecisionView {
     private var unusedKeys: [String] = []
     private var knownPolicies: [Name: AttributePolicy]?
     private var subjects: [Preconditions.Subject] = []
-    /// Where `Subject.schedules` was read.
+    /// The position at which `Subject.schedules` was read.
     private var schedulesReach: Position?
     /// Addresses that are taken from users who have another one by now.
     private var releases: [UserID] = []
@@ -27,7 +27,7 @@ package final class DecisionView {
     private var states: Set<ObjectIdentifier> = []
     private var statesReach = Position.start
 
-    /// How much a decision may read, by who waits for it.
+    /// The most that a decision may read, by who waits for it.
     package enum Effort {
         /// Other connections wait on this thread: some milliseconds.
         case fast
@@ -81,7 +81,7 @@ package final class DecisionView {
         return try log.profile(of: number, asOf: info.version)
     }
 
-    /// What a user who was found before had used, as they were then.
+    /// Returns the usage of a user who was found before, as they were then.
     package func usage(of number: UserNumber) throws -> UsageState? {
         guard let info = known[number] else { return nil }
         try spend(1)

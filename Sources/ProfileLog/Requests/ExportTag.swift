@@ -44,7 +44,7 @@ struct ExportTag {
         Int(try object.object("priority")?.text("value") ?? "") ?? 0
     }
 
-    /// What of a tag that is played is not as it would be in the app.
+    /// Returns remarks about a tag that is played otherwise than in the app.
     func remarks() throws(ExportFault) -> [TagContainer.Unplayed] {
         var remarks: [TagContainer.Unplayed] = []
         func add(_ node: YAMLNode, _ reason: String, _ remedy: String) {
@@ -102,8 +102,8 @@ struct ExportTag {
 
     // MARK: - Parameters
 
-    /// What it hands to the class: the rows of its list `functionArgument`, each with a `key` and a `value`; the
-    /// members of a map, and parameters of its own, are the same.
+    /// Returns the arguments for the class: the rows of its list `functionArgument`, each with a `key` and a `value`;
+    /// the members of a map, and parameters of its own, are the same.
     private func arguments(_ parameters: ExportParameters) throws(ExportFault) -> [TagContainer.Tag.Parameter] {
         var arguments: [TagContainer.Tag.Parameter] = []
         for parameter in parameters.all {

@@ -3,7 +3,7 @@ internal import ProfileLogGuide
 
 /// The triggers of an exported container.
 struct ExportTriggers {
-    /// That for all events, and those that can be played, in the order of the file.
+    /// The tags for all events, and those that can be played, in the order of the file.
     private(set) var all: [TagTrigger] = []
     private(set) var unplayed: [TagContainer.Unplayed] = []
     private var places: [Name: Int] = [:]
@@ -13,7 +13,7 @@ struct ExportTriggers {
 
     /// IDs from which the tag manager numbers triggers that are in no file.
     private static let firstBuiltIn = 2_147_479_552
-    /// Those that fire on all events.
+    /// Triggers that fire on all events.
     private static let allEvents: Set<Name> = ["2147479553", "2147479556"]
 
     init(patternSteps: Int) {

@@ -6,7 +6,7 @@ struct ExportVariables {
     /// In the order of the file; the built-in ones come last. Those that cannot be played have no value.
     private(set) var all: [TagVariable] = []
     private var places: [Name: Int] = [:]
-    /// Why a variable cannot be played, by its place.
+    /// The reason why a variable cannot be played, by its place.
     private var faults: [Int: ExportFault] = [:]
     /// The user's variables that cannot be played.
     private(set) var unplayed: [TagContainer.Unplayed] = []
@@ -14,12 +14,12 @@ struct ExportVariables {
     /// The steps of its regular expressions.
     private(set) var patternSteps = 0
 
-    /// How deep variables may stand for others.
+    /// The deepest chain of variables that stand for others.
     private static let maxDepth = 32
     /// Steps of all regular expressions of a container together.
     static let maxPatternSteps = 50_000
 
-    /// What is declared, before its references are followed.
+    /// A declaration, before its references are followed.
     private struct Declared {
         let name: Name
         let node: YAMLNode
@@ -149,7 +149,7 @@ struct ExportVariables {
         var all: [TagVariable]
         var faults: [Int: ExportFault] = [:]
         private var states: [State]
-        /// How many variables deep those that are read are.
+        /// The depth of variables that are being read.
         private var heights: [Int]
         /// The variables that are being read, each for the one before it.
         private var path: [Int] = []
@@ -251,7 +251,7 @@ struct ExportVariables {
             }
         }
 
-        /// What the value of `parameter` means.
+        /// Reads the source that the value of `parameter` names.
         private mutating func source(
             _ parameter: ExportObject?, _ owner: ExportObject
         ) throws(ExportFault) -> TagValueSource {

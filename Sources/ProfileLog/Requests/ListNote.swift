@@ -1,7 +1,7 @@
 internal import ProfileLogGuide
 
-/// What an answer says of a list that is empty, or of a moment of which the log has nothing: its member `note`, one
-/// sentence that is made from what was asked and what there is.
+/// The note of an answer about a list that is empty, or about a moment of which the log has nothing: its member `note`,
+/// one sentence that is made from what was asked and what there is.
 ///
 ///     let note = ListNote("users", request, log, past: asked)
 ///     json.member("note", try note.text(isEmpty: users.isEmpty))
@@ -99,14 +99,14 @@ package struct ListNote: Sendable {
         return isPast ? "There were no \(things) then." : "There are no \(things)."
     }
 
-    /// Where the list was to go on; nil for its start.
+    /// The place at which the list was to go on; nil for its start.
     private var place: String? {
         if let after = values("after").first, !after.isEmpty, after != "0" { return "after \(APIProblem.shown(after))" }
         if let page = values("page").first, page != "0" { return "on page \(APIProblem.shown(page))" }
         return values("cursor").first.map { _ in "after this cursor" }
     }
 
-    /// What a request may have that does not narrow the list.
+    /// Parameters that do not narrow a list.
     private static let others: Set<String> = [
         "a", "after", "as_of", "b", "began", "count", "cursor", "ending_at", "format", "length", "limit", "log",
         "merged", "of", "order", "page", "repaired", "reverse", "sort_direction", "time", "timeout", "unit", "until",

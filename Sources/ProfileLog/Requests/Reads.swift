@@ -8,10 +8,10 @@ internal import Synchronization
 /// places, and then goes on until it is done, its time is up, or its client has gone. So short reads do not wait for
 /// long ones, and long ones leave the cores to others.
 package final class Reads: Sendable {
-    /// How many long reads there are.
+    /// The number of long reads.
     package struct Counts: Sendable {
         package var running = 0
-        /// For a place.
+        /// A caller that waits for a place.
         package var waiting = 0
     }
 
@@ -43,8 +43,8 @@ package final class Reads: Sendable {
         state.withLock { Counts(running: $0.running, waiting: $0.waiting.count) }
     }
 
-    /// What `read` answers, which may be called twice. `becomingLong` is called before the second time; `isWanted`
-    /// tells whether the client is still there. Throws ``APIProblem``.
+    /// Returns the answer of `read`, which may be called twice. `becomingLong` is called before the second time;
+    /// `isWanted` tells whether the client is still there. Throws ``APIProblem``.
     package func answer(
         while isWanted: @escaping @Sendable () -> Bool, becomingLong: @Sendable () -> Void = {},
         _ read: @escaping @Sendable () async -> APIAnswer
@@ -66,7 +66,7 @@ package final class Reads: Sendable {
         return longAnswer
     }
 
-    /// What `read` gives: a part of an answer that is under way, which has a place for each part.
+    /// Runs `read`: a part of an answer that is under way, which has a place for each part.
     package func part<Value: Sendable>(
         while isWanted: @escaping @Sendable () -> Bool, _ read: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

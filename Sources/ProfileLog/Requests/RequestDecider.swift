@@ -1,6 +1,6 @@
 internal import ProfileLogGuide
 
-/// What a request comes to, by what a view of the log shows.
+/// The decision about a request, by what a view of the log shows.
 package enum Decision<Answer: Sendable> {
     /// There is nothing to store.
     case answer(Answer)
@@ -26,7 +26,7 @@ package enum Decision<Answer: Sendable> {
 package struct RequestDecider: Sendable {
     package let store: RequestStore
 
-    /// How often a request is decided without the lock, on each path.
+    /// The number of decisions about a request without the lock, on each path.
     package static let optimisticAttempts = 3
 
     /// - Parameter evenIfFull: whether the writer's queue takes the append when it is full.
@@ -61,7 +61,7 @@ package struct RequestDecider: Sendable {
         }
     }
 
-    /// Nil on a conflict.
+    /// Returns nil on a conflict.
     private func commit(_ append: PreparedAppend, _ evenIfFull: Bool) async throws -> AppendReceipt? {
         do {
             return try await store.commit(append, evenIfFull: evenIfFull)

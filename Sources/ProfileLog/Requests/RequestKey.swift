@@ -6,7 +6,7 @@ package struct RequestKey: Sendable {
     fileprivate let text: String
     fileprivate let digest: [UInt8]
 
-    /// Nil if the request has no key.
+    /// Returns nil if the request has no key.
     package init?(_ request: APIRequest) throws {
         guard let key = try Self.text(of: request) else { return nil }
         text = key
@@ -37,7 +37,7 @@ package struct RequestKey: Sendable {
 }
 
 extension AppendBuilder {
-    /// What is stored of a request under its `key`; nil if that is nothing, and no key is to be remembered.
+    /// Makes the append of a request under its `key`; nil if that is nothing, and no key is to be remembered.
     package consuming func finish(
         under key: RequestKey?, remembering answer: @autoclosure () -> [UInt8]
     ) throws -> PreparedAppend? {
@@ -110,11 +110,11 @@ extension RequestStore {
     }
 }
 
-/// What an append under an idempotency key remembers of its request: which it was, and what the first answer said.
+/// The note of an append under an idempotency key about its request: which it was, and what the first answer said.
 package struct RequestNote {
     /// A hash of the path and the body.
     package let digest: [UInt8]
-    /// What the first answer said that cannot be had from the log again, nor from the request when it comes again: no
+    /// The part of the first answer that cannot be had from the log again, nor from the request when it comes again: no
     /// values, and no names that the sender chose. The record that has it is one person's, and stays when others of the
     /// request are erased.
     package let answer: [UInt8]

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The store as requests reach it: the log, and the writer that commits for many callers, if there is one.
 package final class RequestStore: Sendable {
     package let log: EventLog
-    /// What has been asked of it and stored so far.
+    /// Counts of its requests and appends so far.
     package let activity: APIActivity
     /// Compares what is read with the log, if the program calls it.
     package let auditor: Auditor

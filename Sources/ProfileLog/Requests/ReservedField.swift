@@ -94,7 +94,7 @@ package enum ReservedField {
         return .object([.init("latitude", .double(latitude)), .init("longitude", .double(longitude))])
     }
 
-    /// What is known of the user elsewhere: members that mean something must be what they are called, others may be
+    /// Returns the user's data from elsewhere: members that mean something must be what they are called, others may be
     /// anything.
     private static func account(_ value: AttributeValue, counts: [Name]) throws(TrackFault) -> AttributeValue {
         guard case .object = value else { throw .field("is no object") }
@@ -131,7 +131,7 @@ package enum ReservedField {
     }
 }
 
-/// What is wrong with an object of a track request, or with one field of it. Never shows a value.
+/// An error in an object of a track request, or in one field of it. Never shows a value.
 package enum TrackFault: Error {
     /// The object is refused; the text is the `type` of its entry in `errors` (spec/rest-api 1.9). If it has names that
     /// the sender chose, `kept` says the same without them, for the log.

@@ -5,7 +5,7 @@ internal import Foundation
 /// A file in it is locked for as long as the process lives. So a folder whose process was killed can be told from one
 /// in use, and is removed by the next process that makes one with the same prefix: it holds persons' data.
 package final class ScratchFolder: Sendable {
-    /// Why no folder could be made.
+    /// The reason why no folder could be made.
     package struct Failure: Error {
         package let parent: String
         /// The system's code.

@@ -124,7 +124,7 @@ struct TagExport {
     }
 }
 
-/// Why a part of an export is not read.
+/// The reason why a part of an export is not read.
 struct ExportFault: Error {
     let error: YAMLFileError
     /// Whether the part is right, and only this program cannot play it.
@@ -139,7 +139,7 @@ struct ExportFault: Error {
         return .init(place: error.place, name: name, reason: error.reason, remedy: error.remedy)
     }
 
-    /// What `read` gives; what it throws is wrong.
+    /// Runs `read`; what it throws is wrong.
     static func reading<Value>(_ read: () throws(YAMLFileError) -> Value) throws(ExportFault) -> Value {
         do throws(YAMLFileError) {
             return try read()

@@ -28,7 +28,7 @@ struct TagTemplate {
         if !plain.isEmpty || parts.isEmpty { parts.append(.text(plain)) }
     }
 
-    /// What it stands for: a variable alone keeps its type. `variable` gives what a name stands for.
+    /// Returns the source that it stands for: a variable alone keeps its type. `variable` gives what a name stands for.
     func source<Failure: Error>(
         _ variable: (Name) throws(Failure) -> TagValueSource
     ) throws(Failure) -> TagValueSource {
@@ -44,12 +44,12 @@ struct TagTemplate {
 }
 
 extension Substring {
-    /// Where the first two `sign` in a row are.
+    /// Returns the place of the first two `sign` in a row.
     fileprivate func firstPair(of sign: Character) -> Index? {
         zip(indices, indices.dropFirst()).first { self[$0] == sign && self[$1] == sign }?.0
     }
 
-    /// Where the last two `sign` in a row are.
+    /// Returns the place of the last two `sign` in a row.
     fileprivate func lastPair(of sign: Character) -> Index? {
         zip(indices.dropFirst().reversed(), indices.dropLast().reversed())
             .first { self[$0] == sign && self[$1] == sign }?.1

@@ -3,7 +3,7 @@
 /// Ten lines of anchors and aliases can stand for billions of values, and the parser compares the keys of mappings
 /// through them. So such a text is refused before the parse.
 enum YAMLAnchors {
-    /// Where the first anchor is, `&name`, that an alias repeats, `*name`; nil if there is none.
+    /// Returns the place of the first anchor, `&name`, that an alias repeats, `*name`; nil if there is none.
     ///
     /// Names that only look like it, in comments and in quotes, count too; `&nbsp;` alone is text.
     static func firstRepeated(in yaml: String) -> YAMLNode.Spot? {

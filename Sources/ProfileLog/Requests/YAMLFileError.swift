@@ -1,4 +1,4 @@
-/// Why a YAML file cannot be used: where, what, and what to do.
+/// The reason why a YAML file cannot be used: where, what, and what to do.
 package struct YAMLFileError: Error, Hashable, CustomStringConvertible {
     /// The line of the file, from 1.
     package var line: Int
@@ -6,7 +6,7 @@ package struct YAMLFileError: Error, Hashable, CustomStringConvertible {
     package var column: Int
     /// The key at fault, from the top of the file: `segments[0].all[1].equals`; empty for the file as a whole.
     package var place: String
-    /// What is wrong there.
+    /// The error at that place.
     package var reason: String
     /// The next step.
     package var remedy: String
@@ -16,7 +16,7 @@ package struct YAMLFileError: Error, Hashable, CustomStringConvertible {
         (self.reason, self.remedy) = (reason, remedy)
     }
 
-    /// What is wrong and with which key.
+    /// The error and its key.
     package var fault: String { place.isEmpty ? "the file \(reason)" : "`\(place)` \(reason)" }
 
     /// One line without the remedy.

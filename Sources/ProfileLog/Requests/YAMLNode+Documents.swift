@@ -1,8 +1,8 @@
 internal import ProfileLogGuide
 
-/// What a file has of documents (docs/workspace.md): an error has the line and the column of the wrong field.
+/// A file of documents (docs/workspace.md): an error has the line and the column of the wrong field.
 extension YAMLNode {
-    /// What `read` makes of this node, whose place is `top` for it.
+    /// Runs `read` on this node, whose place is `top` for it.
     private func reading<Result>(
         below top: String = "", _ read: () throws(DocumentFault) -> Result
     ) throws(YAMLFileError) -> Result {

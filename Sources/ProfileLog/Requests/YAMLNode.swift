@@ -8,9 +8,9 @@ package struct YAMLNode {
 
     private let node: Node
     private let place: String
-    /// Where its key is; where the value is, if it has none.
+    /// The place of its key; where the value is, if it has none.
     private let key: Spot
-    /// Where the value is; where its key is, if the parser knows no place of the value.
+    /// The place of the value; where its key is, if the parser knows no place of the value.
     package let spot: Spot
 
     /// The file's root; nil for a file without content. Unless `withAnchors`, anchors and tags of other types are
@@ -43,7 +43,7 @@ package struct YAMLNode {
 
     private static func spot(_ mark: Mark?) -> Spot? { mark.map { ($0.line, $0.column) } }
 
-    /// What the parser has against the text, without the text.
+    /// Returns the parser's error about the text, without the text.
     private static func error(_ error: any Error) -> YAMLFileError {
         let remedy =
             "Correct the YAML: indent by spaces, put a space after each colon, and quote text with signs in it."

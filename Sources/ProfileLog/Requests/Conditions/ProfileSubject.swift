@@ -2,7 +2,7 @@ internal import ProfileLogGuide
 
 /// A user as conditions and templates see them: as the log has them, and as the attributes of a request leave them.
 package struct ProfileSubject: ConditionSubject {
-    /// Nil for a user that the request makes.
+    /// Is nil for a user that the request makes.
     package let user: UserInfo?
     package let ids: [UserID]
     package let state: ProfileState
@@ -126,7 +126,7 @@ package struct ProfileSubject: ConditionSubject {
 
     private static func date(_ time: Timestamp) -> AttributeValue { .date(OccurredAt(time)) }
 
-    /// Nil for an event or a product that the user has not.
+    /// Returns nil for an event or a product that the user has not.
     private func occurrences(_ counted: Condition.Counted) -> ProfileState.Occurrences? {
         switch counted {
         case .sessions: return state.sessions
@@ -140,7 +140,7 @@ package struct ProfileSubject: ConditionSubject {
         }
     }
 
-    /// How many of `all` are from `start` to `end`. Reads the user's events only if some are and some may not be.
+    /// Returns the number of `all` from `start` to `end`. Reads the user's events only if some are and some may not be.
     private func count(
         _ counted: Condition.Counted, _ all: ProfileState.Occurrences, from start: Timestamp, to end: Timestamp
     ) throws -> Int64 {

@@ -343,7 +343,7 @@ private struct WhereParser {
     }
 }
 
-/// What a comparison is about: a field of the user, or something inside its value.
+/// The subject of a comparison: a field of the user, or something inside its value.
 private struct WherePath {
     var field: Condition.Field
     var steps: [Step] = []

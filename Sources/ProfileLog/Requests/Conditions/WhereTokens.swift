@@ -1,10 +1,10 @@
 internal import ProfileLogGuide
 
-/// Why the text of a condition is refused: where, and what to do.
+/// The reason why the text of a condition is refused: where, and what to do.
 package struct WhereError: Error, Hashable {
     /// From 1, in characters.
     package let column: Int
-    /// What is wrong, without a subject.
+    /// The error, without a subject.
     package let reason: String
     package let remedy: String
 }
@@ -38,7 +38,7 @@ struct WhereToken: Hashable {
         }
     }
 
-    /// What it is, for messages. A word may be a person's value, so it is not repeated.
+    /// The description for messages. A word may be a person's value, so it is not repeated.
     var shown: String {
         switch kind {
         case .word: "a word"
@@ -134,7 +134,7 @@ private struct WhereScanner {
 }
 
 extension Duration {
-    /// Nil if it is longer than 100 years.
+    /// Is nil if it is longer than 100 years.
     fileprivate var wholeMicroseconds: Int64? {
         components.seconds <= 36_500 * 86_400 ? components.seconds * 1_000_000 : nil
     }

@@ -1,12 +1,12 @@
 internal import ProfileLogGuide
 
-/// What a series counts (spec/messaging-api 6).
+/// The count of a series (spec/messaging-api 6).
 package enum SeriesMeasure: Hashable, Sendable {
     case events(Name)
     case sessions
-    /// How many products were bought; nil for all products.
+    /// The number of products bought; nil for all products.
     case quantity(Name?)
-    /// What was paid for a product; nil for all products, then also by orders if they are asked for.
+    /// The sum paid for a product; nil for all products, then also by orders if they are asked for.
     case revenue(Name?, withOrders: Bool = false)
     /// Users with a session or a launch in the point's day or hour.
     case dailyUsers
@@ -28,7 +28,7 @@ package struct Series: Sendable {
     /// One day or hour.
     package struct Point: Hashable, Sendable {
         package var count: UInt64 = 0
-        /// What was paid, by currency.
+        /// The sum paid, by currency.
         package var revenue: [ProfileState.Revenue] = []
     }
 
@@ -141,7 +141,7 @@ package struct Series: Sendable {
     }
 }
 
-/// Which occurrences a series counts.
+/// A filter of the occurrences that a series counts.
 private final class SeriesFilter {
     private let app: String?
     /// The users who pass; nil for all.

@@ -45,7 +45,7 @@ package struct SeriesRange: Hashable, Sendable {
         self.init(unit, length: length, endingAt: end)
     }
 
-    /// Which point `time` belongs to, below zero before the first.
+    /// Returns the point to which `time` belongs, below zero before the first.
     package func index(of time: Timestamp) -> Int { Int(Self.number(of: time, unit) - first) }
 
     /// The first moment after the point.
@@ -64,7 +64,7 @@ package struct SeriesRange: Hashable, Sendable {
 }
 
 extension EndpointInput {
-    /// What every series takes.
+    /// Parameters of every series.
     package static func series(needsLength: Bool) -> [EndpointInput] {
         let most = UInt64(SeriesRange.mostPoints)
         return [

@@ -5,7 +5,7 @@ package final class TraitReader {
     /// The declared traits, in the order of their declaration.
     package let traits: [ComputedTrait]
     private let log: EventLog
-    /// Nil for the present.
+    /// Is nil for the present.
     private let past: PastHistory?
     private let now: Timestamp
     private let alteration: Alteration?
@@ -14,7 +14,7 @@ package final class TraitReader {
 
     /// Events of histories that were read so far.
     private var readEvents: UInt64 = 0
-    /// What a scan found, for the users in its range.
+    /// The findings of a scan, for the users in its range.
     private var scanned: (users: ClosedRange<UInt64>, folds: [UserNumber: [TraitFold]])?
     /// Whether a scan is possible, and met no damage.
     private var mayScan: Bool
