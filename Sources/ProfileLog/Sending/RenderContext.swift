@@ -8,15 +8,15 @@ package protocol Recipient {
     var brazeID: String { get }
 }
 
-/// What a template may use besides its own text.
+/// The values that a template may use besides its own text.
 package struct RenderContext {
     package var recipient: any Recipient
     /// The properties of the send, by where they come from.
     package var properties: [PropertySource: AttributeValue]
     package var message: [MessageFact: String]
-    /// What `'now' | date: …` means.
+    /// The time of `'now' | date: …` means.
     package var now: Timestamp
-    /// What this rendering and others of the same request may cost.
+    /// The budget of this rendering and of others of the same request.
     package var budget: RenderBudget
 
     package init(
@@ -28,7 +28,7 @@ package struct RenderContext {
     }
 }
 
-/// Where properties of a send come from.
+/// The source of a send's properties.
 package enum PropertySource: Sendable, CaseIterable {
     /// `trigger_properties` of a campaign.
     case trigger
@@ -47,14 +47,14 @@ package enum PropertySource: Sendable, CaseIterable {
     }
 }
 
-/// What `campaign.${…}` can say.
+/// A fact that `campaign.${…}` can name.
 package enum MessageFact: String, Sendable, CaseIterable {
     case dispatchID = "dispatch_id"
     case apiID = "api_id"
     case name
 }
 
-/// What `${…}` can say.
+/// A field that `${…}` can name.
 enum UserField: Hashable, Sendable {
     case attribute(StandardAttribute)
     case externalID

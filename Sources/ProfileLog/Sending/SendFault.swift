@@ -1,4 +1,4 @@
-/// Why a request to send, or a message of the workspace file, is refused as a whole: nothing is sent.
+/// The reason why a request to send, or a message of the workspace file, is refused as a whole: nothing is sent.
 package struct SendFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The platform's words where they are known (spec/messaging-api 1), else one clause.
     package var message: String

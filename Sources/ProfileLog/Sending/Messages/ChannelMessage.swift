@@ -11,10 +11,10 @@ package struct ChannelMessage: Hashable, Sendable {
     /// Of an SMS: the group in which its users are.
     package let subscriptionGroup: String?
     private let fields: TemplatedValue
-    /// What every user gets; nil if it depends on the user.
+    /// The content for every user; nil if it depends on the user.
     private let constant: [AttributeValue.Member]?
 
-    /// Who wrote a message.
+    /// The origin of a message.
     package enum Origin: Sendable {
         /// A client of the platform, which may send unknown fields.
         case request
@@ -60,8 +60,8 @@ package struct ChannelMessage: Hashable, Sendable {
         constant = values.count == given.count ? Self.content(channel, .object(values)) : nil
     }
 
-    /// What goes to one user, as it is recorded. For a push this is its payload, and what decides about its delivery
-    /// (``PushContent``).
+    /// Returns the content for one user, as it is recorded. For a push this is its payload, and what decides about its
+    /// delivery (``PushContent``).
     package func content(for context: RenderContext) throws(RenderStop) -> [AttributeValue.Member] {
         if let constant { return constant }
         let content = Self.content(channel, try fields.render(context))

@@ -1,4 +1,4 @@
-/// What a push is when it leaves for a device, and is recorded with each `sent` step.
+/// The content of a push when it leaves for a device, as it is recorded with each `sent` step.
 ///
 /// | member | |
 /// |---|---|
@@ -107,7 +107,7 @@ private struct Members {
         for member in members { values[member.key] = member.value }
     }
 
-    /// Nil takes the member out.
+    /// Returns nil takes the member out.
     subscript(key: String) -> AttributeValue? {
         get { values[Name(key)] }
         set { values[Name(key)] = newValue }

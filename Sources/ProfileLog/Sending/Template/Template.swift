@@ -73,13 +73,13 @@ extension Template {
         case abort(reason: String?)
     }
 
-    /// What is rendered if `condition` holds; without a condition, always.
+    /// The part that is rendered if `condition` holds; without a condition, always.
     struct Branch: Hashable, Sendable {
         var condition: Condition?
         var nodes: [Node]
     }
 
-    /// What a loop goes through.
+    /// The sequence that a loop goes through.
     enum Sequence: Hashable, Sendable {
         case elements(Reference)
         case numbers(from: Operand, through: Operand, Spot)
@@ -125,7 +125,7 @@ extension Template {
             case variable(Name)
         }
 
-        /// What leads from a value to one within it.
+        /// A step from a value to one within it.
         enum Key: Hashable, Sendable {
             /// After a dot: a member of an object, else what `Fact` says.
             case member(Name)
@@ -135,7 +135,7 @@ extension Template {
             case element(Int)
         }
 
-        /// What every array and every text can say of itself. Of an object, only `size`.
+        /// A property of every array and every text. Of an object, only `size`.
         enum Fact: String, CaseIterable {
             case size, first, last
         }

@@ -1,8 +1,8 @@
-/// Why a template cannot be read, or not be rendered for a user: where, what, and what to do. It names attributes and
-/// shows no value.
+/// The reason why a template cannot be read, or not be rendered for a user: where, what, and what to do. It names
+/// attributes and shows no value.
 package struct TemplateError: Error, Hashable, Sendable, CustomStringConvertible {
     package var spot: Template.Spot
-    /// What is wrong there.
+    /// The error at that place.
     package var reason: String
     /// The next step.
     package var remedy: String
@@ -28,7 +28,7 @@ package struct TemplateError: Error, Hashable, Sendable, CustomStringConvertible
     package var description: String { "line \(spot.line), column \(spot.column): \(reason)" }
 }
 
-/// Why a message is not sent to a user.
+/// The reason why a message is not sent to a user.
 package enum RenderStop: Error, Hashable, Sendable {
     /// The template says so, perhaps with a reason.
     case aborted(reason: String?)

@@ -2,7 +2,7 @@
 struct TemplateParser {
     private let scalars: [Unicode.Scalar]
     private var next = 0
-    /// Where `counted` is.
+    /// The place of `counted`.
     private var place = Template.Spot()
     private var counted = 0
     /// Variables that the text has assigned so far.
@@ -477,7 +477,7 @@ struct TemplateParser {
 
     private var endsHere: Bool { follows("-}}") || follows("-%}") }
 
-    /// Where `next` is.
+    /// Returns the place of `next`.
     private mutating func spot() -> Template.Spot {
         if next < counted { (place, counted) = (Template.Spot(), 0) }
         for scalar in scalars[counted..<next] {
