@@ -2,7 +2,7 @@ internal import CLMDB
 internal import CPrefetch
 internal import Synchronization
 
-/// Where the values of a table are in memory, by the numbers of their rows: a look-up is then two loads and no search
+/// The addresses of a table's values in memory, by the numbers of their rows: a look-up is then two loads and no search
 /// in LMDB's tree, which waits for memory at each step.
 ///
 /// For a table that only grows at its end. LMDB does not change a page in place: it writes a changed copy elsewhere,

@@ -10,7 +10,7 @@ package struct Cursor: ~Copyable {
     fileprivate let handle: OpaquePointer
     /// Calls of `next()` since the last jump.
     private var run = 0
-    /// Where the last row of a scan was, in segments of the address space.
+    /// The address of the last row of a scan, in segments of the address space.
     private var segment: UInt = 0
     /// Segments that were asked for.
     private var loading: Set<UInt> = []

@@ -2,7 +2,7 @@ internal import CLMDB
 internal import Glibc
 
 extension Environment {
-    /// What to do when the folder holds no store yet.
+    /// The rule for a folder that holds no store yet.
     package enum Missing: Sendable { case refuse, create }
 
     /// LMDB's files in the folder of a store.
@@ -213,7 +213,7 @@ extension Environment {
         }
     }
 
-    /// What a file without ProfileLog's tables is: another program's, or a store that lost them.
+    /// Describes a file without ProfileLog's tables: another program's, or a store that lost them.
     private static func notAStore(_ path: String) -> StorageError {
         guard MetaPages.areOurs(file: dataFile(in: path)) else { return .notAStore(path: path) }
         return .brokenPage(operation: "look-up of its tables")

@@ -28,13 +28,14 @@ package final class Environment: @unchecked Sendable {
     /// failed.
     private let handle: Guarded<OpaquePointer?>
     private let refusal = Mutex<StorageError?>(nil)
-    /// When this process last looked for readers that died.
+    /// The time at which this process last looked for readers that died.
     let readersChecked = Mutex(ContinuousClock.now)
     /// The last commit that is known to be on the disk, whichever process made it.
     private let synced: Atomic<Int>
     /// The newest commit that this process has seen.
     private let seen: Atomic<Int>
-    /// How often the file was opened again: each time it is mapped elsewhere. Does not change during a transaction.
+    /// The number of times that the file was opened again: each time it is mapped elsewhere. Does not change during a
+    /// transaction.
     package var reopenings: Int { reopened.load(ordering: .relaxed) }
     private let reopened = Atomic(0)
 
@@ -72,7 +73,8 @@ package final class Environment: @unchecked Sendable {
 
     // MARK: - Who may write
 
-    /// Why the store takes no writes now; nil if it does. Costs four system calls, of about a microsecond together.
+    /// The reason why the store takes no writes now; nil if it does. Costs four system calls, of about a microsecond
+    /// together.
     package var writeRefusal: StorageError? {
         if let reason = knownRefusal { return reason }
         if lock.isCut { return refuseOverwritten() }
@@ -169,7 +171,7 @@ package final class Environment: @unchecked Sendable {
         throw StorageError.closedAfterFailure
     }
 
-    /// Nil if LMDB refuses everything (`MDB_PANIC`).
+    /// Returns nil if LMDB refuses everything (`MDB_PANIC`).
     private static func read(_ handle: OpaquePointer) throws(StorageError) -> ReadTransaction? {
         do throws(StorageError) {
             return try ReadTransaction(handle)
@@ -218,7 +220,7 @@ package final class Environment: @unchecked Sendable {
         return result
     }
 
-    /// What a commit that ended with `error` means: refused with nothing written, or an unknown outcome.
+    /// Translates the `error` of a commit: refused with nothing written, or an unknown outcome.
     private func commitFailure(_ error: StorageError, _ handle: OpaquePointer) -> any Error {
         func isPanicked() -> Bool { (try? Self.read(handle)) == nil }
         // LMDB writes the data pages first: with a full disk and no panic, it did not reach the meta page.

@@ -95,7 +95,7 @@ final class FileHeads: @unchecked Sendable {
 
     // MARK: - Under the write lock
 
-    /// What both meta pages say.
+    /// The facts of both meta pages.
     struct Pages: Equatable {
         fileprivate let first, second: Page
 

@@ -56,7 +56,7 @@ struct StoreFiles: Sendable {
     let data, lock: FileIdentity
     private let dataPath, lockPath: String
 
-    /// Those in the folder `path` now; nil if one is missing.
+    /// Reads the files in the folder `path` now; nil if one is missing.
     init?(_ path: String) {
         (dataPath, lockPath) = (Environment.dataFile(in: path), Environment.lockFile(in: path))
         guard let data = FileIdentity(dataPath), let lock = FileIdentity(lockPath) else { return nil }

@@ -41,7 +41,7 @@ enum MetaPages {
     /// Identifies LMDB's files: `mm_magic`, after 16 bytes of page header.
     static let magic: UInt32 = 0xBEEF_C0DE
 
-    /// Where the last page ends, by an open environment (`mdb_env_info`); `UInt64.max` on overflow.
+    /// Returns the end of the last page, by an open environment (`mdb_env_info`); `UInt64.max` on overflow.
     static func usedBytes(_ handle: OpaquePointer) -> UInt64 {
         var info = MDB_envinfo()
         var stat = MDB_stat()
@@ -95,7 +95,7 @@ enum MetaPages {
         }
     }
 
-    /// What a meta page says about its commit. The commit's number decides which page it writes.
+    /// The facts of a meta page about its commit. The commit's number decides which page it writes.
     struct Page: Equatable {
         let rootOfFreePages: UInt64
         let lastPage: UInt64

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How long a read may go on, and whether its answer is still wanted.
+/// The time that a read may take, and the question whether its answer is still wanted.
 ///
 /// A service gives one to each read. Every view of the log takes that of its task, and looks at it now and then while
 /// it reads records; loops over other things look at it by themselves. A program that reads for itself has none, and
@@ -29,10 +29,11 @@ package final class ReadBudget: Sendable {
         (self.limit, self.isWanted) = (limit, isWanted)
     }
 
-    /// Why a read with it was stopped; nil if none was.
+    /// The reason why a read with it was stopped; nil if none was.
     package var stopped: ReadStop? { state.withLock { $0.stopped } }
 
-    /// How often a read looked at it: a measure of what the read costs that is the same on every machine.
+    /// The number of times that a read looked at it: a measure of what the read costs that is the same on every
+    /// machine.
     package var checks: Int { state.withLock { $0.checks } }
 
     /// The time begins again: until now the read only waited for news.
@@ -59,12 +60,12 @@ package final class ReadBudget: Sendable {
     }
 }
 
-/// Why a read was stopped before its end.
+/// The reason why a read was stopped before its end.
 package enum ReadStop: Error, Hashable {
-    /// It took longer than this.
+    /// The read took longer than this.
     case tooLong(Duration)
     /// Its client has gone.
     case abandoned
-    /// It would keep more bytes in memory than this.
+    /// The read would keep more bytes in memory than this.
     case tooLarge(bytes: Int)
 }

@@ -20,7 +20,7 @@ internal import Glibc
 struct ShortFile {
     private let descriptor: Int32
     private let pageBytes: UInt64
-    /// How many whole pages there are.
+    /// The number of whole pages.
     private let pages: UInt64
     private let lastPage: UInt64
     /// The pages of the list that were read: each belongs to it once.

@@ -1,7 +1,7 @@
 internal import CLMDB
 internal import Glibc
 
-/// What a folder holds. It changes nothing there, while LMDB leaves a lock file in every folder that it opens.
+/// The content of a folder. It changes nothing there, while LMDB leaves a lock file in every folder that it opens.
 package enum StoreFolder: Hashable, Sendable {
     /// No folder, or an empty one. The first write makes a store of it.
     case vacant
@@ -30,7 +30,7 @@ package enum StoreFolder: Hashable, Sendable {
         }
     }
 
-    /// Those of every folder, of a fresh file system, and of the keys of a service.
+    /// Facts of every folder, of a fresh file system, and of the keys of a service.
     private static let neutral: Set = [".", "..", "lost+found", "keys.json", "keys.json.lock"]
 
     /// The names in the folder that say what it is; empty if there is no folder.

@@ -27,7 +27,7 @@ package func yieldToOtherThreads() {
     #endif
 }
 
-/// How many processors the machine has for this process.
+/// The number of the machine's processors for this process.
 package var processorCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
 /// Runs `body` with 0 … `count` - 1, each on a thread of its own (one alone on the caller's), and returns when all have

@@ -1,7 +1,7 @@
 internal import CLMDB
 
-/// What a read and a write transaction have in common: both see one frozen state of the store (a write transaction,
-/// with its own changes).
+/// The common part of a read and a write transaction: both see one frozen state of the store (a write transaction, with
+/// its own changes).
 @usableFromInline
 package protocol Reading: ~Copyable {
     var handle: OpaquePointer { get }
@@ -28,7 +28,7 @@ extension Reading where Self: ~Copyable {
         try withTypedBytes(key) { (key) throws(StorageError) in try get(table, key) }
     }
 
-    /// How many rows `table` has (`mdb_stat`).
+    /// Returns the number of rows of `table` (`mdb_stat`).
     package borrowing func count(_ table: Table) throws(StorageError) -> Int {
         var stat = MDB_stat()
         try StorageError.check(mdb_stat(handle, table.handle, &stat), "statistics")
