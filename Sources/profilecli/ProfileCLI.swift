@@ -154,7 +154,7 @@ extension CommandGroup {
 }
 
 extension CommandConfiguration {
-    /// What the help says of a subcommand: one sentence, more if it needs more, and examples.
+    /// Reads a subcommand in the help: one sentence, more if it needs more, and examples.
     init(
         _ name: String, _ abstract: String, _ discussion: String = "", examples: String,
         subcommands: [any ParsableCommand.Type] = [], defaultSubcommand: (any ParsableCommand.Type)? = nil
@@ -170,7 +170,7 @@ extension CommandConfiguration {
 /// Ends the process at once. `ParsableCommand` has an `exit` of its own, which hides the system's.
 func endProcess(_ status: Int32) -> Never { exit(status) }
 
-/// What the program's exit status says. The numbers are a contract.
+/// The exit status of the program. The numbers are a contract.
 enum ExitStatus: Int32 {
     case done = 0
     case failed = 1
@@ -184,7 +184,7 @@ enum ExitStatus: Int32 {
     case terminated = 143
 }
 
-/// Why a command failed: one sentence, the next step, and the exit status.
+/// The reason why a command failed: one sentence, the next step, and the exit status.
 struct Failure: Error {
     var message: String
     var remedy: String
@@ -225,7 +225,7 @@ extension AppendError {
 // MARK: - Refusals of the API
 
 extension Failure {
-    /// What a refusal of the API means to someone who typed a command.
+    /// Translates a refusal of the API for someone who typed a command.
     init(_ problem: JSONObject, status: Int) {
         let code = problem["code"].text ?? ""
         // With the option in place of the request's field.
@@ -248,7 +248,7 @@ extension Failure {
         }
     }
 
-    /// What was typed for a field of a request; nil for a place that the API describes in words.
+    /// Returns the text that was typed for a field of a request; nil for a place that the API describes in words.
     static func typedName(_ field: String) -> String? {
         let parts = field.split(separator: ".", maxSplits: 1)
         if parts.count == 2, parts[0] == "properties" { return "The property \(parts[1])" }

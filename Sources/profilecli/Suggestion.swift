@@ -10,7 +10,8 @@ enum Suggestion {
         device == DefaultDevice.name ? "launch" : "launch \(Shell.device(device))"
     }
 
-    /// What makes an SDK send that keeps items for the reason `why`; a launch, if it keeps nothing.
+    /// Suggests the command after which an SDK sends that keeps items for the reason `why`; a launch, if it keeps
+    /// nothing.
     static func afterQueueing(_ why: String?, _ device: String) -> String {
         let name = Shell.device(device)
         return switch why {
@@ -97,7 +98,7 @@ enum Shell {
 /// The device of requests that name none.
 enum DefaultDevice { static let name = "phone" }
 
-/// What was typed, in the order that the argument parser wants: options that precede a subcommand come after it.
+/// The typed arguments, in the order that the argument parser wants: options that precede a subcommand come after it.
 ///
 ///     profilecli --store shop log --format json event jane hello
 ///     profilecli log event --store shop --format json jane hello

@@ -4,7 +4,7 @@ internal import ProfileLog
 internal import ProfileLogNativeAPI
 internal import Synchronization
 
-/// What a command line says as JSON: the text itself, `@FILE`, or `-` for standard input.
+/// A JSON document of a command line: the text itself, `@FILE`, or `-` for standard input.
 enum TypedDocument {
     /// Bytes of a file.
     private static let mostBytes = 16 << 20
@@ -82,7 +82,7 @@ enum TypedDocument {
         return (bytes, shown)
     }
 
-    /// What was read: an argument is looked at several times, and standard input can be read once.
+    /// The values that were read: an argument is looked at several times, and standard input can be read once.
     private static let read = Mutex<[String: [UInt8]]>([:])
 }
 

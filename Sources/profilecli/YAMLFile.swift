@@ -5,7 +5,7 @@ internal import ProfileLogNativeAPI
 
 /// YAML files that a command line or a scenario names.
 enum YAMLFile {
-    /// What `read` makes of the text of the file at `path`; `guide` has an example of one.
+    /// Runs `read` on the text of the file at `path`; `guide` has an example of one.
     ///
     /// A failure names the file, the line and the column.
     static func read<Value>(
@@ -20,7 +20,7 @@ enum YAMLFile {
         }
     }
 
-    /// What `read` makes of the file that a scenario in `folder` names.
+    /// Runs `read` on the file that a scenario in `folder` names.
     static func read<Value>(
         namedBy node: YAMLNode, in folder: URL, _ read: (String) throws(Failure) -> Value
     ) throws(YAMLFileError) -> Value {
@@ -42,14 +42,14 @@ enum YAMLFile {
         }
     }
 
-    /// What a scenario says of a container: the container itself, or the name of a file.
+    /// Reads a scenario's container: the container itself, or the name of a file.
     static func container(_ node: YAMLNode, in folder: URL) throws(YAMLFileError) -> String {
         guard node.isMapping else { return try read(namedBy: node, in: folder, container) }
         _ = try TagContainer(node)
         return try node.json().json  // JSON is YAML
     }
 
-    /// What a scenario says of a content extension: a mapping, the name of its property list, or nothing.
+    /// Reads a scenario's content extension: a mapping, the name of its property list, or nothing.
     static func contentExtension(_ node: YAMLNode, in folder: URL) throws(YAMLFileError) -> AttributeValue {
         let json = try node.json()
         let named: YAMLNode?
@@ -71,7 +71,7 @@ enum YAMLFile {
         }
     }
 
-    /// What a scenario says of its workspace: the workspace itself, or the name of a file.
+    /// Reads a scenario's workspace: the workspace itself, or the name of a file.
     static func workspace(_ node: YAMLNode, in folder: URL) throws(YAMLFileError) -> Workspace {
         node.isMapping ? try Workspace(node) : try read(namedBy: node, in: folder, Workspace.init(file:))
     }
@@ -87,7 +87,7 @@ extension Workspace {
 }
 
 extension Failure {
-    /// What is wrong with the file at `path`.
+    /// Describes the error in the file at `path`.
     init(_ error: YAMLFileError, in path: String) {
         self.init(
             "\(path.oneLine):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy, status: .usage)

@@ -3,7 +3,7 @@ internal import ProfileLog
 internal import ProfileLogNativeAPI
 internal import Synchronization
 
-/// What answers requests of the API: a store in this process, or a service.
+/// A connection that answers requests of the API: a store in this process, or a service.
 protocol Connection: Sendable {
     func answer(_ request: APIRequest) async throws -> APIAnswer
 }
@@ -75,7 +75,8 @@ final class NewStoreAPI: Connection {
         return try await store.answer(request)
     }
 
-    /// What an empty store answers to `request`; nil if it stores something, or if no temporary store can be made.
+    /// Returns the answer of an empty store to `request`; nil if it stores something, or if no temporary store can be
+    /// made.
     private static func answerStoringNothing(to request: APIRequest) async throws -> APIAnswer? {
         guard let folder = try? ScratchFolder(prefix: "profilecli-"),
             let log = try? EventLog(path: "\(folder.path)/store", create: true)

@@ -20,7 +20,7 @@ actor HTTPClient {
         var etag: String?
     }
 
-    /// Why there is no answer (`curl_easy_perform`).
+    /// The reason why there is no answer (`curl_easy_perform`).
     enum Failure: Error {
         case unreached
         /// Nothing came for `HTTPClient.timeoutSeconds`.

@@ -39,7 +39,7 @@ struct RemoteAPI: Connection {
         }
     }
 
-    /// What the user reads when no answer came.
+    /// Returns the failure that the user reads when no answer came.
     private func failure(_ error: HTTPClient.Failure) -> Failure {
         let address = base.absoluteString
         switch error {

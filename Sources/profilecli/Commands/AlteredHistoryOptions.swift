@@ -116,7 +116,7 @@ struct AlteredHistoryOptions: ParsableArguments {
     }
 }
 
-/// When a what-if fails.
+/// The condition under which a what-if fails.
 enum FailOn: ExpressibleByArgument, Hashable {
     case changed, lost, entered, left
     case more(than: UInt64)

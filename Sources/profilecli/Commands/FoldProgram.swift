@@ -111,7 +111,7 @@ final class FoldProgram {
         return line
     }
 
-    /// What it printed after its last line break.
+    /// The text printed after its last line break.
     var unfinishedLine: [UInt8] { received }
 
     /// Ends the program, and waits until it is gone.
@@ -122,9 +122,9 @@ final class FoldProgram {
         waitpid(process, &status, 0)
     }
 
-    /// Why the program gave no answer.
+    /// The reason why the program gave no answer.
     enum Failed: Error {
-        /// It ended, in these words.
+        /// The program ended, in these words.
         case ended(String)
         case silent
         case tooLong
@@ -153,7 +153,7 @@ final class FoldProgram {
         }
     }
 
-    /// How the program ended, after its pipe has broken.
+    /// Returns the way in which the program ended, after its pipe has broken.
     private func ended() throws -> String {
         var status: Int32 = 0
         let end = ContinuousClock.now + limit

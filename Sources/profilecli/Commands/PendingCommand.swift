@@ -91,7 +91,8 @@ struct PendingList: AsyncParsableCommand {
             + [asOf == nil ? "\(summary). \(Suggestion.next(Self.next(items, answer)))" : "\(summary), as of then."]
     }
 
-    /// What flushes the first visible item, sends the first queued one, or discards one that no launch flushes.
+    /// Suggests the command that flushes the first visible item, sends the first queued one, or discards one that no
+    /// launch flushes.
     private static func next(_ items: [JSONObject], _ answer: JSONObject) -> String {
         if let visible = items.first(where: { $0.flag("visible_to_app") }) {
             let name = visible["device"].cell
@@ -249,7 +250,7 @@ struct PendingRetry: AsyncParsableCommand {
     }
 }
 
-/// How long items have waited, list by list, for people.
+/// A table of the times for which items have waited, list by list, for people.
 struct WaitingTable {
     /// Shown if at least `least` items wait.
     static func lines(_ times: JSONObject, least: UInt64) -> [String] {

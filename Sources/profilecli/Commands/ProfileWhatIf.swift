@@ -24,7 +24,7 @@ struct ProfileWhatIf {
         return parts.flatMap { answer.objects($0).map(\.line) } + [JSONObject(totals).line]
     }
 
-    /// What another program makes of the events of the store, in the form of the API.
+    /// Returns the result of another program for the events of the store, in the form of the API.
     private func answerOfProgram() throws -> JSONObject {
         try place.refuseService()
         guard let path = options.program else { preconditionFailure("no program") }

@@ -51,12 +51,12 @@ struct PushCompare: AsyncParsableCommand {
         let way: String
         let position: Int64
         let happened: Timestamp
-        /// When the profile had it; nil if it waits.
+        /// The time at which the profile had it; nil if it waits.
         let effective: Timestamp?
 
         var seconds: Double? { effective.map { Double($0.rawValue - happened.rawValue) / 1_000_000 } }
 
-        /// Nil if `event` went neither way.
+        /// Returns nil if `event` went neither way.
         init?(_ event: JSONObject, _ decisions: [JSONObject]) {
             guard let position = event["position"].integer, let happened = Self.time(event["occurred_at"]) else {
                 return nil

@@ -116,7 +116,8 @@ struct ScenarioRun: AsyncParsableCommand {
         throw ExitCode(Interrupt.status.rawValue)
     }
 
-    /// What is another after a change of the file at `path`: its number, its size and when it was written.
+    /// Returns a mark that is another after a change of the file at `path`: its number, its size and when it was
+    /// written.
     private static func mark(_ path: String) -> String {
         var status = stat()
         guard stat(path, &status) == 0 else { return "" }

@@ -136,7 +136,7 @@ struct StatsCommand: AsyncParsableCommand {
         }
     }
 
-    /// What to say of events that were recorded while the clock was ahead.
+    /// Describes events that were recorded while the clock was ahead.
     static func clockAhead(_ position: UInt64, seconds: Int64) -> String {
         """
         The clock was ahead when position \(Number.grouped(position)) was recorded: by \(Self.span(seconds)), seen \

@@ -107,7 +107,7 @@ struct TagTable {
         return table.lines() + Self.verdicts(tags) + Self.remedies(tags) + blocked + unplayed + warnings + [summary]
     }
 
-    /// What a tag did, or why it did nothing or was lost.
+    /// Describes the outcome of a tag, or why it did nothing or was lost.
     private static func does(_ outcome: JSONObject) -> String {
         let call = outcome.object("call")
         let result = outcome["outcome"].text

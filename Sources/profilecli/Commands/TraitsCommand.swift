@@ -33,7 +33,7 @@ struct TraitsCommand: AsyncParsableCommand {
         if !table.rows.isEmpty { try Output.print(table.lines()) }
     }
 
-    /// What a trait looks at.
+    /// Returns the events that a trait looks at.
     private static func source(_ trait: JSONObject) -> String {
         let what = ["event", "purchase", "purchases", "app"].compactMap { key -> String? in
             guard let text = trait[Name(key)].text else { return nil }

@@ -47,7 +47,7 @@ extension ArgumentHelp {
 /// A command that says whether an event counts.
 protocol VoidingCommand: AsyncParsableCommand {
     static var path: String { get }
-    /// What was done, as the first word of the answer.
+    /// The action, as the first word of the answer.
     static var done: String { get }
     var position: Int64 { get }
     var key: String? { get }

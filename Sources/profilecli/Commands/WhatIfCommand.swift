@@ -118,7 +118,7 @@ struct WhatIfCommand: AsyncParsableCommand {
     }
 }
 
-/// Which faults of the published snippets are played, and what a history does not record about them.
+/// The faults of the published snippets that are played, and the conditions that a history does not record.
 struct PublishedOptions: ParsableArguments {
     @Option(help: "faithful, the published snippets; or standard, without a fault.") var policy = "faithful"
 
@@ -212,7 +212,7 @@ struct WhatIfTable {
         return lines + totals + quirks
     }
 
-    /// What tags would have made of the calls that the app logged, quirk by quirk.
+    /// Changes that tags would have made to the calls that the app logged, quirk by quirk.
     private var quirks: [String] {
         let tags = answer.object("tag_manager")
         let shown = tags.objects("quirks").filter { showsAllQuirks || $0.count("changed") > 0 }

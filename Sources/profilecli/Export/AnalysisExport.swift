@@ -6,12 +6,12 @@ internal import ProfileLogNativeAPI
 struct AnalysisExport {
     let table: ExportTable
     let format: ExportFormat
-    /// What the user asked for, as parameters of `GET /v1/export`.
+    /// The user's question, as parameters of `GET /v1/export`.
     let query: [(name: String, value: String)]
 
     private static let rowsAtOnce = 2_000
 
-    /// What makes two exports the same one.
+    /// The parts by which two exports are the same one.
     private var request: String {
         let words = query.map { "\($0.name)=\($0.value)" } + ["what=\(table.name)", "format=\(format.rawValue)"]
         return words.sorted().joined(separator: "&")
@@ -79,7 +79,7 @@ struct AnalysisExport {
         try reportDamage(progress)
     }
 
-    /// Where an earlier run of the same export stopped, or the start.
+    /// Returns the place at which an earlier run of the same export stopped, or the start.
     private func resumed(
         _ file: any ExportFile, _ target: ExportTarget, force: Bool
     ) throws -> ExportProgress {
@@ -137,9 +137,9 @@ struct AnalysisExport {
     }
 }
 
-/// How far an export is.
+/// The progress of an export.
 struct ExportProgress: Equatable {
-    /// What was asked for.
+    /// The request.
     let request: String
     /// The ID of the store; empty before the first page.
     var store = ""
@@ -149,7 +149,7 @@ struct ExportProgress: Equatable {
     var until: String?
     /// The cursor of the last event of the log at the beginning.
     var began: String?
-    /// What windows count from.
+    /// The time that windows count from.
     var time = ""
     /// The last event or user that was looked at, and the last one that there is.
     var next: UInt64 = 0

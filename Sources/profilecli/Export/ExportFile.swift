@@ -18,8 +18,8 @@ enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
 
 /// An unfinished export. Rows and how far it is become durable together, so a kill at any time loses one page.
 protocol ExportFile {
-    /// Where an earlier run of `request` stopped, after which all is removed; nil if there was none. Throws
-    /// `OtherExport`, and changes nothing, if the file is of another export.
+    /// Returns the place at which an earlier run of `request` stopped, after which all is removed; nil if there was
+    /// none. Throws `OtherExport`, and changes nothing, if the file is of another export.
     func progress(of request: String) throws -> ExportProgress?
     /// Removes what is there.
     func begin(_ progress: ExportProgress) throws
@@ -100,7 +100,7 @@ final class ExportTarget {
         unlink(state)
     }
 
-    /// What the last `note` wrote; nil if there was none.
+    /// The text that the last `note` wrote; nil if there was none.
     var noted: JSONObject? {
         FileManager.default.contents(atPath: state).flatMap { try? JSONObject(Array($0)) }
     }

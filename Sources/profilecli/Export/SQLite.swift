@@ -117,7 +117,7 @@ final class SQLite {
         let text: ColumnText
         let message: Message
 
-        /// Nil if the system has no SQLite.
+        /// Returns nil if the system has no SQLite.
         init?() {
             let names = ["libsqlite3.so.0", "libsqlite3.so", "libsqlite3.dylib"]
             guard let library = names.lazy.compactMap({ dlopen($0, RTLD_NOW) }).first else { return nil }

@@ -15,7 +15,7 @@ final class SQLiteExportFile: ExportFile {
         database = try SQLite(path: target.partial)
     }
 
-    /// What each file of SQLite begins with.
+    /// The first bytes of each file of SQLite.
     private static let mark = Array("SQLite format 3\0".utf8)
 
     func progress(of request: String) throws -> ExportProgress? {

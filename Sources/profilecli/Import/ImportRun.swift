@@ -13,7 +13,7 @@ struct ImportRun {
     private var bar = ProgressBar()
     private var tally = ImportTally()
     private var remarks = ImportChunk.Remarks()
-    /// What is to be said of IDs that are likely to be mistakes.
+    /// Remarks about IDs that are likely to be mistakes.
     private var doubts: [(user: UserID, text: String)] = []
     private var elapsed = Duration.zero
 
@@ -111,7 +111,7 @@ struct ImportRun {
 
     // MARK: - Results
 
-    /// How many events before `place` are in the store now: `12,000 events before it are stored`.
+    /// Returns the number of events before `place` that are in the store now: `12,000 events before it are stored`.
     private func state(before place: String) -> String {
         let count = tally.total
         let verb = count == 1 ? "is" : "are"
@@ -129,7 +129,7 @@ struct ImportRun {
             status: Interrupt.status)
     }
 
-    /// What is known to be stored: an earlier import may have stored more.
+    /// Appends that are known to be stored: an earlier import may have stored more.
     private var beginning: String {
         switch tally.total {
         case 0: "nothing was"
@@ -172,7 +172,7 @@ struct ImportRun {
             remedy: "\(remedy): what is stored is skipped.\(skip)")
     }
 
-    /// What to do with a line that only the log can make; a rerun compares the numbers of the lines before it.
+    /// Decides about a line that only the log can make; a rerun compares the numbers of the lines before it.
     private static func takeOut(_ line: Int) -> String {
         "Copy a whole store with replay --into FOLDER, or export it with \(ExportedLine.kindOptions), which has no "
             + "such lines, and import that into an empty store. Or remove line \(line) and all later lines of such "
@@ -201,7 +201,7 @@ struct ImportRun {
         return failure
     }
 
-    /// What was stored, for an answer that cannot be written; nil if nothing was.
+    /// The part that was stored, for an answer that cannot be written; nil if nothing was.
     var done: String? {
         tally.stored == 0 ? nil : "\(Number.counted(tally.stored, "event")) \(tally.stored == 1 ? "is" : "are") stored"
     }

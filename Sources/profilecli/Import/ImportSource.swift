@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// What an import reads: lines, or by a map the rows of a table or of another shape of JSON.
+/// The input of an import: lines, or by a map the rows of a table or of another shape of JSON.
 struct ImportSource: Sendable {
     var map: ImportMap?
     var delimiter: ImportMap.Delimiter?

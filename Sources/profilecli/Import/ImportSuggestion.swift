@@ -6,7 +6,7 @@ internal import ProfileLogNativeAPI
 struct ImportSuggestion {
     /// The columns in the order of the file, with some of their texts.
     private var columns: [(name: String, texts: [String])] = []
-    /// For JSON: columns that hold objects.
+    /// The objects of JSON: columns that hold objects.
     private var objects: [String] = []
     private let isTable: Bool
     private let delimiter: ImportMap.Delimiter?

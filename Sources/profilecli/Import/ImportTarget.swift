@@ -2,7 +2,7 @@ internal import ProfileLog
 internal import ProfileLogNativeAPI
 internal import Synchronization
 
-/// Where an import goes: a store in this process, or a service.
+/// The target of an import: a store in this process, or a service.
 protocol ImportTarget: Sendable {
     /// A chunk ends after this many bytes, even if it has fewer lines than others.
     var bytesPerChunk: UInt64 { get }
@@ -19,14 +19,14 @@ protocol ImportTarget: Sendable {
     ) async throws
 }
 
-/// Why a chunk was refused.
+/// The reason why a chunk was refused.
 struct ImportStop: Error {
     var message: String
     var remedy: String
     var status: ExitStatus
     /// The line at fault, if it is one.
     var line: Int?
-    /// Where the refused chunk begins.
+    /// The first line of the refused chunk.
     var firstLine: Int
     var isKeyReused = false
     var isCorrectable = false
@@ -103,7 +103,7 @@ final class ImportStore: ImportTarget {
 struct ImportService: ImportTarget {
     /// Less than a request may have, which it takes with quotes and numbers.
     let bytesPerChunk: UInt64 = 2 << 20
-    /// It is not this command that fills the service's store.
+    /// Tells that this command does not fill the service's store.
     let isEmpty = false
 
     let connection: any Connection
@@ -111,7 +111,7 @@ struct ImportService: ImportTarget {
     let idField: String?
     /// Whether the lines lack the field of the ID, as those that a map made do.
     let sendsIDs: Bool
-    /// How the service reads the times of lines.
+    /// The service's form of the times of lines.
     let times: ImportTimes
 
     func prepare() -> AppendBuilder { AppendBuilder() }

@@ -34,7 +34,7 @@ final class InputBytes {
     private let file: InputFile
     private var zipped: Gunzip?
     private var isBegun = false
-    /// What was read to look at the first bytes, and not lent yet.
+    /// Bytes that were read to look at the first ones, and not lent yet.
     private var first: [UInt8] = []
 
     init(_ file: InputFile) { self.file = file }

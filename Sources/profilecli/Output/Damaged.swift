@@ -1,6 +1,6 @@
 internal import ProfileLog
 
-/// What the answers of a command say that could not be read.
+/// The damage that the answers of a command report.
 struct Damaged {
     /// The first ones, in words.
     private var shown: [String] = []
@@ -17,7 +17,7 @@ struct Damaged {
         }
     }
 
-    /// What is missing, in a sentence; nil if nothing is.
+    /// A sentence about the missing parts; nil if nothing is.
     var sentence: String? {
         if count == 0 { return nil }
         let more = count > UInt64(shown.count) ? " and \(Number.grouped(count - UInt64(shown.count))) more" : ""

@@ -75,7 +75,7 @@ enum Output {
 
     static func message(_ line: String) { try? write(Array(shown([line]).utf8), to: STDERR_FILENO) }
 
-    /// What an answer says of itself. The pages of one list may have the same note: it is printed once.
+    /// Prints an answer's note about itself. The pages of one list may have the same note: it is printed once.
     static func note(_ sentence: String) {
         if notes.withLock({ $0.insert(sentence).inserted }) { message(sentence.oneLine) }
     }
@@ -131,7 +131,7 @@ enum Reader {
     }
 }
 
-/// Where a long output goes: standard output, or a file that has its name only when it is complete.
+/// The file of a long output: standard output, or a file that has its name only when it is complete.
 struct OutputFile {
     let descriptor: Int32
     private let path: String?

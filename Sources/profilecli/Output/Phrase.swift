@@ -71,7 +71,7 @@ enum Phrase {
         return EventKind(name: name)?.words ?? name
     }
 
-    /// What an event (or a saved item) says: `played song  minutes=3`.
+    /// Describes the content of an event (or a saved item): `played song  minutes=3`.
     static func content(_ event: JSONObject) -> String {
         if event.flag("erased") { return "(erased)" }
         var parts: [String] = []
@@ -164,12 +164,12 @@ enum Phrase {
         ]
     }
 
-    /// Why an item is in an SDK's queue: one word, except where one would say too little.
+    /// Returns the reason why an item is in an SDK's queue: one word, except where one would say too little.
     static func why(_ why: AttributeValue) -> String {
         why.text == "handed" ? "handed, not sent yet: the next launch sends it" : why.cell
     }
 
-    /// What an SDK sent and what it keeps: `2 sent, 1 queued (the device is offline)`.
+    /// Describes what an SDK sent and what it keeps: `2 sent, 1 queued (the device is offline)`.
     static func queue(_ answer: JSONObject) -> String {
         let reason = answer["reason"].text.map { " (\($0))" } ?? ""
         return "\(answer["sent"].elements.count) sent, \(answer["queued"].cell) queued\(reason)"

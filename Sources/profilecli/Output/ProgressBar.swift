@@ -8,7 +8,7 @@ struct ProgressBar {
     private let isShown: Bool
     private var stage = ""
     private var begin: ContinuousClock.Instant
-    /// What was done when the stage began: work that goes on where it stopped.
+    /// The work that was done when the stage began: work that goes on where it stopped.
     private var doneBefore: UInt64 = 0
     private var lastDrawn: ContinuousClock.Instant?
     private(set) var isDrawn = false

@@ -2,7 +2,7 @@ internal import CWidth
 internal import Foundation
 internal import ProfileLog
 
-/// What the program may assume of where its output goes.
+/// Facts about the place where the output goes.
 enum Terminal {
     static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
     static var isError: Bool { isatty(STDERR_FILENO) == 1 }
@@ -42,7 +42,8 @@ enum Style: String {
         String.UnicodeScalarView((0..<16).compactMap { _ in Unicode.Scalar(UInt32.random(in: 0xFDD0...0xFDEF)) }))
 }
 
-/// How many columns of a terminal text takes: 2 for East Asian wide characters and emoji, 0 for combining characters.
+/// The number of columns of a terminal that a text takes: 2 for East Asian wide characters and emoji, 0 for combining
+/// characters.
 enum DisplayWidth {
     static func of(_ text: some StringProtocol) -> Int {
         text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.reduce(0) { $0 + of($1) }

@@ -11,7 +11,7 @@ internal import ProfileLog
 struct Timeline {
     private var events: [(at: Timestamp, place: String, what: What)] = []
 
-    /// What a row is about, in the order of the rows.
+    /// The subject of a row, in the order of the rows.
     private enum What: Int, CaseIterable {
         case identity, saved, launch, flush, logged, message, other
 
@@ -101,7 +101,7 @@ struct Timeline {
         return String(texts[0].prefix(10))
     }
 
-    /// What each mark means. Short enough for the narrowest terminal but for its last words.
+    /// The meaning of each mark. Short enough for the narrowest terminal but for its last words.
     private static let legend: String = {
         let counts = ["1", "2", "3-4", "5-8", "9-16", "more events in a column"]
         return zip(marks.dropFirst(), counts).map { "\($0) \($1)" }.joined(separator: "  ")

@@ -1,7 +1,7 @@
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// What an answer must say: a part of it, with the lines of the file that say so.
+/// The expectation of an answer: a part of it, with the lines of the file that say so.
 ///
 /// Of an object each named member is compared, and others are ignored; `null` means that there is no value. A list has
 /// the same elements in the same order; `{$contains: [...]}` has at least these, in this order. Numbers have the same
@@ -71,7 +71,7 @@ struct Difference: Sendable {
 extension Expected {
     private static let nothing = "(none)"
 
-    /// Where `actual` differs; nil is a member that is missing.
+    /// Returns the places at which `actual` differs; nil is a member that is missing.
     func differences(from actual: AttributeValue?, at place: String = "") -> [Difference] {
         switch form {
         case .value(let value): return Self.isSame(value, actual) ? [] : [difference(actual, place)]

@@ -8,9 +8,9 @@ struct Scenario: Sendable {
     /// The file as it was named.
     let file: String
     let name: String
-    /// What time it is at the first step; nil if the file does not say it.
+    /// The time at the first step; nil if the file does not say it.
     let start: Timestamp?
-    /// What the file says of the workspace; nil if nothing.
+    /// The file's field for the workspace; nil if nothing.
     let workspace: Workspace?
     let steps: [ScenarioStep]
 
@@ -25,11 +25,11 @@ struct ScenarioStep: Sendable {
     let kind: StepKind
     /// Of the file, from 1.
     let line: Int
-    /// What is sent, as members of the request.
+    /// The members of the request.
     fileprivate(set) var sent: [(member: String, value: AttributeValue)] = []
-    /// What the player reads, by the fields' names.
+    /// The fields that the player reads, by their names.
     fileprivate(set) var own: [String: AttributeValue] = [:]
-    /// What the answer must say; nil if nothing.
+    /// The expectation of the answer; nil if nothing.
     fileprivate(set) var expected: Expected?
 }
 

@@ -1,4 +1,4 @@
-/// What `profilecli scenario new` writes.
+/// The example that `profilecli scenario new` writes.
 enum ScenarioExample {
     static let text = """
         # A scenario: what happens to a simulated phone, step by step, and what must then be true.

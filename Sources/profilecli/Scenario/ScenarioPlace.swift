@@ -3,7 +3,7 @@ internal import ProfileLog
 internal import ProfileLogBrazeAPI
 internal import ProfileLogNativeAPI
 
-/// Where scenarios are played.
+/// The place where scenarios are played.
 enum ScenarioPlace: Sendable {
     /// A fresh store in a temporary folder, for each scenario.
     case temporary
@@ -86,7 +86,7 @@ extension ScenarioPlace {
     }
 }
 
-/// What answers the requests of a scenario, and the clock there.
+/// The connection for the requests of a scenario, and the clock there.
 struct ScenarioWorld: Sendable {
     let connection: any Connection
     /// The clock of a store in this process, and what sends there; those of a service are moved by requests.

@@ -2,15 +2,15 @@ internal import ProfileLog
 internal import ProfileLogBrazeAPI
 internal import ProfileLogNativeAPI
 
-/// How a scenario went.
+/// The result of a scenario.
 struct ScenarioResult: Sendable {
     let scenario: Scenario
     let elapsed: Duration
     /// Steps that were done.
     let played: Int
-    /// What a step did not do although it was accepted.
+    /// Effects that a step lacked although it was accepted.
     var warnings: [StepWarning] = []
-    /// What stopped it; nil if all is as expected.
+    /// The failure that stopped it; nil if all is as expected.
     let failure: StepFailure?
 }
 
@@ -21,7 +21,7 @@ struct StepWarning: Sendable {
     let message: String
 }
 
-/// Why a scenario stopped at a step.
+/// The reason why a scenario stopped at a step.
 struct StepFailure: Error {
     let line: Int
     let step: String

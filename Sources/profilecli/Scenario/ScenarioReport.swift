@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// How scenarios went, for people, for programs and for CI.
+/// The report about scenarios, for people, for programs and for CI.
 enum ScenarioReport {
     private static let mostDifferences = 20
 

@@ -42,7 +42,7 @@ enum ScenarioSchema {
         }
     }
 
-    /// What may come after a step's name: its fields, the value of its short form, or nothing.
+    /// Defines the fields after a step's name: its fields, the value of its short form, or nothing.
     private static func define(_ kind: StepKind, _ json: inout JSONWriter) {
         json.member("description", "\(kind.meaning)\n\n- \(kind.example)")
         var forms: [(inout JSONWriter) -> Void] = [
@@ -109,7 +109,7 @@ enum ScenarioSchema {
 }
 
 extension JSONWriter {
-    /// What a value may be: one of `forms`.
+    /// Returns the schema of a value with several forms: one of `forms`.
     fileprivate mutating func anyOf(_ forms: [(inout JSONWriter) -> Void]) {
         objects("anyOf", forms) { $1(&$0) }
     }

@@ -4,7 +4,7 @@ internal import ProfileLogNativeAPI
 
 /// A field of a step: what a file may say, and what becomes of it in the request.
 struct StepField: Sendable {
-    /// What a value must be.
+    /// The type of a value.
     enum Kind: Sendable {
         case text
         case flag
@@ -29,7 +29,7 @@ struct StepField: Sendable {
         case inAppSettings
         /// Definitions of in-app messages: a list.
         case inAppMessages
-        /// When the app makes the SDK: a mapping, or nothing.
+        /// The moment at which the app makes the SDK: a mapping, or nothing.
         case startup
         /// A content extension: a mapping, the name of its property list, or nothing.
         case contentExtension
@@ -41,11 +41,11 @@ struct StepField: Sendable {
         case workspace
     }
 
-    /// Where the value goes.
+    /// The role of the value.
     enum Role: Sendable {
         /// Into the request, as this member.
         case sent(String)
-        /// It is compared with this member of the answer.
+        /// Compares with this member of the answer.
         case expected(String)
         /// The player reads it.
         case own
@@ -55,7 +55,7 @@ struct StepField: Sendable {
     let kind: Kind
     let role: Role
     var isRequired = false
-    /// What it means, for the docs and for editors.
+    /// The meaning, for the docs and for editors.
     let meaning: String
 
     /// A field that is sent under its own name, or as `member`.
@@ -161,7 +161,7 @@ struct RequestTarget {
     /// Decoded.
     let query: [(name: String, value: String)]
 
-    /// Nil if `text` is not escaped as in a URL, or has more than a path and a query.
+    /// Returns nil if `text` is not escaped as in a URL, or has more than a path and a query.
     init?(_ text: String) {
         guard text.hasPrefix("/"), !text.hasPrefix("//"),
             let parts = URLComponents(string: text, encodingInvalidCharacters: false), parts.fragment == nil

@@ -40,7 +40,7 @@ extension StepKind {
 
     private static let kind = StepField.sent("kind", .choice(LaunchKind.allCases.map(\.name)), "How the app starts.")
 
-    /// What no history says, and `whatif` is told.
+    /// Conditions that no history records, and that `whatif` is told.
     private static let conditions: [StepField] = [
         "since", "until", "language", "numbers", "save_ms", "flush_ms", "crash_every", "crash_after", "unstored",
         "scenes", "update_every", "locked_every", "instance_missing_until", "sdk", "sdk_disabled", "blocklist", "stray",

@@ -5,7 +5,7 @@ internal import ProfileLogNativeAPI
 ///
 /// A new step is a new entry of `StepKind.all`: reader, player, schema and the check of the docs follow it.
 struct StepKind: Sendable {
-    /// What the player does.
+    /// The action of the player.
     enum Action: Sendable {
         /// Moves the clock.
         case wait
@@ -19,7 +19,7 @@ struct StepKind: Sendable {
     }
 
     let name: String
-    /// What happens, in one sentence.
+    /// The meaning, in one sentence.
     let meaning: String
     let action: Action
     let fields: [StepField]

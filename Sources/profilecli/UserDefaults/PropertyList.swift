@@ -13,7 +13,7 @@ enum PropertyList: Hashable {
     case dictionary([Name: PropertyList])
     /// A keyed archive's reference to one of its objects.
     case reference(Int)
-    /// What no profile can hold, in words.
+    /// A value that no profile can hold, in words.
     case other(String)
 
     /// The member `key` of a dictionary; nil if there is none, or if this is not a dictionary.
@@ -38,7 +38,7 @@ enum PropertyList: Hashable {
 // MARK: - As bytes
 
 extension PropertyList {
-    /// Why bytes are not a property list that can be used.
+    /// The reason why bytes are not a property list that can be used.
     struct Unreadable: Error {
         /// They begin as a property list of this format, and are cut or damaged; nil if they are in none.
         let format: String?
@@ -135,7 +135,7 @@ extension PropertyList {
 // MARK: - As JSON
 
 extension PropertyList {
-    /// Why a value cannot become another: a clause that shows no value.
+    /// The reason why a value cannot become another: a clause that shows no value.
     struct Misfit: Error {
         var clause: String
 

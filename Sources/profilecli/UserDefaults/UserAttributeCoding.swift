@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-/// How extensions code a user attribute as data, in the language that each is written in.
+/// The encoding of a user attribute as data, in the language that each extension is written in.
 ///
 /// | written by | coded as |
 /// |---|---|
@@ -51,7 +51,7 @@ enum UserAttributeCoding {
         return (attribute, values.first.flatMap { given($0.value) })
     }
 
-    /// What Swift calls a payload without a label.
+    /// Swift's name for a payload without a label.
     private static let payloadKey: Name = "_0"
 
     private static func given(_ payload: PropertyList) -> PropertyList? {
@@ -90,7 +90,7 @@ enum UserAttributeCoding {
     }
 }
 
-/// What Objective-C's `NSKeyedArchiver` writes: a list of objects that refer to each other by index.
+/// An archive as Objective-C's `NSKeyedArchiver` writes it: a list of objects that refer to each other by index.
 ///
 ///     {"$archiver": "NSKeyedArchiver", "$version": 100000, "$top": {"root": →1},
 ///      "$objects": ["$null", {"$class": →3, "userField": →2, "attributeType": 0}, "a@b", {"$classname": …}]}
@@ -102,7 +102,7 @@ struct KeyedArchive {
     private let objects: [PropertyList]
     let root: PropertyList
 
-    /// Nil if `list` is not a keyed archive.
+    /// Returns nil if `list` is not a keyed archive.
     init?(_ list: PropertyList) {
         guard case .array(let objects) = list[Self.objects],
             let root = list["$top"]?["root"].flatMap({ Self.object($0, objects) })

@@ -3,7 +3,7 @@ internal import Foundation
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// Whose preferences a file holds, of `import --user-defaults` and `export --user-defaults`.
+/// The owner of the preferences in a file, of `import --user-defaults` and `export --user-defaults`.
 struct AppGroupOptions: ParsableArguments {
     @Option(help: .init("With --user-defaults: the device (default: phone).", valueName: "id")) var device: String?
 
@@ -136,7 +136,7 @@ struct UserDefaultsExport {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
     }
 
-    /// What a file of this name holds apart from the three lists: it stays.
+    /// Returns the keys of a file of this name apart from the three lists: it stays.
     private func otherKeys() throws -> [Name: PropertyList] {
         guard isFileThere else { return [:] }
         if OutputFile.isStandardOutput(path) {

@@ -188,7 +188,7 @@ struct PendingLists {
     struct Item {
         var kind: PendingKind
         var index: Int
-        /// What the body of the request says apart from device, storage and user.
+        /// The content of the request's body apart from device, storage and user.
         var content: [AttributeValue.Member]
 
         /// Its place in the file: `pending_custom_events[2]`.
