@@ -2,8 +2,8 @@ internal import ProfileLog
 internal import ProfileLogRequests
 internal import Synchronization
 
-/// What the service counts and measures, in the text format of Prometheus; docs/service.md lists the names. No label
-/// holds what a client sent: paths are templates.
+/// The service's counts and measures, in the text format of Prometheus; docs/service.md lists the names. No label holds
+/// what a client sent: paths are templates.
 final class Metrics: Sendable {
     private struct Endpoint: Hashable {
         var method: String
@@ -11,7 +11,7 @@ final class Metrics: Sendable {
         var labels: String { "method=\"\(method)\",endpoint=\"\(template)\"" }
     }
 
-    /// How many answers had each status, and how long they took.
+    /// The number of answers with each status, and their durations.
     private struct Answers {
         var statuses: [Int: Int] = [:]
         var seconds = Histogram(bounds: Histogram.seconds)
@@ -116,7 +116,7 @@ final class Metrics: Sendable {
     }
 }
 
-/// How many values were at most as large as each bound.
+/// The number of values that were at most as large as each bound.
 private struct Histogram: Sendable {
     static let seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
     static let counts = [1.0, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000]

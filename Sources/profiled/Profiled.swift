@@ -35,7 +35,7 @@ struct Profiled: AsyncParsableCommand {
     }
 }
 
-/// What the service asks of the C library and of the system before it starts.
+/// Limits that the service sets in the C library and the system before it starts.
 enum ProcessLimits {
     /// Buffers of at least this size, in bytes, are memory maps of their own and return to the system when freed.
     private static let mappedBytes: Int32 = 256 << 10

@@ -9,7 +9,7 @@ struct StartFailure: Error, CustomStringConvertible {
 
     init(_ sentence: String, remedy: String) { (self.sentence, self.remedy) = (sentence, remedy) }
 
-    /// What `error`, from the store or from the socket, means.
+    /// Translates `error`, from the store or from the socket.
     init(_ error: any Error, host: String, port: Int) {
         switch error {
         case let failure as StartFailure: self = failure

@@ -112,7 +112,7 @@ extension HTTPField.Name {
     }
 }
 
-/// Why the service itself refuses a request, before the API sees it.
+/// The reason why the service itself refuses a request, before the API sees it.
 extension APIProblem {
     private static let close = (name: "Connection", value: "close")
 

@@ -58,7 +58,8 @@ final class BodyReader: Sendable {
 
     // MARK: - What a body may be
 
-    /// Why a body with these headers is not read; nil if it is. A coding without `chunked` at its end is not HTTP.
+    /// Returns the reason why a body with these headers is not read; nil if it is. A coding without `chunked` at its
+    /// end is not HTTP.
     private static func refusal(of asked: RequestHeaders) -> APIProblem? {
         let transfer = asked[.transferEncoding]?.lowercased() ?? "chunked"
         if transfer != "chunked", transfer.hasSuffix("chunked") { return .transferCoding }

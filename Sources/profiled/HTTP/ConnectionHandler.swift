@@ -29,7 +29,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var unanswered = 0
     private var unfinished = 0
     private var isInRequest = false
-    /// When the request that is arriving is given up.
+    /// The time at which the request that is arriving is given up.
     private var requestDeadline: NIODeadline?
     /// Looks at `requestDeadline`; a task for each request would cost more than most requests.
     private var requestWatch: Scheduled<Void>?

@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// What the inputs mean that several endpoints of the native API take, by their name: for the OpenAPI description.
+/// The meaning of inputs that several endpoints of the native API take, by their name: for the OpenAPI description.
 /// docs/api.md describes the others.
 enum InputWords {
     private static let moment =

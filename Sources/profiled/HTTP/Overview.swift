@@ -37,7 +37,7 @@ struct Overview: Sendable {
         return APIAnswer(200, ["status": "ok", "last_position": last])
     }
 
-    /// What is where. Where keys are needed, it tells nothing of the store.
+    /// Answers with a list of the endpoints. Where keys are needed, it tells nothing of the store.
     func answer(_ api: API) -> APIAnswer {
         let last = (try? api.log.lastPosition().rawValue).map { AttributeValue($0) } ?? .null
         let paths =

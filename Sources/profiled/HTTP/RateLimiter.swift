@@ -4,8 +4,8 @@ internal import ProfileLog
 internal import ProfileLogRequests
 internal import Synchronization
 
-/// How often endpoints may be asked: `REQUESTS/SECONDS` for `/users/track`, `PATH=REQUESTS/SECONDS` for any other, and
-/// `PATH,PATH=REQUESTS/SECONDS` for several together.
+/// The limit on requests to some endpoints: `REQUESTS/SECONDS` for `/users/track`, `PATH=REQUESTS/SECONDS` for any
+/// other, and `PATH,PATH=REQUESTS/SECONDS` for several together.
 struct RateLimit: ExpressibleByArgument, Sendable {
     let paths: [String]
     let requests: Int
@@ -36,7 +36,7 @@ final class RateLimiter: Sendable {
         let remaining: Int
         /// Whole seconds until the window ends, at least 1.
         let seconds: Int
-        /// When the window is over, in whole seconds since 1970 UTC: the same in all of its answers.
+        /// The time at which the window is over, in whole seconds since 1970 UTC: the same in all of its answers.
         let reset: Int64
         let isOver: Bool
 
@@ -81,7 +81,7 @@ final class RateLimiter: Sendable {
     /// The headers for a request without a valid key, if `path` has a limit: there, and empty, as Braze sends them.
     func emptyHeaders(_ path: String) -> [HTTPField] { places[path] == nil ? [] : Self.headers("", "", "") }
 
-    /// What is left of the strictest limit of `path`; nil if it has none. If `counting`, counts an allowed request
+    /// Returns the rest of the strictest limit of `path`; nil if it has none. If `counting`, counts an allowed request
     /// first.
     func rest(_ path: String, counting: Bool = false) -> Rest? {
         guard let places = places[path] else { return nil }

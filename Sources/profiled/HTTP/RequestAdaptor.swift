@@ -46,7 +46,7 @@ final class RequestAdaptor: Sendable {
         let reads: Reads
         /// Headers of the response that are known before there is an answer.
         var headers: [HTTPField]
-        /// What went wrong, in one word.
+        /// The error, in one word.
         var code: String?
 
         mutating func response(_ answer: APIAnswer) throws(APIProblem) -> Response {

@@ -19,11 +19,11 @@ enum OwnPath: String, CaseIterable, Sendable {
         }
     }
 
-    /// What a key must be allowed; nil for what tells nothing of the store.
+    /// The permission that a key needs; nil for what tells nothing of the store.
     var permission: String? { self == .metrics ? "metrics" : nil }
 }
 
-/// What a request asks for, by its method and path.
+/// The endpoint of a request, by its method and path.
 enum Route {
     case own(OwnPath)
     case endpoint(Endpoint)

@@ -2,7 +2,7 @@ internal import ProfileLog
 
 /// A key as its owner sends it: `plk_`, 8 hexadecimal digits of its ID, `_`, and 64 of its secret.
 struct APIKey {
-    /// What finds the key in the file. It is not secret.
+    /// The ID that finds the key in the file. It is not secret.
     let id: String
     /// 256 random bits in hexadecimal.
     private let secret: String
@@ -26,8 +26,8 @@ struct APIKey {
         secret = String(decoding: parts[2], as: UTF8.self)
     }
 
-    /// What the file keeps of the secret. One round of SHA-256 is enough: 256 random bits cannot be guessed. The salt
-    /// hides that two files hold the same key.
+    /// The digest of the secret. One round of SHA-256 is enough: 256 random bits cannot be guessed. The salt hides that
+    /// two files hold the same key.
     func digest(salt: [UInt8]) -> [UInt8] { SHA256.hash(salt + Array(secret.utf8)) }
 
     static func randomBytes(_ count: Int) -> [UInt8] {
@@ -41,9 +41,9 @@ struct StoredKey: Codable, Sendable {
     /// The eight digits by which a key names itself.
     var id: String
     var name: String
-    /// When it was made, as in RFC 3339.
+    /// The time at which it was made, as in RFC 3339.
     var created: String
-    /// What it may do: names of permissions, or `all`.
+    /// The permissions: names of permissions, or `all`.
     var permissions: [String]
     var salt: String
     /// SHA-256 of salt and secret, in hexadecimal.

@@ -6,8 +6,8 @@ struct Access: Sendable {
 
     // MARK: - Keys
 
-    /// Nil if a request with this header may do what `permission` names; else why not. `olderKey` is the key of a
-    /// client that sends it as Braze's clients once did.
+    /// Returns nil if a request with this header may do what `permission` names; else why not. `olderKey` is the key of
+    /// a client that sends it as Braze's clients once did.
     func refusal(_ authorization: String?, olderKey: String? = nil, permission: String, isNative: Bool) -> APIProblem? {
         guard keys.isClosed else { return nil }
         let text = Self.bearer(authorization) ?? (Self.mayBeOlder(authorization, isNative: isNative) ? olderKey : nil)

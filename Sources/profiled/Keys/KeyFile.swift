@@ -16,7 +16,7 @@ struct KeyFile: Sendable {
         try status() != nil
     }
 
-    /// Which version of the file it is: every change gives other numbers.
+    /// The version of the file: every change gives other numbers.
     struct Stamp: Equatable {
         var inode: UInt64
         var seconds: Int

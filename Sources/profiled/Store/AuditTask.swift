@@ -12,7 +12,7 @@ struct AuditTask: Service {
     /// The rest takes so many times as long as the work: 2 % of a core, less while events come.
     private static let rest = 49
     private static let restUnderLoad = 199
-    /// How often to look for new events after a complete round.
+    /// The time between two looks for new events after a complete round.
     private static let interval = Duration.seconds(5)
 
     func run() async throws {

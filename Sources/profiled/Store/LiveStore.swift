@@ -50,8 +50,8 @@ final class LiveStore: Sendable {
     /// The API of the store as it is now. A request keeps the one that it began with.
     var api: API { state.withLock { $0.api } }
 
-    /// Why the store cannot be written or read; nil while it can. After a failed write it refuses all others, until the
-    /// service is started again, or the store is replaced.
+    /// The reason why the store cannot be written or read; nil while it can. After a failed write it refuses all
+    /// others, until the service is started again, or the store is replaced.
     var failure: StorageError? {
         if let refusal = api.log.writeRefusal { return refusal }
         do {

@@ -9,8 +9,8 @@ struct ScheduledSends: Service {
     let store: LiveStore
     let logger: Logger
 
-    /// How long it sleeps at most. A request may become due earlier than what it knew of: another process of the store
-    /// may schedule one, or a test replace the store.
+    /// The longest sleep. A request may become due earlier than what it knew of: another process of the store may
+    /// schedule one, or a test replace the store.
     private static let longestSleep = Duration.seconds(1)
 
     func run() async throws {
