@@ -1,7 +1,7 @@
 import ProfileLog
 
-/// How long a device takes to match an event against its in-app messages: 1,000 devices with 100 messages each, whose
-/// conditions are compiled once for all.
+/// The time that a device takes to match an event against its in-app messages: 1,000 devices with 100 messages each,
+/// whose conditions are compiled once for all.
 ///
 /// `profilelog-crashchild match - EVENTS` prints one line of JSON.
 enum MatchRun {

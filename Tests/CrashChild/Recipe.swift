@@ -60,7 +60,7 @@ struct Recipe {
         return try builder.finish(idempotencyKey: key, note: Array(tag.utf8))
     }
 
-    /// What the stored events must hold, as one number (FNV-1a).
+    /// The fingerprint of the stored events, as one number (FNV-1a).
     var fingerprint: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for item in items {

@@ -20,7 +20,7 @@ struct DoorTests {
         var testDescription: String { rawValue }
         var needsMount: Bool { [.folderMount, .fileMount, .overlay, .overlayUpper].contains(self) }
 
-        /// What the second program meets.
+        /// The condition that the second program meets.
         var leads: Lead {
             switch self {
             case .samePath, .relativePath, .parentPath, .folderLink, .folderMount: .toTheStore

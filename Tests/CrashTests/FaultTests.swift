@@ -173,7 +173,7 @@ private struct FaultRun {
         return (end, Answers(scratch.lines(said)))
     }
 
-    /// How many calls come before the store is open.
+    /// The number of calls before the store is open.
     private static let callsOfOpening = Result {
         let run = try FaultRun(.kill)
         let opened = try (1...20).first { call in

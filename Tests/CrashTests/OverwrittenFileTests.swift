@@ -110,8 +110,8 @@ struct OverwrittenFileTests {
         #expect(problems == [])
     }
 
-    /// What happens while appends are on their way may come before or after each of them. But after the first refusal
-    /// nothing is acknowledged, a mixed file is found by a check, and an emptied lock file loses nothing.
+    /// Runs steps that may come before or after each append on its way. But after the first refusal nothing is
+    /// acknowledged, a mixed file is found by a check, and an emptied lock file loses nothing.
     @Test("While appends are on their way", arguments: atOnceChanges, 0..<(Thoroughness.isFull ? 5 : 1))
     func atOnce(change: Change, round: Int) async throws {
         let problems = try await onOwnThread { () throws -> [String] in

@@ -3,7 +3,7 @@ import ProfileLog
 import TestSupport
 import Testing
 
-/// What another process committed may not be on the disk yet: it may have died before its last sync.
+/// Commits of another process may not be on the disk yet: it may have died before its last sync.
 ///
 ///     first    commits an append ─ dies, or not
 ///     second                          is sent the same: finds it, syncs, acknowledges
@@ -17,8 +17,8 @@ struct RepetitionSyncTests {
         shim = try Shim.faults()
     }
 
-    /// What two processes answer to one append: first the one, then, under `environment`, the other, again and again;
-    /// and how many calls that one had made before it was asked.
+    /// Returns the answers of two processes to one append: first the one, then, under `environment`, the other, again
+    /// and again; and how many calls that one had made before it was asked.
     private func ask(times: Int, _ environment: [String: String]) throws -> (answers: [String], callsBefore: Int) {
         var answers: [String] = []
         let children = try [[:], environment].map { environment in

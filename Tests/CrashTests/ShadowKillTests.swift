@@ -67,8 +67,8 @@ struct ShadowKillTests {
         return problems
     }
 
-    /// How often event a occurred, by the states of the first users in one view: one number if these are of one
-    /// generation.
+    /// Returns the number of times that event a occurred, by the states of the first users in one view: one number if
+    /// these are of one generation.
     private static func counts(_ log: EventLog) throws -> Set<UInt64> {
         try log.withView { view in
             var counts: Set<UInt64> = []

@@ -1,6 +1,6 @@
 import ProfileLog
 
-/// What a user paid, in cents by currency.
+/// The sum that a user paid, in cents by currency.
 enum Spending: Projection {
     static let name = "spending"
     static let revision: UInt32 = 1

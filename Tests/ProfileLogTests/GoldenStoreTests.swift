@@ -47,7 +47,7 @@ struct GoldenStoreTests {
         .objectsUpdate([.init(match: match, object: [.init("v", .int(2))])], merging: false), .objectsRemove([match]),
     ]
 
-    /// What callers gave the log, in this order.
+    /// The appends of callers, in this order.
     private static let given: [(user: UserID, event: ProfileEvent, context: EventContext)] =
         [
             (

@@ -232,7 +232,7 @@ private struct ModelRun {
         #expect(actual == expected, "\(user)")
     }
 
-    /// What is saved and logged.
+    /// The kinds of saved and logged items.
     private static let kinds: Set<EventKind> = [
         .customEventSaved, .customAttributesSaved, .userAttributeSaved, .customEventLogged, .customAttributesChanged,
         .userAttributesChanged, .purchaseLogged,

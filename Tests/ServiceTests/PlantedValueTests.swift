@@ -31,8 +31,8 @@ struct PlantedValueTests {
         "\"\(word)\\ud800\"",
     ]
 
-    /// What a field holds in a request that is in order, where its kind does not tell. Objects have each of their
-    /// members replaced in turn.
+    /// Sample values of fields in a valid request, where the kind does not tell. Objects have each of their members
+    /// replaced in turn.
     private static let samples: [String: String] = [
         "attribute": #""first_name""#, "currency": #""EUR""#, "user": #""u""#, "app_group": #""group.app""#,
         "kind": #""cold""#, "time": #""2026-01-01T00:00:00Z""#, "source": #""rest""#, "request_policy": #""manual""#,

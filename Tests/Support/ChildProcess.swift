@@ -10,10 +10,10 @@ internal import Synchronization
 public final class ChildProcess: Sendable {
     /// The process's number.
     private let id: pid_t
-    /// How it ended, if that is known already.
+    /// The end, if it is known already.
     private let known = Mutex<Int32?>(nil)
 
-    /// What a standard stream of the process is connected with.
+    /// The other end of a standard stream of the process.
     public enum Stream: Sendable {
         /// The same as that of the tests.
         case inherited
@@ -24,7 +24,7 @@ public final class ChildProcess: Sendable {
         case descriptor(Int32)
     }
 
-    /// Why a process could not be started, as a number of `errno`.
+    /// The reason why a process could not be started, as a number of `errno`.
     public struct CannotStart: Error {
         /// The number.
         public let code: Int32

@@ -8,9 +8,9 @@ public struct Shim: Sendable {
     /// The compiled library.
     public let library: String
 
-    /// Why a library could not be compiled.
+    /// The reason why a library could not be compiled.
     public struct CannotCompile: Error {
-        /// What to do about it.
+        /// The advice.
         public let advice: String
     }
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where tests keep their stores and files.
+/// Folders for the stores and files of tests.
 public enum TestFolders {
     /// The path of a new folder whose name begins with `prefix`. The folder is not made.
     public static func new(_ prefix: String) -> URL { parent.appending(path: "\(prefix)-\(UUID().uuidString)") }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// How many seeds, rounds and steps the random tests run: few in `make test`, all in `make test-long`.
+/// The number of seeds, rounds and steps that the random tests run: few in `make test`, all in `make test-long`.
 ///
 /// Both forms check the same. `PROFILELOG_TESTS=long` asks for the full form; `PROFILELOG_SEED=17` runs that seed
 /// alone.

@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 import ProfileLog
 
-/// What HTTP and the parser alone cost: a service that is set up as `profiled` is, reads and parses each body, and
+/// The cost of HTTP and the parser alone: a service that is set up as `profiled` is, reads and parses each body, and
 /// stores nothing.
 @main
 struct Baseline: AsyncParsableCommand {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A value means the same on every road into a store")
 struct AllRoadsTests {
-    /// What is logged of the user `u`, one after the other: the API's kind with its members.
+    /// The log requests of the user `u`, one after the other: the API's kind with its members.
     private static let good: [(kind: String, body: String)] = [
         ("attributes", #"{"attributes":{"a":1}}"#),
         ("attributes", #"{"attributes":{"a":{"inc":2}}}"#),
@@ -167,7 +167,7 @@ struct AllRoadsTests {
         return try cli.shell(script, [file, url]).output
     }
 
-    /// What is stored: the content of each event, in order.
+    /// Returns the stored content: the content of each event, in order.
     private static func content(_ cli: CLI) throws -> [String] {
         let kept: Set<Name> = [
             "kind", "attributes", "name", "properties", "attribute", "value", "product", "currency", "price",

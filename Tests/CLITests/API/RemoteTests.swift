@@ -15,7 +15,7 @@ struct RemoteTests {
         var environment: [String: String] { ["PROFILELOG_URL": url, "PROFILELOG_STORE": ""] }
         private let process: ChildProcess
         private let errors: URL
-        /// What it has written to standard error.
+        /// The text of its standard error.
         var log: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
 
         init(_ cli: CLI, _ arguments: String...) throws {

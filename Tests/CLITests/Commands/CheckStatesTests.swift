@@ -9,7 +9,7 @@ struct CheckStatesTests {
 
     init() throws { cli = try CLI() }
 
-    /// What may be wrong with a row.
+    /// An error in a row.
     enum Damage: CaseIterable {
         /// A flipped bit.
         case checksum

@@ -18,7 +18,7 @@ struct ImportedKeyTests {
         try cli.succeed("log", "purchase", "ana", "p", "--price", "2.5", "--currency", "EUR", "--key", "k-4")
     }
 
-    /// What an import takes of an export.
+    /// The kinds of an export that an import takes.
     private static let kinds = [
         "customEventLogged", "customAttributesChanged", "purchaseLogged", "customEventSaved",
     ]

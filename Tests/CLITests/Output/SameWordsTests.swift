@@ -3,7 +3,7 @@ import ProfileLog
 import TestSupport
 import Testing
 
-/// What is refused, lost, queued, left or dropped is said to people as it is to programs.
+/// Refused, lost, queued, waiting and dropped items are named to people as they are to programs.
 @Suite("Every human line says what JSON says")
 struct SameWordsTests {
     /// Commands that set a store up, and the one that is looked at.

@@ -29,7 +29,7 @@ struct ScenarioTests {
         }
     }
 
-    /// What the table of steps says, by the schema: each step with its description and its fields.
+    /// Reads the fields of steps from the table, by the schema: each step with its description and its fields.
     private func steps() throws -> [(name: String, description: String, fields: [String])] {
         let schema = try JSON.parse(Array(cli.succeed("scenario", "schema").output.utf8))
         guard case .object(let definitions)? = schema["definitions"] else { return [] }

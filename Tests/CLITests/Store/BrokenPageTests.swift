@@ -31,12 +31,12 @@ struct BrokenPageTests {
         try broken.write(to: cli.file)
     }
 
-    /// What a page may hold after a fault of the disk.
+    /// The content of a page after a fault of the disk.
     enum Garbage: CaseIterable {
         case zeros, ones, random
         /// Random bytes that call themselves a leaf with some rows: LMDB believes them.
         case leaf
-        /// What the page before it holds: a write that went to the wrong place.
+        /// The content of the page before it: a write that went to the wrong place.
         case neighbour
 
         func bytes(_ page: Int, of file: Data) -> Data {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The name of a new file is on the disk")
 struct FolderSyncTests {
-    /// What becomes of the syncs of the store's folder, from number `FROM` on: the error `SYNC`, or, with `kill`, the
+    /// The outcome of the syncs of the store's folder, from number `FROM` on: the error `SYNC`, or, with `kill`, the
     /// end of the process.
     private static let source = """
         #define _GNU_SOURCE
@@ -41,7 +41,7 @@ struct FolderSyncTests {
         try cli.run(arguments, environment: faults.environment(["SYNC": fate, "FROM": "\(from)"]))
     }
 
-    /// What a failed sync of the folder is told as.
+    /// Expects the error of a failed sync of the folder.
     private func expectRefusal(_ outcome: CLI.Outcome, _ location: SourceLocation = #_sourceLocation) {
         #expect(outcome.status == 1 && outcome.output.isEmpty, "\(outcome)", sourceLocation: location)
         #expect(outcome.errors.contains("sync of its folder failed"), "\(outcome)", sourceLocation: location)

@@ -11,7 +11,7 @@ final class CLI: Sendable {
     /// The file of that store.
     var file: URL { folder.appending(path: "store/data.mdb") }
 
-    /// What a run left.
+    /// The outcome of a run.
     struct Outcome: Sendable {
         let status: Int32
         let output: String

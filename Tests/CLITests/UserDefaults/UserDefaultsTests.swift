@@ -11,7 +11,7 @@ struct UserDefaultsTests {
         fixtures.appending(path: "group.com.company.\(name).plist").path
     }
 
-    /// What waits, an item a line, without times, positions, keys and processes.
+    /// Returns the waiting items, one a line, without times, positions, keys and processes.
     private func pending(_ cli: CLI, _ arguments: String...) throws -> [String] {
         let outcome = try cli.run(["pending", "--format", "json"] + arguments)
         #expect(outcome.status == 0, "\(outcome.errors)")

@@ -1,6 +1,6 @@
 import ProfileLog
 
-/// What a child said before its end, line by line.
+/// The lines of a child before its end.
 struct Answers: Sendable {
     struct Receipt: Sendable, Hashable {
         let name: String
@@ -20,7 +20,7 @@ struct Answers: Sendable {
     /// Appends that were refused or whose outcome is unknown, with the reason.
     private(set) var refused: [(name: String, reason: String)] = []
     private(set) var unknown: [(name: String, reason: String)] = []
-    /// How each commit was answered, in turn.
+    /// The answers to the commits, in turn.
     private(set) var order: [Outcome] = []
     private(set) var tried: [String] = []
     private(set) var complaints: [String] = []

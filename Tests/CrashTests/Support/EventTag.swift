@@ -1,6 +1,7 @@
 import ProfileLog
 
-/// What the child process writes into each of its events: to which append it belongs, and which of how many it is.
+/// The tag that the child process writes into each of its events: to which append it belongs, and which of how many it
+/// is.
 struct EventTag: Hashable, Sendable {
     /// `ROUND.APPEND`
     let append: String
@@ -41,7 +42,7 @@ extension RecordedEvent {
     }
 }
 
-/// What tagged events hold, as one number (FNV-1a), as the child says it with its receipts.
+/// Returns the fingerprint of tagged events, as one number (FNV-1a), as the child prints it with its receipts.
 func fingerprint(_ events: [RecordedEvent]) -> String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for event in events {

@@ -29,7 +29,7 @@ struct TableDump: Equatable {
         }
     }
 
-    /// Where two dumps differ first, table by table.
+    /// Returns the first differences of two dumps, table by table.
     func differences(from other: TableDump) -> [String] {
         tables.keys.sorted().compactMap { name in
             let (left, right) = (tables[name] ?? [], other.tables[name] ?? [])

@@ -9,7 +9,7 @@ struct MergedDatesTests {
 
     private func date(_ text: String) throws -> AttributeValue { .date(try #require(OccurredAt(iso8601: text))) }
 
-    /// What the target has after `first` and `second` are merged, and which event set it.
+    /// Returns the target's values after `first` and `second` are merged, and the event that set each.
     private func merged(
         _ attribute: StandardAttribute, _ first: AttributeValue?, into second: AttributeValue?
     ) throws -> ProfileView.Field? {

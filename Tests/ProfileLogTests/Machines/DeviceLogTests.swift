@@ -196,7 +196,7 @@ struct DeviceLogTests {
         try expectWhole(log)
     }
 
-    /// When the caches are written before a user comes to the device.
+    /// The moment at which the caches are written before a user comes to the device.
     enum Writing: CaseIterable { case never, beforeMerges, betweenMerges, behindMerges }
 
     @Test(

@@ -55,7 +55,7 @@ extension MachineRun {
         return position
     }
 
-    /// What happens to the pushes of the device; nil if it is refused, else the steps that it made.
+    /// Plays an input of the device's pushes; nil if it is refused, else the steps that it made.
     @discardableResult
     mutating func push(_ intent: PushIntent, _ device: Name = "d") -> [MessageStep]? {
         let state = devices[device] ?? DeviceState()

@@ -7,12 +7,12 @@ import Testing
 /// Devices without a log: what the machine decides is folded back into their states at once, as the log does with
 /// records.
 struct MachineRun {
-    /// Where each saved item is.
+    /// The place of each saved item.
     enum Place: Hashable { case waiting, queued, delivered, rejected, discarded }
 
     private(set) var devices: [Name: DeviceState] = [:]
     private(set) var items: [UInt64: Place] = [:]
-    /// Whose each item was when it was saved, and to whom it went.
+    /// The user of each item when it was saved, and the user to whom it went.
     private(set) var savedBy: [UInt64: UInt64] = [:]
     private(set) var versions: [UInt64: UInt64] = [:]
     private(set) var identities: [UInt64: [UserID]] = [:]
@@ -22,7 +22,7 @@ struct MachineRun {
     private(set) var events: [(position: UInt64, device: Name, user: UInt64, event: ProfileEvent)] = []
     private var users: UInt64 = 0
     private var lists: [UInt64: PendingKind] = [:]
-    /// What each launch handed over last of each user's: nothing comes after a later list or a later item.
+    /// The last item of each user in each launch's flush: nothing comes after a later list or a later item.
     private var lastHanded: [UInt64: [UInt64: (PendingKind, UInt64)]] = [:]
     private var numbers = NumberedNames()
     var now: Int64 = 1_800_000_000_000_000

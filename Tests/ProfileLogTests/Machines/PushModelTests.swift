@@ -103,8 +103,8 @@ struct PushModelTests {
         for (device, state) in run.devices { expectStored(state.status, "seed \(seed), \(device)") }
     }
 
-    /// How often the push should have been captured: when it reached an app without the SDK, and no reason says why it
-    /// was not.
+    /// Returns the number of times that the push should have been captured: when it reached an app without the SDK, and
+    /// no reason says why it was not.
     private static func captured(_ run: MachineRun, _ origin: UInt64) -> Int {
         var hasInstance = true
         var count = 0

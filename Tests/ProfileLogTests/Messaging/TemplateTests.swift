@@ -351,7 +351,7 @@ struct TemplateTests {
         #expect(throws: Never.self) { try template.render(Self.ana.context(budget: budget)) }
     }
 
-    /// Why `text` cannot be rendered.
+    /// Returns the reason why `text` cannot be rendered.
     private static func fault(of text: String) -> String? {
         do {
             _ = try rendered(text)

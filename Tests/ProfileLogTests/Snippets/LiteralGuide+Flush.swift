@@ -200,7 +200,7 @@ extension LiteralGuide {
 }
 
 extension SavedContent {
-    /// What the SDK takes of it; nil if it takes nothing.
+    /// Returns the part of it that the SDK takes; nil if it takes nothing.
     func accepted(isEnabled: Bool, _ conditions: PublishedConditions) -> SavedContent? {
         var call = PublishedContent(self, PublishedPolicy([.refusalIgnored], conditions))
         call.callSDK(isEnabled: isEnabled)

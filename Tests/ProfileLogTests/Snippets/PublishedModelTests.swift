@@ -60,7 +60,7 @@ struct PublishedModelTests {
 }
 
 extension Fault {
-    /// What the fault can do to an item.
+    /// The possible effects of the fault on an item.
     fileprivate var effects: [FaultEffect] {
         switch self {
         case .eventSavedAsAttributes: [.lost, .doubled, .becameAttributes, .delayed]

@@ -3,8 +3,7 @@ import Testing
 
 @testable import ProfileLogGuide
 
-/// What happens on one device, told in order: each save is item 1, 2, 3 …, and each happening is a second after the
-/// last.
+/// The story of one device, told in order: each save is item 1, 2, 3 …, and each happening is a second after the last.
 ///
 /// `story(.noUserStored).saves(.event("a")).launches(user: 2).then { #expect($0.effects(of: 1) == [.wrongUser]) }`
 struct PublishedStory {
@@ -80,7 +79,7 @@ struct Delivery {
     let content: SavedContent
 }
 
-/// How a story ended, for expectations to read.
+/// The end of a story, for expectations to read.
 struct PublishedEnd {
     private(set) var deliveries: [Delivery] = []
     private(set) var outcomes: [UInt64: PublishedOutcome] = [:]
@@ -113,7 +112,7 @@ struct PublishedEnd {
     func deviations(of item: UInt64) -> [Deviation] { outcomes[item]?.deviations ?? [] }
     func effects(of item: UInt64) -> Set<FaultEffect> { Set(deviations(of: item).map(\.effect)) }
     func faults(of item: UInt64) -> Set<Int> { Set(deviations(of: item).map(\.fault.number)) }
-    /// What the SDK was given of the item, call by call.
+    /// Returns the calls of the SDK for the item, one by one.
     func given(_ item: UInt64) -> [SavedContent] {
         deliveries.filter { $0.item.rawValue == item }.map(\.content)
     }

@@ -33,7 +33,7 @@ struct TagManagerTests {
             self.init(fixed.compactMap { key, value in value.map { .init(key, .fixed($0)) } }, quirks)
         }
 
-        /// What the tag does when the app logs `played song`.
+        /// Runs the tag on the event `played song` of the app.
         func when(
             _ parameters: [Name: AttributeValue] = [:], encodings: [Name: NumberEncoding] = [:]
         ) throws -> TagOutcome {

@@ -38,7 +38,7 @@ struct AddressCacheTests {
         try (0..<10).map { user in try log.find(name(user)).map { try log.history(of: $0.number) } ?? [] }
     }
 
-    /// How many of the records have a known address.
+    /// Returns the number of records with a known address.
     private func known(_ log: EventLog) throws -> Int {
         try log.withView { view in
             try (1...view.last).count { position in

@@ -44,7 +44,7 @@ struct PreloadTests {
         return try EventLog(path: folder.path, options: .small(clock, indexLag: 4_096))
     }
 
-    /// Which part of the file is in memory.
+    /// Returns the part of the file that is in memory.
     private func share() throws -> Double {
         let descriptor = open(file, O_RDONLY)
         defer { close(descriptor) }

@@ -20,7 +20,7 @@ struct ShortFileTests {
 
     private func cut(to bytes: UInt64) throws { try #require(truncate(file, off_t(bytes)) == 0) }
 
-    /// How many pages the closed store's file lacks, and how many bytes it has.
+    /// Returns the number of pages that the closed store's file lacks, and the number of its bytes.
     private func fill(_ work: (EventLog) throws -> Void) throws -> (missing: Int, bytes: UInt64) {
         var log: EventLog? = try open()
         let missing = try log.map { log in
@@ -159,10 +159,10 @@ struct ShortFileTests {
         data.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
     }
 
-    /// Where the meta page that was written last begins.
+    /// Returns the offset of the meta page that was written last.
     private func newest(_ data: Data) -> Int { number(data, 144) > number(data, 4096 + 144) ? 0 : 4096 }
 
-    /// Where a meta page has what it says of the two trees.
+    /// Offsets of the two trees in a meta page.
     private enum Meta {
         static let (branchesOfFreePages, valuePagesOfFreePages) = (48, 64)
         static let (rootOfFreePages, rootOfTables) = (80, 128)

@@ -167,7 +167,7 @@ struct FoldedProfile {
         view.attributes.first { $0.name.text == attribute.name }
     }
 
-    /// How often, first and last, and the position of the last that was counted.
+    /// The count, first and last, and the position of the last that was counted.
     struct Counted: Equatable {
         var count: UInt64
         var first: Int64

@@ -94,12 +94,12 @@ extension Happening {
         Happening(event: .queued(.customEventLogged(CustomEvent(name: name)))).onDevice
     }
 
-    /// What was queued at `positions` takes effect.
+    /// Lets items queued at `positions` take effect.
     static func sent(_ positions: UInt64...) -> Happening {
         Happening(event: .dataSent(positions.map(Position.init(rawValue:)))).onDevice
     }
 
-    /// What was saved at `positions` takes effect in this order; what was saved at `rejected` never will.
+    /// Lets items saved at `positions` take effect in this order; what was saved at `rejected` never will.
     static func flushed(_ positions: UInt64..., rejecting rejected: UInt64...) -> Happening {
         let rejections = rejected.map { Flush.Rejection(position: Position(rawValue: $0), reason: "a test") }
         return Happening(

@@ -1,21 +1,21 @@
 import ProfileLog
 
-/// What a log must answer, computed in the most obvious way from plain dictionaries; it shares no fold code with the
-/// library.
+/// A model of a log's answers, computed in the most obvious way from plain dictionaries; it shares no fold code with
+/// the library.
 struct NaiveModel {
     struct Profile: Equatable {
         var version = 0
         var attributes: [Name: AttributeValue] = [:]
         var standard: [Name: AttributeValue] = [:]
         var events: [Name: Int] = [:]
-        /// When each event happened first and last.
+        /// The time at which each event happened first and last.
         var times: [Name: ClosedRange<Int64>] = [:]
         var bought: [Name: Int] = [:]
         var revenue: [Name: Double] = [:]
         var launches = 0
         /// Positions of the events that set the attributes, of both sorts.
         var setAt: [Name: Int] = [:]
-        /// What was saved and logged, in order.
+        /// The saved and logged items, in order.
         var history: [ProfileEvent] = []
     }
 

@@ -1,7 +1,7 @@
 import ProfileLog
 
-/// What custom attributes and events a naive fold gives of a history: of whole numbers that are set and incremented,
-/// and of events that are saved, logged, flushed and discarded, through merges.
+/// The custom attributes and events that a naive fold gives of a history: of whole numbers that are set and
+/// incremented, and of events that are saved, logged, flushed and discarded, through merges.
 struct PastModel: Equatable {
     var values: [Name: AttributeValue] = [:]
     var events: [Name: UInt64] = [:]

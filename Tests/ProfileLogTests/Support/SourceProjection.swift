@@ -2,7 +2,7 @@ import ProfileLog
 
 /// Counts a user's events by source.
 enum SourceProjection: Projection {
-    /// How many events came from each source.
+    /// The number of events from each source.
     struct State: Hashable, Sendable {
         /// The counts; a source without events has no entry.
         var counts: [EventSource: UInt64] = [:]

@@ -8,7 +8,7 @@ struct VoidStory {
     let log: EventLog
     private let clock: TestClock
     private var random: SeededGenerator
-    /// What may be voided, by its position, and whether it is void.
+    /// The facts that may be voided, by position, and whether each is void.
     private(set) var facts: [Position: Bool] = [:]
     private let mayErase: Bool
 

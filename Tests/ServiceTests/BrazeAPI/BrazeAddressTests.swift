@@ -7,8 +7,8 @@ struct BrazeAddressTests {
     private static let mail = #""email":"s@x.example""#
     private static let phone = #""phone":"+49301234567""#
 
-    /// What was tracked before, an object, and who has `hit` afterwards: an external ID, an alias's name, or nil for a
-    /// new profile.
+    /// The objects tracked before, one object, and the user who has `hit` afterwards: an external ID, an alias's name,
+    /// or nil for a new profile.
     static let means: [([String], String, String?)] = [
         ([Wire.user("a", mail)], mail, "a"),
         ([Wire.user("a", mail)], #""email":"S@X.Example""#, "a"),

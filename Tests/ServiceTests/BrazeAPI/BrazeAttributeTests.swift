@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Attributes over the REST API")
 struct BrazeAttributeTests {
-    /// What is sent for attribute `x`, one object after the other, and what the export shows then; nil if there is
-    /// nothing.
+    /// The objects sent for attribute `x`, one after the other, and the value that the export shows then; nil if there
+    /// is nothing.
     static let operations: [([String], String?)] = [
         ([#""text""#], #""text""#), (["1"], "1"), (["1.0"], "1.0"), (["true"], "true"), (["1", "null"], nil),
         ([#""2026-01-31""#], #""2026-01-31T00:00:00.000Z""#),
@@ -208,7 +208,7 @@ struct BrazeAttributeTests {
         }
     }
 
-    /// What a profile has, an operation that changes nothing of it, and what is said.
+    /// A profile, an operation that changes nothing of it, and the remark.
     static let ineffective: [(String, String, String)] = [
         (#""text""#, #"{"add":["b"]}"#, "is no array"), (#""text""#, #"{"remove":["b"]}"#, "is no array"),
         (#""text""#, #"{"$add":[{"id":1}]}"#, "is no array"),

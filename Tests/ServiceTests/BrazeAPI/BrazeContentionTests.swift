@@ -25,7 +25,7 @@ struct BrazeContentionTests {
         }
     }
 
-    /// How often a decision was made.
+    /// The number of times that a decision was made.
     private final class TurnCounter: Sendable {
         private let turns = Mutex(0)
 

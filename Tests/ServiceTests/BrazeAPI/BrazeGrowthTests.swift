@@ -95,7 +95,7 @@ struct BrazeGrowthTests {
         }
     }
 
-    /// What is there, what does not fit any more, and what does.
+    /// A value, an addition that does not fit any more, and one that does.
     static let growing: [(String, String, String)] = [
         (
             #"[{"id":1,"t":"LONG"}]"#, #"{"$add":[{"id":2,"t":"LONG"}]}"#, #"{"$add":[{"id":2}]}"#
@@ -151,7 +151,7 @@ struct BrazeGrowthTests {
         }
     }
 
-    /// What is there, what makes it smaller, and what makes it larger again.
+    /// A value, an update that makes it smaller, and one that makes it larger again.
     static let tooLarge: [(String, String, String)] = [
         (#"{"k":"123456789","l":1}"#, #"{"k":"12345"}"#, #"{"l":12}"#),
         (

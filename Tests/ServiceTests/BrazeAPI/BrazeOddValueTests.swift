@@ -60,7 +60,7 @@ struct BrazeOddValueTests {
         }
     }
 
-    /// What is no JSON, or odd outside of the objects.
+    /// Bodies that are no JSON, or odd outside of the objects.
     static let refused = [
         #"{"attributes":[{"external_id":"a","x":1e400,,,, oops},{"external_id":"b","x":1}]}"#,
         #"{"attributes":[{"external_id":"a","x":1e400,"y":tru},{"external_id":"b","x":1}]}"#,

@@ -103,7 +103,7 @@ struct BrazeSegmentTests {
             .json.at("url").text
     }
 
-    /// Where the archive at `url` is; nil if it is gone.
+    /// Returns the path of the archive at `url`; nil if it is gone.
     private func path(_ url: String, _ api: API) async -> String? {
         await api.answer(APIRequest(.get, url)).file?.path
     }

@@ -20,7 +20,7 @@ struct BrazeSharedStateTests {
         }
     }
 
-    /// Who has the state, and who has `hit`.
+    /// Returns the users who have the state, and those who have `hit`.
     private func outcome(_ api: API) async -> String {
         var states: [String] = []
         var hits: [String] = []

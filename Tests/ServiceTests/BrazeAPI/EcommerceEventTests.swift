@@ -10,7 +10,7 @@ struct EcommerceEventTests {
     /// Members of a line of an order.
     private static let line =
         #"{"product_id":"p","product_name":"P","variant_id":"v","quantity":1,"price":9.5}"#
-    /// What each event must have, without which it is refused.
+    /// The members that each event must have.
     private static let required: [String: [(String, String)]] = {
         let sale = [("currency", #""EUR""#), ("products", "[\(line)]"), ("source", #""web""#)]
         let total = [("total_value", "9.5")]
@@ -25,7 +25,7 @@ struct EcommerceEventTests {
             "order_cancelled": text("order_id") + text("cancel_reason") + total + sale,
         ]
     }()
-    /// What each event may have besides.
+    /// The members that each event may have besides.
     private static let allowed: [String: [String]] = {
         let parts = ["subtotal_value", "tax", "shipping", "metadata"]
         let discounts = ["total_discounts", "discounts"]

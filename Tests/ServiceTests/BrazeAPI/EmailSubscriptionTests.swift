@@ -8,7 +8,7 @@ struct EmailSubscriptionTests {
     private static let out = Wire.user("a", #""email_subscribe":"unsubscribed""#)
     private static let optIn = Wire.user("a", #""email_subscribe":"opted_in""#)
 
-    /// What is tracked, and the state of `a` then.
+    /// The tracked objects, and the state of `a` then.
     static let objects: [([String], String)] = [
         ([out, Wire.user("a", mail)], "subscribed"),
         ([Wire.user("a", mail), out, Wire.user("a", mail)], "unsubscribed"),

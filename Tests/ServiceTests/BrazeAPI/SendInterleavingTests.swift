@@ -109,7 +109,7 @@ struct SendInterleavingTests {
             if status == 201 { deleted.insert(dispatch) }
         }
 
-        /// What was only in memory is lost.
+        /// Data that was only in memory is lost.
         private mutating func die() throws {
             let log = try EventLog(path: api.log.path, options: options)
             api = API(log: log, workspace: api.workspace)

@@ -45,7 +45,7 @@ struct SendPersonTests {
         }
     }
 
-    /// Who got something: `old`, `new`, `one`, `alias`, each as often as they got it.
+    /// Returns the users who got something: `old`, `new`, `one`, `alias`, each as often as they got it.
     private func reached(_ api: API) throws -> [String] {
         var reached: [String] = []
         for (name, id) in [

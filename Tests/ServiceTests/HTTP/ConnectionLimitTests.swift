@@ -7,7 +7,7 @@ import Testing
 struct ConnectionLimitTests {
     private static let health = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    /// What a client may send and then stop.
+    /// Bytes after which a client may stop.
     static let unfinished = [
         "", "GE", "POST /v1/log/event HTTP/1.1\r\nHost:", "POST /v1/log/event HTTP/1.1\r\nHost: x\r\n\r\n",
         "POST /v1/log/event HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",

@@ -119,7 +119,7 @@ struct LongReadTests {
         try patient.check()
     }
 
-    /// What grows with what a user or the store holds.
+    /// Reads that grow with a user or the store.
     static let reads: [(path: String, query: [(name: String, value: String)])] = [
         ("/v1/profile", [("user", "u"), ("as_of", "version:100")]),
         ("/v1/profile", [("user", "u"), ("order", "occurred")]),

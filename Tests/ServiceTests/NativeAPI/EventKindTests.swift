@@ -7,7 +7,7 @@ import Testing
 @testable import ProfileLogNativeAPI
 @testable import ProfileLogRecords
 
-/// What every kind of event must have. docs/adding-an-event.md walks through one.
+/// The facts of every kind of event. docs/adding-an-event.md walks through one.
 @Suite("Kinds of events")
 struct EventKindTests {
     private static let stored = EventKind.allCases.filter { $0 != .unknown }

@@ -51,8 +51,9 @@ struct OccurredTests {
         #expect(answer.status == 200, "\(answer.json)")
     }
 
-    /// What is the same in a store that has only what had happened: without numbers of users, positions and IDs of the
-    /// store. Without `last_seen`, too: that a user is created happens when it is recorded, today.
+    /// Returns the part that is the same in a store that has only what had happened: without numbers of users,
+    /// positions and IDs of the store. Without `last_seen`, too: that a user is created happens when it is recorded,
+    /// today.
     private static func comparable(_ profile: AttributeValue) -> AttributeValue {
         let wanted: Set<Name> = [
             "ids", "attributes", "custom_attributes", "first_seen", "traits", "total_revenue", "launches",

@@ -97,8 +97,8 @@ struct ReadGrowthTests {
             APIRequest(.post, "/users/export/ids", body: Array(#"{"external_ids":["u"]}"#.utf8)),
         ]
 
-    /// How often each read looks at its budget: once for some 32 records. Some reads are refused, as a dimension lacks
-    /// what they ask for.
+    /// Returns the number of times that each read looks at its budget: once for some 32 records. Some reads are
+    /// refused, as a dimension lacks what they ask for.
     private func checks(_ dimension: Dimension, _ size: Int) async throws -> [Int] {
         var options = LogOptions()
         options.indexLag = 128

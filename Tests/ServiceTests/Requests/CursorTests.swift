@@ -15,7 +15,7 @@ struct CursorTests {
         return last
     }
 
-    /// What became of the store under the consumer.
+    /// A change of the store under the consumer.
     enum Change: String, CaseIterable { case restored, cut, replaced, emptied }
 
     @Test("Events, streams and waits tell a consumer that the log is another one", arguments: Change.allCases)

@@ -46,7 +46,7 @@ struct SeriesTests {
                 let end = People.daysAgo(random.next(below: 20))
                 let first = end.rawValue / span - Int64(length) + 1
                 let range = [("length", "\(length)"), ("unit", unit), ("ending_at", end.rfc3339())]
-                /// How many of `times` are in each point.
+                /// Returns the number of `times` in each point.
                 func counted(_ times: [Timestamp]) -> [AttributeValue] {
                     (0..<Int64(length)).map { point in
                         .int(Int64(times.count { $0.rawValue / span == first + point }))

@@ -99,7 +99,7 @@ struct TraitTests {
 
     @Test("What the rules block counts in no trait, search and series, as if it had never been sent")
     func blocked() async throws {
-        /// What a store says after `names` were saved, blocked or not, logged and flushed.
+        /// Returns the answers of a store after `names` were saved, blocked or not, logged and flushed.
         func answers(_ names: [String]) async throws -> [AttributeValue] {
             var answers: [AttributeValue] = []
             try await withAPI { api in

@@ -32,7 +32,7 @@ extension API {
         SubscriptionStates(try log.profile(of: user.number).value(.subscriptionGroups))
     }
 
-    /// What an export says of the users that `identifiers` names: members of its body.
+    /// Returns the export of the users that `identifiers` names: members of its body.
     func export(_ identifiers: String) async -> AttributeValue {
         await post("/users/export/ids", "{\(identifiers)}").json.at("users")
     }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Lets so many in at once; who comes beyond that waits in line.
 final class Gate: Sendable {
-    /// For tests that hold a store open while others run: each maps 1 TB of addresses, and a process has 128.
+    /// Stores for tests that hold one open while others run: each maps 1 TB of addresses, and a process has 128.
     static let stores = Gate(places: 48)
 
     private let state: Mutex<State>

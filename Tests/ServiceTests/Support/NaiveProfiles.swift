@@ -1,5 +1,4 @@
-/// Who is who, by the rules of the REST API, in plain arrays and dictionaries: the slow truth that the log is compared
-/// with.
+/// Users by the rules of the REST API, in plain arrays and dictionaries: the slow truth that the log is compared with.
 struct NaiveProfiles {
     struct Profile {
         /// The last is the one that counts; the others were renamed.
@@ -21,10 +20,10 @@ struct NaiveProfiles {
         case address(kind: String, String)
     }
 
-    /// Nil for those who went into another one.
+    /// Is nil for those who went into another one.
     private(set) var profiles: [Profile?] = []
     private var clock = 0
-    /// What the clock said when the request came, and how many addresses were released for it.
+    /// The clock when the request came, and the number of addresses released for it.
     private var request = (start: 0, releases: 0)
 
     // MARK: - Who is meant
@@ -33,7 +32,7 @@ struct NaiveProfiles {
         profiles.indices.filter { profiles[$0].map(matches) ?? false }
     }
 
-    /// Those who share an address: first those with an external ID, then those with the latest events.
+    /// Returns the users who share an address: first those with an external ID, then those with the latest events.
     func sharing(_ kind: String, _ address: String) -> [Int] {
         let sharing = all { $0.addresses[kind].map { $0 == address } ?? $0.madeBy.contains(address) }
         func rank(_ index: Int) -> Int {
@@ -78,8 +77,7 @@ struct NaiveProfiles {
         clock += 100
     }
 
-    /// Who was made by an address and has another one is led to by it no more; that happens before the request's own
-    /// changes.
+    /// Releases a user who was made by an address that another one has; that happens before the request's own changes.
     private mutating func release(_ address: String) {
         for index in all({ $0.madeBy.contains(address) }) {
             request.releases += 1

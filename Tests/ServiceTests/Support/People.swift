@@ -46,7 +46,7 @@ struct People {
     }
 
     private(set) var all: [Person] = []
-    /// How much took effect so far: what comes later in the log has a higher number.
+    /// The effects so far: what comes later in the log has a higher number.
     private var effects = 0
 
     static func daysAgo(_ days: Int) -> Timestamp { Timestamp(rawValue: now.rawValue - Int64(days) * 86_400_000_000) }

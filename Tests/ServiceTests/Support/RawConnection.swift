@@ -91,7 +91,7 @@ final class RawConnection: Sendable {
     /// Says that nothing more will be sent.
     func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// What comes until `isEnough` says so, or the service closes, or half a minute passes.
+    /// Reads until `isEnough` says so, or the service closes, or half a minute passes.
     func read(until isEnough: (String) -> Bool = { _ in false }) -> String {
         var received: [UInt8] = []
         // Heartbeats would keep a wait for what never comes alive.
@@ -129,7 +129,7 @@ final class RawConnection: Sendable {
         }
     }
 
-    /// What comes until a piece of text has come so often.
+    /// Reads until a piece of text has come so often.
     func read(until text: String, times: Int = 1) -> String {
         read { $0.components(separatedBy: text).count > times }
     }

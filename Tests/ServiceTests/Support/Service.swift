@@ -17,7 +17,7 @@ final class Service: @unchecked Sendable {
 
     var store: String { folder.appendingPathComponent("store").path }
 
-    /// What the process has said on standard error.
+    /// The messages of the process on standard error.
     var messages: String { (try? String(contentsOf: folder.appendingPathComponent("stderr"), encoding: .utf8)) ?? "" }
 
     static func newFolder() throws -> URL {
@@ -78,14 +78,15 @@ final class Service: @unchecked Sendable {
         }
     }
 
-    /// How long the service took for its first request for `path`, as its own log tells: it runs at the level `info`.
+    /// Returns the milliseconds that the service took for its first request for `path`, as its own log tells: it runs
+    /// at the level `info`.
     func milliseconds(of path: String) throws -> Double {
         let line = try #require(messages.split(separator: "\n").first { $0.contains("path=\(path) ") })
         let field = line.split(separator: " ").first { $0.hasPrefix("ms=") }
         return try #require(field.flatMap { Double($0.dropFirst(3)) })
     }
 
-    /// How the process ended; nil while it runs.
+    /// The end of the process; nil while it runs.
     var end: Int32? { process.end }
 
     /// Sends a signal.

@@ -22,7 +22,7 @@ struct SharedFlushTests {
 
     private func indexed(_ log: EventLog) throws -> UInt64 { try log.statistics().extent.indexed.rawValue }
 
-    /// How far the caches lag at the worst while `rounds` appends are made, each by the log that `opened` gives.
+    /// Returns the greatest lag of the caches while `rounds` appends are made, each by the log that `opened` gives.
     private func greatestLag(rounds: Int, _ opened: (Int) throws -> EventLog) throws -> UInt64 {
         var greatest: UInt64 = 0
         for round in 0..<rounds {

@@ -30,7 +30,8 @@ struct IdentityTests {
             ?? 0
     }
 
-    /// What holds now holds after the index is written, after the caches are rebuilt, and in another process.
+    /// Checks that a result stays the same after the index is written, after the caches are rebuilt, and in another
+    /// process.
     private func stays(_ log: EventLog, _ body: (EventLog) throws -> Void) throws {
         try body(log)
         try log.expectSound()

@@ -11,7 +11,7 @@ final class RecordingTransport: CommitTransport {
 
     func deliver(_ batch: CommitBatch) { batches.withLock { $0.append(batch.encoded()) } }
 
-    /// What was delivered since the last call.
+    /// Takes the events delivered since the last call.
     func take() -> [[UInt8]] {
         batches.withLock { batches in
             defer { batches = [] }

@@ -85,7 +85,7 @@ struct ContainedDamageTests {
         #expect(throws: damaged) { try LiveState<CatalogueProjection>(log).catchUp() }
     }
 
-    /// How far the caches lag at the worst while both users get `count` events each.
+    /// Returns the greatest lag of the caches while both users get `count` events each.
     private func greatestLag(_ log: EventLog, _ count: Int) throws -> UInt64 {
         var greatest: UInt64 = 0
         for round in 0..<2 * count {

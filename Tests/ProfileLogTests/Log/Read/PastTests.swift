@@ -97,7 +97,7 @@ struct PastTests {
         func history(_ user: UserNumber, _ version: Version) throws -> [RecordedEvent] {
             try log.history(of: user, to: version)
         }
-        /// What took effect, as far as these events and those of merged users tell.
+        /// Returns the items that took effect, as far as these events and those of merged users tell.
         func flushed(_ events: [RecordedEvent]) throws -> Set<Position> {
             try events.reduce(into: []) { positions, event in
                 if case .pendingFlushed(let flush) = event.event { positions.formUnion(flush.flushed) }

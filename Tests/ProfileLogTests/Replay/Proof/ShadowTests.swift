@@ -6,7 +6,7 @@ import Testing
 @testable import ProfileLogLog
 @testable import ProfileLogReplay
 
-/// How many events a user has.
+/// The number of events of a user.
 enum EventCount: Projection {
     static let name = "event-count"
     static let revision: UInt32 = 1

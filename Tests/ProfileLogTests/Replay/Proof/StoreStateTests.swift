@@ -87,7 +87,7 @@ struct StoreStateTests {
         try log.expectSound()
     }
 
-    /// How far the stored state reaches.
+    /// Returns the position up to which the stored state reaches.
     private func reached(_ log: EventLog) throws -> UInt64? {
         try stored(log)?.withUnsafeBytes { StoreStateRow.read($0, revision: KindsSeen.revision)?.position }
     }

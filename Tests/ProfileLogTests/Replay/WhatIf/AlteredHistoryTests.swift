@@ -41,7 +41,7 @@ struct AlteredHistoryTests {
         }
     }
 
-    /// What differs, user by user.
+    /// Returns the differences, user by user.
     private func changes(
         _ log: EventLog, from before: [UserNumber: ProfileState], to after: [UserNumber: ProfileState]
     ) -> [UserNumber: [FieldChange]] {
@@ -184,7 +184,7 @@ struct AlteredHistoryTests {
 
     private struct Step {
         var user: Int
-        /// Nil for a launch.
+        /// Is nil for a launch.
         var event: ProfileEvent?
         var at: Int64
 
@@ -272,7 +272,7 @@ struct AlteredHistoryTests {
 private struct AlteredOracle {
     let log: EventLog
     let without: Set<AlteredHistory.Omission>
-    /// Nil for those of the log.
+    /// Is nil for those of the log.
     var rules: BoundRules?
 
     func profile(of user: UserNumber) throws -> ProfileState {
