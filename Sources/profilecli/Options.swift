@@ -54,7 +54,7 @@ extension PlaceArguments {
         let log = try openStore(path, create: create, projections: projections)
         if let traits {
             log.traits = try traits.declared()
-            for unseen in try log.unseenNames(of: log.traits) { Output.message(unseen.sentence) }
+            for unseen in try log.reader.occurrences.unseenNames(of: log.traits) { Output.message(unseen.sentence) }
         }
         return LocalAPI(log)
     }

@@ -91,7 +91,7 @@ final class Metrics: Sendable {
         text.histogram("", state.commitSeconds)
         text.family("profilelog_commit_events", .histogram, "Events of a commit.")
         text.histogram("", state.commitEvents)
-        if let extent = try? api.log.extent() {
+        if let extent = try? api.log.reader.extent() {
             let last = extent.lastPosition.rawValue
             text.single("profilelog_last_position", .gauge, "Position of the last event.", last)
             text.single(

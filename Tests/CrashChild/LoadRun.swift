@@ -72,7 +72,7 @@ struct LoadRun {
 
     private mutating func discard() throws {
         let device = Recipe.devices[random.next(below: Recipe.devices.count)]
-        let waiting = try log.pending(on: device)
+        let waiting = try log.reader.devices.pending(on: device)
         guard !waiting.isEmpty else { return }
         let item = waiting[random.next(below: waiting.count)].position
         let discard = try PreparedAppend.discard(

@@ -52,7 +52,7 @@ enum SharedRun {
             guard parts.count == 3 else { continue }
             let (position, user, version) = (parts[0], UserNumber(rawValue: parts[1]), parts[2])
             asked += 1
-            if let found = try log.find(user) {
+            if let found = try log.reader.users.find(user) {
                 if found.version.rawValue < version {
                     Report.line("bad user \(user.rawValue) is stale: \(found.version.rawValue) < \(version)")
                 }

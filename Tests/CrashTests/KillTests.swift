@@ -105,9 +105,9 @@ struct KillTests {
 
     /// The next launch finishes what a killed one left: nothing that its device's launch must flush waits longer.
     private static func finishLaunches(_ log: EventLog, _ problems: inout [String]) throws {
-        for device in try log.devices() {
-            let state = try log.deviceState(device.text)
-            let before = try log.pending(in: state).filter { $0.context.storage?.isVisibleToApp == true }
+        for device in try log.reader.devices.all() {
+            let state = try log.reader.devices.state(of: device.text)
+            let before = try log.reader.devices.pending(in: state).filter { $0.context.storage?.isVisibleToApp == true }
             let due = before.map(\.position).filter { $0 < state.lastLaunch ?? .start }
             let report = try log.launch(device: device.text)
             let finished = try flushed(report.finished, log)

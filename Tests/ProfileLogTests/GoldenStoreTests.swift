@@ -152,7 +152,7 @@ struct GoldenStoreTests {
         #expect(profile.attributes.map(\.value) == [.string("ana@example.com")])
         #expect(
             profile.customEvents.map(\.name) == ["Completed Match Game", "Viewed Session Progress", "played"] as [Name])
-        #expect(try log.rejected().map(\.reason) == ["The user attribute email must be an e-mail address"])
+        #expect(try log.reader.items.rejected().map(\.reason) == ["The user attribute email must be an e-mail address"])
         let report = try log.replay(verify: true)
         #expect(report.isEqual, "\(report.differences)")
     }

@@ -197,14 +197,14 @@ private struct ModelRun {
                 try compare(user, UserNumber(rawValue: UInt64(index) + 1), log)
             }
             for (device, items) in model.pending {
-                let live = try log.pending(on: device)
+                let live = try log.reader.devices.pending(on: device)
                 #expect(live.map(\.event) == items.map(\.event))
             }
         }
     }
 
     private func compare(_ user: Name, _ number: UserNumber, _ log: EventLog) throws {
-        let info = try #require(try log.find(number))
+        let info = try #require(try log.reader.users.find(number))
         // An anonymous user is found by the device for as long as no other user is on it.
         if !user.text.hasPrefix("device:") { #expect(try log.find(.externalID(user.text)) == info) }
         let expected = try #require(model.profiles[user])

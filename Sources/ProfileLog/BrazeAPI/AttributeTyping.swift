@@ -62,7 +62,7 @@ struct AttributeTyping {
     /// - Parameter given: the type that this request would give to an attribute without one.
     private mutating func firstType(_ name: Name, _ given: AttributeType?) throws -> AttributeType? {
         if let type = known[name] { return type }
-        var type = try view.withState(of: catalogue) { view.log.firstType(of: name, by: $0) }
+        var type = try view.withState(of: catalogue) { view.log.reader.firstType(of: name, by: $0) }
         if type == nil, let given {
             view.requireUnchanged(.types(of: [name]))
             type = given

@@ -48,11 +48,11 @@ struct CatalogueEndpoints {
         let page = Int(try query.number(.page))
         let names = names(try catalogueView())
         let begin = min(page * Self.namesPerPage, names.count)
-        let note = ListNote(key == "events" ? "custom events" : key, request, log)
+        let note = ListNote(key == "events" ? "custom events" : key, request)
         return try APIAnswer.ok { json in
             json.array(key, names[begin..<min(begin + Self.namesPerPage, names.count)]) { $0.value($1.text) }
             json.member("message", "success")
-            json.member("note", try note.text(isEmpty: begin == names.count))
+            json.member("note", try note.text(isEmpty: begin == names.count, in: log.reader))
         }
     }
 
@@ -63,11 +63,11 @@ struct CatalogueEndpoints {
     ) throws -> APIAnswer {
         let elements = list(try catalogueView())
         let page = try CursorPage(request, names: elements.map(name))
-        let note = ListNote("custom \(key)", request, log)
+        let note = ListNote("custom \(key)", request)
         var answer = try APIAnswer.ok { json in
             json.objects(key, elements[page.range], write)
             json.member("message", "success")
-            json.member("note", try note.text(isEmpty: page.range.isEmpty))
+            json.member("note", try note.text(isEmpty: page.range.isEmpty, in: log.reader))
         }
         answer.link = page.link
         return answer
@@ -75,7 +75,7 @@ struct CatalogueEndpoints {
 
     private func catalogueView() throws -> CatalogueView {
         try catalogue.catchUp()
-        return try catalogue.withState { log.catalogueView($0) }
+        return try catalogue.withState { log.reader.catalogueView($0) }
     }
 }
 

@@ -35,7 +35,7 @@ struct ExportEndpoints {
 
     /// An address and a device may have several users, anything else at most one.
     private func users(_ identifier: ExportRequest.Identifier) throws -> [UserInfo] {
-        let users = try identifier.id.map { try log.users(sharing: $0) } ?? []
+        let users = try identifier.id.map { try log.reader.addresses.users(sharing: $0) } ?? []
         guard let device = identifier.device else { return users }
         return try users + usersWithPushToken(on: device)
     }
@@ -43,7 +43,9 @@ struct ExportEndpoints {
     private func usersWithPushToken(on device: Name) throws -> [UserInfo] {
         try api.pushTokens.catchUp()
         let users = try api.pushTokens.withState { $0.users(on: device) }
-        return try users.compactMap { try log.find(log.canonicalUser(of: $0)) }.filter { !$0.isErased }
+        return try users.compactMap { try log.reader.users.find(log.reader.users.canonicalUser(of: $0)) }.filter {
+            !$0.isErased
+        }
     }
 
     // MARK: - `POST /users/export/segment`: the answer comes when the file is complete
@@ -94,21 +96,23 @@ struct ExportEndpoints {
     ) throws -> ExportFiles.File {
         var lines = try ExportLines(in: folder)
         let now = log.options.now()
-        let traits = TraitReader(log, at: now)
-        let viewed = try log.forEachProfile(withUsage: asked.wantsUsage) { user, createdAt, state, usage in
-            try Task.checkCancellation()
-            let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
-            guard try asked.segment.rule.accepts(subject, at: now) else { return }
-            let profile = ExportedProfile(
-                user, createdAt: createdAt, state, usage: { usage ?? UsageProjection.initial }, api)
-            var json = JSONWriter()
-            try profile.write(asked.fields, customAttributes: asked.customAttributes, to: &json)
-            try lines.append(json.bytes + [UInt8(ascii: "\n")], of: user.number)
+        let viewed = try log.read { log in
+            let traits = TraitReader(log, at: now)
+            return try log.users.forEachProfile(withUsage: asked.wantsUsage) { user, createdAt, state, usage in
+                try Task.checkCancellation()
+                let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
+                guard try asked.segment.rule.accepts(subject, at: now) else { return }
+                let profile = ExportedProfile(
+                    user, createdAt: createdAt, state, usage: { usage ?? UsageProjection.initial }, api)
+                var json = JSONWriter()
+                try profile.write(asked.fields, customAttributes: asked.customAttributes, to: &json)
+                try lines.append(json.bytes + [UInt8(ascii: "\n")], of: user.number)
+            }
         }
         let name = "\(prefix).\(asked.format.ending)"
         for _ in 0..<Self.mostPackings {
             let position = try log.lastPosition()
-            let isAnyoneErased = try log.hasErasure(after: viewed)
+            let isAnyoneErased = try log.reader.events.hasErasure(after: viewed)
             try ExportFiles.write("\(folder)/\(name)") { file in
                 switch asked.format {
                 case .zip: try pack(&lines, prefix, into: ZipArchive(file), checkingEach: isAnyoneErased)
@@ -133,7 +137,7 @@ struct ExportEndpoints {
         var written = 0
         try archive.begin("\(prefix)-1.txt")
         try lines.forEach { user, line in
-            if checkingEach, try log.find(user)?.isErased ?? true { return }
+            if checkingEach, try log.reader.users.find(user)?.isErased ?? true { return }
             if written > 0, written.isMultiple(of: Self.usersPerPart) {
                 try archive.begin("\(prefix)-\(written / Self.usersPerPart + 1).txt")
             }

@@ -167,14 +167,16 @@ struct IdentityKey: Sendable {
 
     /// Whether `item` was done under this key. Throws if the key was used by another request.
     func wasDone(_ item: IdentityItem, _ log: EventLog) throws -> Bool {
-        guard let earlier = try log.append(underKey: key(of: item)) else { return false }
+        guard let earlier = try log.reader.events.append(underKey: key(of: item)) else { return false }
         guard earlier.isErased || earlier.note == note else { throw AppendError.keyReused(position: earlier.first) }
         return true
     }
 
     /// Throws if the key was used by another request, and has the decision hold only if it is not until then.
     func requireUnused(by items: [IdentityItem], _ view: DecisionView) throws {
-        if let earlier = try view.log.append(underKey: text) { throw AppendError.keyReused(position: earlier.first) }
+        if let earlier = try view.log.reader.events.append(underKey: text) {
+            throw AppendError.keyReused(position: earlier.first)
+        }
         view.requireUnused(text)
         for item in items where try !wasDone(item, view.log) { view.requireUnused(key(of: item)) }
     }

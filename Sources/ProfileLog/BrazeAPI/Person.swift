@@ -54,7 +54,7 @@ extension Person {
         case .contact(let contact, let prioritization):
             let candidates = try view.users(sharing: contact)
             if candidates.isEmpty { throw NoSingleUser(reason: "\(label)no user has this address", case: .unknown) }
-            let left = try prioritization.left(of: candidates, updated: view.log.lastUpdate)
+            let left = try prioritization.left(of: candidates, updated: view.log.reader.addresses.lastUpdate)
             guard let first = left.first else {
                 throw NoSingleUser(
                     reason: "\(label)'prioritization' leaves no user of those who share it", case: .none)

@@ -61,8 +61,8 @@ struct SubscriptionEndpoints {
             try json.objects("users", users.dropFirst(offset).prefix(limit)) { try write($1, to: &$0) }
             json.member("total_count", users.count)
             json.member("message", "success")
-            let note = ListNote("users", request, api.log)
-            json.member("note", try note.text(isEmpty: users.dropFirst(offset).isEmpty))
+            let note = ListNote("users", request)
+            json.member("note", try note.text(isEmpty: users.dropFirst(offset).isEmpty, in: api.log.reader))
         }
     }
 
@@ -85,7 +85,7 @@ struct SubscriptionEndpoints {
 
     private func profile(_ user: UserInfo) throws -> (ProfileSubject, states: SubscriptionStates) {
         let log = api.log
-        let profile = ProfileSubject(user, try log.profile(of: user.number, asOf: user.version), in: log)
+        let profile = ProfileSubject(user, try log.profile(of: user.number, asOf: user.version), in: log.reader)
         return (profile, SubscriptionStates(profile.value(.subscriptionGroups)))
     }
 
@@ -127,7 +127,8 @@ struct SubscriptionEndpoints {
 
     private func users(_ person: Person) throws -> [UserInfo] {
         guard let id = person.id else { return [] }
-        return person.isContact ? try log.users(sharing: id) : try log.find(id).map { [$0] } ?? []
+        return person.isContact
+            ? try log.reader.addresses.users(sharing: id) : try log.reader.users.find(id).map { [$0] } ?? []
     }
 }
 

@@ -101,7 +101,7 @@ extension SubscriptionStates {
     /// Adds the event of the ``change(of:_:)`` to `builder`.
     ///
     /// - Parameter isNamed: whether an ID names the user. Users whom the states reach by an address are not updated by
-    ///   them: to these they come from the system (`EventLog.lastUpdate(of:)`).
+    ///   them: to these they come from the system (`AddressReader.lastUpdate(of:)`).
     func add(
         to user: UserID, isNamed: Bool, _ builder: inout AppendBuilder, _ profiles: inout TrackProfiles
     ) throws {

@@ -109,7 +109,7 @@ struct TrackEndpoints {
             return (user, place.version)
         }
         if receipt?.isRepetition == true { return nil }
-        return try log.user(meantBy: object.target.user).map { ($0.number, $0.version) }
+        return try log.reader.users.user(meantBy: object.target.user).map { ($0.number, $0.version) }
     }
 }
 

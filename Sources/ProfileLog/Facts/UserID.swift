@@ -6,7 +6,8 @@ public enum UserID: Hashable, Sendable {
     case alias(label: String, name: String)
     /// 24 hexadecimal digits that the store assigned.
     case brazeID(String)
-    /// An e-mail address: the user that was created with it. `EventLog.users(sharing:)` finds users by the attribute.
+    /// An e-mail address: the user that was created with it. `AddressReader.users(sharing:)` finds users by the
+    /// attribute.
     case email(String)
     /// A phone number, likewise.
     case phone(String)

@@ -44,7 +44,7 @@ extension EventLog {
     ) throws -> WhatIfReport {
         let end = try min(lastPosition(), scope.until ?? Position(rawValue: .max)).rawValue
         var scope = scope
-        scope.user = try scope.user.map { try canonicalUser(of: $0) }
+        scope.user = try scope.user.map { try reader.users.canonicalUser(of: $0) }
         var run = WhatIfRun(policy, scope, quirks, mostItems: mostItems)
         var position: UInt64 = 0
         var isStopped = false

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The log of one store: opened once for a process, used by any thread.
 ///
 /// Reads are synchronous and short. `commit` is synchronous too, and one at a time: concurrent callers go through a
@@ -9,8 +7,6 @@ public final class EventLog: Sendable {
     package let states: StateStore
     let caches: CacheKeeper
     package let committer: Committer
-    /// The computed traits of this process, as its workspace file declares them. None of them is stored.
-    let computedTraits = Mutex<[ComputedTrait]>([])
 
     /// The path of the store.
     package var path: String { store.path }
@@ -23,6 +19,12 @@ public final class EventLog: Sendable {
     package var names: NameTable { store.names }
     var braze: BrazeIDs { store.braze }
     private var eraser: Eraser { Eraser(store: store, caches: caches, committer: committer) }
+
+    /// The declared traits.
+    package var traits: [ComputedTrait] {
+        get { store.traits }
+        set { store.traits = newValue }
+    }
 
     /// Opens the store in the folder `path`, and creates it if `create` is true.
     ///

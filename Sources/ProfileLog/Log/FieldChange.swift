@@ -25,7 +25,7 @@ package struct FieldChange: Hashable, Sendable {
     package var field: String { path.map(\.text).joined(separator: ".") }
 }
 
-extension EventLog {
+extension LogReader {
     /// Returns the differences between `earlier` and `later`, two states of this log, field by field: by group, then by
     /// name. Without an earlier one, all that `later` has.
     package func changes(from earlier: ProfileState?, to later: ProfileState) -> [FieldChange] {

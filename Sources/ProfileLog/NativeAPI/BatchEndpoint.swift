@@ -18,7 +18,7 @@ struct BatchEndpoint {
         let isAtomic = try fields.flag("atomic")
         let key = try Self.batchKey(fields, request)
         let digest = key == nil ? [] : RequestNote.digest(request)
-        let earlier = try key.flatMap { try log.append(underKey: $0) }
+        let earlier = try key.flatMap { try log.reader.events.append(underKey: $0) }
         // After an erasure the log compares the rest of the batch with the items.
         if let earlier, !earlier.isErased {
             return try answer(to: earlier, remembered(store.note(of: earlier, digest), of: values))
@@ -43,7 +43,7 @@ struct BatchEndpoint {
             }
         } catch AppendError.keyReused(let position) {
             // The same request came twice at once, and between the two an address got another meaning.
-            guard let key, let earlier = try log.append(underKey: key), !earlier.isErased else {
+            guard let key, let earlier = try log.reader.events.append(underKey: key), !earlier.isErased else {
                 throw AppendError.keyReused(position: position)
             }
             return try answer(to: earlier, remembered(store.note(of: earlier, digest), of: values))
@@ -102,17 +102,21 @@ struct BatchEndpoint {
     /// Returns the outcome of each item, by the receipt. How many events an item is, and which were refused, went with
     /// the person whose event is the first, if that was erased.
     private func answer(to receipt: AppendReceipt, _ results: [BatchResult]) throws -> APIAnswer {
-        try APIAnswer.ok { json in
-            json.member("position", receipt.last.rawValue)
-            try json.cursor(receipt.last, in: log)
-            json.member("events", receipt.places.count)
-            json.member("repeated", receipt.isRepetition)
-            if receipt.isErased { return json.member("erased", true) }
-            try write(results, of: receipt, to: &json)
+        try log.read { log in
+            try APIAnswer.ok { json in
+                json.member("position", receipt.last.rawValue)
+                try json.cursor(receipt.last, in: log)
+                json.member("events", receipt.places.count)
+                json.member("repeated", receipt.isRepetition)
+                if receipt.isErased { return json.member("erased", true) }
+                try Self.write(results, of: receipt, log, to: &json)
+            }
         }
     }
 
-    private func write(_ results: [BatchResult], of receipt: AppendReceipt, to json: inout JSONWriter) throws {
+    private static func write(
+        _ results: [BatchResult], of receipt: AppendReceipt, _ log: LogReader, to json: inout JSONWriter
+    ) throws {
         json.member("stored", results.count { $0.problem == nil })
         json.member("refused", results.count { $0.problem != nil })
         var offset = 0
@@ -122,11 +126,11 @@ struct BatchEndpoint {
                 json.members(of: problem)
             } else {
                 let start = offset
-                offset = try self.offset(after: element.element.events, from: offset, receipt)
+                offset = try self.offset(after: element.element.events, from: offset, receipt, log)
                 let place = receipt.places[offset - 1]
                 json.member("position", receipt.first.rawValue + UInt64(offset) - 1)
                 json.member("version", receipt.version(after: place).rawValue)
-                let user = try log.find(place.user)
+                let user = try log.users.find(place.user)
                 json.member("user", user)
                 let isNew = receipt.places[start..<offset].contains { $0.version.rawValue == 1 }
                 json.member("user_note", isNew ? receipt.doubt(of: user) : nil)
@@ -143,7 +147,9 @@ struct BatchEndpoint {
 
     /// The place in the receipt after the next `count` events that an item says; others are those of new users and
     /// devices.
-    private func offset(after count: Int, from offset: Int, _ receipt: AppendReceipt) throws -> Int {
+    private static func offset(
+        after count: Int, from offset: Int, _ receipt: AppendReceipt, _ log: LogReader
+    ) throws -> Int {
         var (offset, rest) = (offset, count)
         while rest > 0, offset < receipt.places.count {
             let event = try log.event(at: Position(rawValue: receipt.first.rawValue + UInt64(offset)))

@@ -2,7 +2,7 @@ internal import ProfileLogRequests
 
 /// `GET /v1/blame`.
 struct BlameEndpoint {
-    let log: EventLog
+    let log: LogReader
 
     static let inputs: [EndpointInput] = [.required("user"), .init("field"), .init("log", .boolean)]
 
@@ -12,19 +12,19 @@ struct BlameEndpoint {
         let field = try query.text("field")
         let withLog = try query.flag("log")
         try query.end()
-        let user = try log.knownUser(meantBy: id)
+        let user = try log.users.knownUser(meantBy: id)
         // Later events are in neither answer.
         let (entries, counts) = try log.blameWithCounts(
             of: user.number, asOf: user.version, field: field, withLog: withLog)
         let misses = try field.map { try NearMisses(log: log).of(NearMisses.Subject(blamed: $0), user) } ?? []
         if let field, entries.isEmpty, counts.isEmpty { throw try unknownField(field, user, misses) }
-        let note = ListNote("attributes, events or products of the user", request, log)
+        let note = ListNote("attributes, events or products of the user", request)
         var events = EventJSON(log: log)
         return try APIAnswer.ok(version: user.version) { json in
             json.member("user", user)
             json.member("version", user.version.rawValue)
             try events.write(misses, to: &json)
-            json.member("note", try note.text(isEmpty: entries.isEmpty && counts.isEmpty))
+            json.member("note", try note.text(isEmpty: entries.isEmpty && counts.isEmpty, in: log))
             try json.objects("fields", entries) { json, entry in
                 json.member("field", entry.field)
                 json.member("group", entry.isCustom ? "custom_attributes" : "attributes")

@@ -4,36 +4,34 @@ internal import ProfileLogRequests
 struct DeviceEndpoints {
     let store: RequestStore
 
-    private var log: EventLog { store.log }
-
     private static let mostDevices = 10_000
 
-    func devices(_ request: APIRequest) throws -> APIAnswer {
+    func devices(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         var query = Query(request)
         let after = try query.text("after").map { Name($0) }
         let limit = try query.limit(standard: 1_000, most: Self.mostDevices)
         try query.end()
-        let all = try log.devices()
+        let all = try log.devices.all()
         let rest = all.drop { device in after.map { device <= $0 } ?? false }
         return try APIAnswer.ok { json in
             try json.objects("devices", rest.prefix(limit)) { json, device in
-                try write(device.text, try log.deviceState(device.text), to: &json)
+                try Self.write(device.text, try log.devices.state(of: device.text), log, to: &json)
             }
             json.member("total", all.count)
             json.member("more", rest.count > limit)
-            json.member("note", try ListNote("devices", request, log).text(isEmpty: rest.isEmpty))
+            json.member("note", try ListNote("devices", request).text(isEmpty: rest.isEmpty, in: log))
         }
     }
 
-    func device(_ request: APIRequest) throws -> APIAnswer {
+    func device(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         try Query(request).end()
-        let (device, state) = try knownDevice(request)
-        let items = try log.pending(in: state)
+        let (device, state) = try Self.knownDevice(request, log)
+        let items = try log.devices.pending(in: state)
         let now = log.options.now()
         var times = WaitingTimes(now: now)
-        times.add(items, try log.queue(in: state))
+        times.add(items, try log.devices.queue(in: state))
         return try APIAnswer.ok { json in
-            try write(device, state, to: &json)
+            try Self.write(device, state, log, to: &json)
             json.storages(of: items, state.settings) { json, items in
                 for kind in PendingKind.allCases { json.member(kind.key, items.count { $0.list == kind }) }
             }
@@ -42,18 +40,20 @@ struct DeviceEndpoints {
     }
 
     /// The device that the path names, if anything is known of it.
-    func knownDevice(_ request: APIRequest) throws -> (device: String, state: DeviceState) {
+    static func knownDevice(_ request: APIRequest, _ log: LogReader) throws -> (device: String, state: DeviceState) {
         let id = try Identifiers.device(request.parameters["device"] ?? DeviceStorage.defaultDevice)
-        guard let state = try log.device(id) else { throw APIProblem.unknownDevice }
+        guard let state = try log.devices.find(id) else { throw APIProblem.unknownDevice }
         return (id, state)
     }
 
-    private func write(_ device: String, _ state: DeviceState, to json: inout JSONWriter) throws {
+    private static func write(
+        _ device: String, _ state: DeviceState, _ log: LogReader, to json: inout JSONWriter
+    ) throws {
         json.member("device", device)
-        json.member("user", try state.user.flatMap { try log.find($0) })
+        json.member("user", try state.user.flatMap { try log.users.find($0) })
         if state.status.isRemoved { json.member("app_removed", true) }
-        try write("last_launch", state.lastLaunch, to: &json)
-        try write("session", state.session, to: &json)
+        try write("last_launch", state.lastLaunch, log, to: &json)
+        try write("session", state.session, log, to: &json)
         EventJSON.write(state.settings, to: &json)
         json.member("waiting", state.waiting.count)
         json.member("queued", state.queued.count)
@@ -61,7 +61,9 @@ struct DeviceEndpoints {
     }
 
     /// Writes the position of an event and when it happened, or `null`.
-    private func write(_ key: String, _ position: Position?, to json: inout JSONWriter) throws {
+    private static func write(
+        _ key: String, _ position: Position?, _ log: LogReader, to json: inout JSONWriter
+    ) throws {
         guard let position, let event = try log.event(at: position) else { return json.member(key, .start) }
         json.object(key) { json in
             json.member("position", position.rawValue)
@@ -92,17 +94,19 @@ struct DeviceEndpoints {
     func leave(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
         let context = try Self.deviceContext(fields)
-        guard try knownDevice(request).state.lastLaunch != nil else {
+        guard try Self.knownDevice(request, store.log.reader).state.lastLaunch != nil else {
             throw APIProblem.invalid(
                 "device", "was never launched, so the app cannot leave", remedy: "Launch the app on it first.")
         }
         let position = try await store.perform { log in try log.leave(device: device, context: context) }
-        return try APIAnswer.ok { json in
-            json.member("position", position ?? .start)
-            try json.cursor(position ?? .start, in: log)
-            json.member("device", device)
-            json.member("left", position != nil)
-            json.member("session_timeout_s", Int(try log.deviceState(device).settings.sessionTimeout))
+        return try store.log.read { log in
+            try APIAnswer.ok { json in
+                json.member("position", position ?? .start)
+                try json.cursor(position ?? .start, in: log)
+                json.member("device", device)
+                json.member("left", position != nil)
+                json.member("session_timeout_s", Int(try log.devices.state(of: device).settings.sessionTimeout))
+            }
         }
     }
 
@@ -110,7 +114,7 @@ struct DeviceEndpoints {
         let (device, fields) = try Self.deviceFields(request)
         let cause: SendCause = try fields.optionalFlag("requested") ?? true ? .request : .timer
         let context = try Self.deviceContext(fields)
-        _ = try knownDevice(request)
+        _ = try Self.knownDevice(request, store.log.reader)
         let positions = try await store.perform { log in try log.send(from: device, cause, context) }
         return try answer(on: device, positions.last, sent: positions)
     }
@@ -119,15 +123,16 @@ struct DeviceEndpoints {
         let (device, fields) = try Self.deviceFields(request)
         let change = try Self.settingsChange(fields)
         let context = try Self.deviceContext(fields)
-        let isNew = try log.device(device) == nil
+        let isNew = try store.log.reader.devices.find(device) == nil
         let (receipt, sent) = try await store.perform { log in
             let before = try log.lastPosition()
-            return (try log.change(change, of: device, context: context), try log.sent(on: device, after: before))
+            let receipt = try log.change(change, of: device, context: context)
+            return (receipt, try log.read { try $0.sent(on: device, after: before) })
         }
-        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: sent) { json in
+        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: sent) { json, log in
             json.member("changed", !receipt.places.isEmpty)
             json.member("new_device", isNew)
-            EventJSON.write(try log.deviceState(device).settings, to: &json)
+            EventJSON.write(try log.devices.state(of: device).settings, to: &json)
         }
     }
 
@@ -137,14 +142,15 @@ struct DeviceEndpoints {
     ) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
         let context = try Self.deviceContext(fields)
-        let previous = try knownDevice(request).state.user.flatMap { try log.find($0) }
+        let previous = try store.log.read { log in
+            try Self.knownDevice(request, log).state.user.flatMap { try log.users.find($0) }
+        }
         let receipt = try await store.perform { log in try work(log, device, context) }
-        let discarded = try log.discarded(by: receipt)
-        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: []) { json in
+        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: []) { json, log in
             json.member("changed", !receipt.places.isEmpty)
             json.member("previous", previous)
-            json.array("discarded", discarded) { $0.value($1.rawValue) }
-            json.member("sdk_enabled", try log.deviceState(device).settings.isSDKEnabled)
+            json.array("discarded", try log.discarded(by: receipt)) { $0.value($1.rawValue) }
+            json.member("sdk_enabled", try log.devices.state(of: device).settings.isSDKEnabled)
         }
     }
 
@@ -152,14 +158,15 @@ struct DeviceEndpoints {
     func removeApp(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
         let context = try Self.deviceContext(fields)
-        let previous = try knownDevice(request).state.user.flatMap { try log.find($0) }
+        let previous = try store.log.read { log in
+            try Self.knownDevice(request, log).state.user.flatMap { try log.users.find($0) }
+        }
         let receipt = try await store.perform { log in try log.removeApp(device: device, context: context) }
-        let discarded = try log.discarded(by: receipt)
-        var events = EventJSON(log: log)
-        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: []) { json in
+        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: []) { json, log in
             json.member("changed", !receipt.places.isEmpty)
             json.member("previous", previous)
-            try json.array("discarded", discarded) { json, position in
+            var events = EventJSON(log: log)
+            try json.array("discarded", log.discarded(by: receipt)) { json, position in
                 let state = EventJSON.ItemState(outcome: "discarded", reason: PushRemark.appRemoved.reason())
                 try events.write(position, state, to: &json)
             }
@@ -169,23 +176,25 @@ struct DeviceEndpoints {
     /// The answer of an action that may send: what was sent, and what stays in the queue and why.
     private func answer(
         on device: String, _ position: Position?, sent: [Position],
-        _ more: (inout JSONWriter) throws -> Void = { _ in }
+        _ more: (inout JSONWriter, LogReader) throws -> Void = { _, _ in }
     ) throws -> APIAnswer {
-        var events = EventJSON(log: log)
-        let state = try log.deviceState(device)
-        return try APIAnswer.ok { json in
-            json.member("position", position ?? .start)
-            try json.cursor(position ?? .start, in: log)
-            json.member("device", device)
-            try more(&json)
-            try events.writeSent(sent, to: &json)
-            json.member("queued", state.queued.count)
-            if !state.queued.isEmpty {
-                let why = state.settings.reasonQueued()
-                json.member("why", why.rawValue)
-                json.member("reason", why.words)
+        try store.log.read { log in
+            var events = EventJSON(log: log)
+            let state = try log.devices.state(of: device)
+            return try APIAnswer.ok { json in
+                json.member("position", position ?? .start)
+                try json.cursor(position ?? .start, in: log)
+                json.member("device", device)
+                try more(&json, log)
+                try events.writeSent(sent, to: &json)
+                json.member("queued", state.queued.count)
+                if !state.queued.isEmpty {
+                    let why = state.settings.reasonQueued()
+                    json.member("why", why.rawValue)
+                    json.member("reason", why.words)
+                }
+                json.member("waiting", state.waiting.count)
             }
-            json.member("waiting", state.waiting.count)
         }
     }
 
@@ -234,31 +243,36 @@ struct DeviceEndpoints {
         let (device, fields) = try Self.deviceFields(request)
         let id = try Identifiers.user(fields.requiredText("user"))
         let context = try Self.deviceContext(fields)
-        let previous = try log.device(device)?.user.flatMap { try log.find($0) }
+        let previous = try store.log.read { log in
+            try log.devices.find(device)?.user.flatMap { try log.users.find($0) }
+        }
         let (receipt, sent) = try await store.perform { log in
             let before = try log.lastPosition()
-            if try log.isOutdated(id) { _ = try log.commit(.release(id)) }
-            let receipt = try log.changeUser(device: device, to: log.writtenID(id), context: context)
-            return (receipt, try log.sent(on: device, after: before))
+            if try log.read({ try $0.users.isOutdated(id) }) { _ = try log.commit(.release(id)) }
+            let receipt = try log.changeUser(
+                device: device, to: log.reader.users.writtenID(id), context: context)
+            return (receipt, try log.read { try $0.sent(on: device, after: before) })
         }
-        let user = try log.device(device)?.user.flatMap { try log.find($0) } ?? log.user(meantBy: id)
-        let state = try log.deviceState(device)
-        var events = EventJSON(log: log)
-        return try APIAnswer.ok(version: user?.version) { json in
-            json.member("position", receipt.places.isEmpty ? .start : receipt.last)
-            try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
-            json.member("version", user?.version.rawValue ?? 0)
-            json.member("device", device)
-            json.member("user", user)
-            json.member("previous", previous)
-            json.member("merged", try log.events(of: receipt).contains { $0.event.kind == .usersMerged })
-            json.member("events", receipt.places.count)
-            json.member("changed", !receipt.places.isEmpty)
-            json.member("created", receipt.createdUser)
-            json.member("user_note", receipt.doubt(of: user))
-            try events.writeSent(sent, to: &json)
-            json.member("waiting", state.waiting.count)
-            json.member("queued", state.queued.count)
+        return try store.log.read { log in
+            let state = try log.devices.state(of: device)
+            let user = try state.user.flatMap { try log.users.find($0) } ?? log.users.user(meantBy: id)
+            var events = EventJSON(log: log)
+            return try APIAnswer.ok(version: user?.version) { json in
+                json.member("position", receipt.places.isEmpty ? .start : receipt.last)
+                try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
+                json.member("version", user?.version.rawValue ?? 0)
+                json.member("device", device)
+                json.member("user", user)
+                json.member("previous", previous)
+                json.member("merged", try log.events(of: receipt).contains { $0.event.kind == .usersMerged })
+                json.member("events", receipt.places.count)
+                json.member("changed", !receipt.places.isEmpty)
+                json.member("created", receipt.createdUser)
+                json.member("user_note", receipt.doubt(of: user))
+                try events.writeSent(sent, to: &json)
+                json.member("waiting", state.waiting.count)
+                json.member("queued", state.queued.count)
+            }
         }
     }
 
@@ -276,12 +290,12 @@ struct DeviceEndpoints {
         let (device, fields) = try Self.deviceFields(request)
         let order = try Self.order(fields, device)
         let context = try Self.deviceContext(fields)
-        let isNew = try log.device(order.device) == nil
+        let isNew = try store.log.reader.devices.find(order.device) == nil
         let report = try await store.perform { log in
             try log.launch(
                 device: order.device, kind: order.kind, flushing: order.kinds, dyingAfter: order.step, context: context)
         }
-        return try answer(report, order, isNew: isNew)
+        return try store.log.read { try Self.answer(report, order, isNew: isNew, $0) }
     }
 
     static func order(_ fields: Fields, _ device: String) throws -> LaunchOrder {
@@ -304,12 +318,16 @@ struct DeviceEndpoints {
         return Set(kinds)
     }
 
-    private func answer(_ report: LaunchReport, _ order: LaunchOrder, isNew: Bool) throws -> APIAnswer {
+    private static func answer(
+        _ report: LaunchReport, _ order: LaunchOrder, isNew: Bool, _ log: LogReader
+    ) throws -> APIAnswer {
         var events = EventJSON(log: log)
-        let user = try report.user.flatMap { try log.find($0) }
-        let settings = try log.deviceState(order.device).settings
+        let user = try report.user.flatMap { try log.users.find($0) }
+        let settings = try log.devices.state(of: order.device).settings
         let why = settings.reasonQueued(died: order.step == .handed)
-        let (flushed, finished) = (try outcomes(of: report.flushed, why), try outcomes(of: report.finished, why))
+        let (flushed, finished) = (
+            try outcomes(of: report.flushed, why, log), try outcomes(of: report.finished, why, log)
+        )
         return try APIAnswer.ok { json in
             json.member("position", report.position.rawValue)
             try json.cursor(report.position, in: log)
@@ -324,15 +342,15 @@ struct DeviceEndpoints {
             try json.array("queued", flushed.filter { $0.state.why != nil }) {
                 try events.write($1.item, $1.state, to: &$0)
             }
-            try json.array("left", try log.pending(on: order.device)) { json, item in
-                try events.write(item, Self.left(item, report, order, settings), to: &json)
+            try json.array("left", try log.devices.pending(on: order.device)) { json, item in
+                try events.write(item, left(item, report, order, settings), to: &json)
             }
         }
     }
 
     /// Returns the decisions of the flushes at `positions`.
-    private func outcomes(
-        of positions: [Position], _ why: QueueReason
+    private static func outcomes(
+        of positions: [Position], _ why: QueueReason, _ log: LogReader
     ) throws -> [(item: Position, state: EventJSON.ItemState)] {
         try positions.compactMap { try log.event(at: $0) }.flatMap { flush in
             EventJSON.outcomes(of: flush, why, try NoEffect(ofItemsIn: flush, in: log))
@@ -367,7 +385,7 @@ struct DeviceEndpoints {
     }
 }
 
-extension EventLog {
+extension LogReader {
     /// Positions of the items that `receipt`'s events gave up, ascending.
     func discarded(by receipt: AppendReceipt) throws -> [Position] {
         let discarded = try events(of: receipt).flatMap { event in
@@ -381,7 +399,7 @@ extension EventLog {
         var sent: [Position] = []
         var next = position.next
         while true {
-            let page = try events(from: next, limit: 1_000, where: EventFilter(kinds: [.dataSent]))
+            let page = try events.page(from: next, limit: 1_000, where: EventFilter(kinds: [.dataSent]))
             sent += page.events.filter { $0.context.device.map { $0.utf8.elementsEqual(device.utf8) } ?? false }
                 .map(\.position)
             if page.scanned >= page.last { return sent }

@@ -2,7 +2,7 @@ internal import ProfileLogRequests
 
 /// `GET /v1/diff`.
 struct DiffEndpoint {
-    let log: EventLog
+    let log: LogReader
 
     private static let mostUsers = 1_000
     private static let standardUsers = 100
@@ -21,10 +21,10 @@ struct DiffEndpoint {
         let earlier = AskedPast(try Query.moment(a, "a", now: now), order, at: "a")
         let later = AskedPast(try Query.moment(b, "b", now: now), order, at: "b")
         if let id {
-            let user = try log.pastUser(meantBy: id, in: earlier) ?? log.knownUser(meantBy: id, in: later)
-            return try diff(of: user, earlier, later, ListNote("changes", request, log, none: "Nothing differs."))
+            let user = try log.users.pastUser(meantBy: id, in: earlier) ?? log.users.knownUser(meantBy: id, in: later)
+            return try diff(of: user, earlier, later, ListNote("changes", request, none: "Nothing differs."))
         }
-        let note = ListNote("users who changed", request, log, none: "No user changed between the two moments.")
+        let note = ListNote("users who changed", request, none: "No user changed between the two moments.")
         return try diffOfAll(earlier, later, after: after, limit: limit, note)
     }
 
@@ -45,7 +45,7 @@ struct DiffEndpoint {
                 }
             }
             json.changes(changes)
-            json.member("note", try earlier.note(log) ?? note.text(isEmpty: changes.isEmpty))
+            json.member("note", try earlier.note(log) ?? note.text(isEmpty: changes.isEmpty, in: log))
         }
     }
 
@@ -57,9 +57,9 @@ struct DiffEndpoint {
                 switch asked.moment {
                 case .version: break
                 case .now, .position, .time, nil:
-                    number = try log.canonicalUser(of: number, in: asked.wholeHistory(log))
+                    number = try log.past.canonicalUser(of: number, in: asked.wholeHistory(log))
                 }
-                return try log.profile(of: number, asOf: asked.moment ?? .now, order: asked.order)
+                return try log.past.profile(of: number, asOf: asked.moment ?? .now, order: asked.order)
             } catch MomentError.beforeUser {
                 return nil
             }
@@ -87,7 +87,7 @@ struct DiffEndpoint {
             json.member("b", to.position)
             json.key("users")
             json.beginArray()
-            try log.forEachChangedUser(
+            try log.past.forEachChangedUser(
                 after: after, from: from, to: to, skipping: { held.append(($0, $1)) }
             ) { user, before, after in
                 let changes = log.changes(from: before, to: after)
@@ -112,7 +112,7 @@ struct DiffEndpoint {
             json.member("more", more)
             if !more { noteHeld() }
             damage.write(to: &json)
-            json.member("note", try earlier.note(log) ?? note.text(isEmpty: count == 0))
+            json.member("note", try earlier.note(log) ?? note.text(isEmpty: count == 0, in: log))
         }
     }
 }

@@ -11,11 +11,10 @@ struct EraseEndpoints {
     ]
 
     /// `GET /v1/erase`: who an erasure of `user` would be about, and since when they are known.
-    func candidates(_ request: APIRequest) throws -> APIAnswer {
+    func candidates(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         var query = Query(request)
         let id = try Identifiers.user(query.requiredText("user"))
         try query.end()
-        let log = store.log
         let users = try candidates(id, log)
         return try APIAnswer.ok { json in
             try json.objects("users", users) { try Self.write($1, log, to: &$0) }
@@ -32,12 +31,12 @@ struct EraseEndpoints {
         let erasesAll = try fields.flag("all")
         let erasure = try await store.performSlowly { log in
             for _ in 0...RequestDecider.optimisticAttempts {
-                var users = try candidates(id, log)
+                var users = try log.read { try candidates(id, $0) }
                 if let number {
                     users.removeAll { Int64(clamping: $0.number.rawValue) != number }
                     if users.isEmpty { throw Self.anotherUser(number) }
                 }
-                guard users.count == 1 || erasesAll else { throw try Self.several(id, users, log) }
+                guard users.count == 1 || erasesAll else { throw Self.several(id, users) }
                 // A user who is merged or erased in between takes no other one along.
                 do {
                     return try log.erase(found: users, actor: actor, reason: reason, source: .rest)
@@ -49,7 +48,7 @@ struct EraseEndpoints {
         onErasure()
         return try APIAnswer.ok { json in
             json.member("position", position.rawValue)
-            try json.cursor(position, in: store.log)
+            try json.cursor(position, in: store.log.reader)
             json.member("user_number", first.rawValue)
             if erasesAll { json.array("user_numbers", erasure.users) { $0.value($1.rawValue) } }
             json.member("events", erasure.events)
@@ -57,19 +56,19 @@ struct EraseEndpoints {
     }
 
     /// The user that `id` resolves to, or all who have the address; at least one.
-    private func candidates(_ id: UserID, _ log: EventLog) throws -> [UserInfo] {
-        let users = try log.users(sharing: id)
-        if users.isEmpty { throw try log.unknownUser(id) }
+    private func candidates(_ id: UserID, _ log: LogReader) throws -> [UserInfo] {
+        let users = try log.addresses.users(sharing: id)
+        if users.isEmpty { throw try log.users.unknownUser(id) }
         return users
     }
 
-    private static func write(_ user: UserInfo, _ log: EventLog, to json: inout JSONWriter) throws {
+    private static func write(_ user: UserInfo, _ log: LogReader, to json: inout JSONWriter) throws {
         json.members(ofUser: user)
         json.member("kind", user.kind)
         json.member("since", try log.event(at: user.created)?.recordedAt)
     }
 
-    private static func several(_ id: UserID, _ users: [UserInfo], _ log: EventLog) throws -> APIProblem {
+    private static func several(_ id: UserID, _ users: [UserInfo]) -> APIProblem {
         var problem = APIProblem(
             status: 409, code: "several_users",
             error: "\(users.count) users have this \(id.isAddress ? "address" : "ID").",

@@ -12,7 +12,7 @@ extension HistoryCursor {
     }
 
     /// Refuses a cursor of another history, and a position that may not be `reached` yet by readers who go on after it.
-    func check(_ log: EventLog, _ place: String, mayBeBeyond: Bool = false) throws {
+    func check(_ log: LogReader, _ place: String, mayBeBeyond: Bool = false) throws {
         do {
             try log.refuseForeign(self)
         } catch let other as OtherHistory {
@@ -46,7 +46,7 @@ extension APIProblem {
 
 extension JSONWriter {
     /// The `cursor` of what a write has stored, for `wait_for` and `after`; nothing if it stored nothing.
-    mutating func cursor(_ position: Position, in log: EventLog) throws {
+    mutating func cursor(_ position: Position, in log: LogReader) throws {
         if position != .start { member("cursor", try log.cursor(at: position).description) }
     }
 }

@@ -22,7 +22,7 @@ package struct EventFeed: Sendable {
             try query.end()
             let place = lastEventID == nil ? "after" : "Last-Event-ID"
             let begin = try HistoryCursor.read(lastEventID ?? after ?? "0", place)
-            try begin.check(log, place)
+            try begin.check(log.reader, place)
             scanned = begin.position
             self.log = log
         } catch {
@@ -41,26 +41,28 @@ package struct EventFeed: Sendable {
     package mutating func next() -> (bytes: [UInt8], isAtEnd: Bool) {
         var text: [UInt8] = []
         do {
-            if keys == nil { keys = try log.appendKeys(before: scanned.next) }
-            let page = try log.events(from: scanned.next, limit: Self.maxEvents, where: filter, keys: &keys)
-            var events = EventJSON(log: log)
-            for event in page.events {
-                var json = JSONWriter()
-                try events.write(event, to: &json)
-                text += Array("id: \(log.cursor(of: event))\ndata: ".utf8)
-                text += json.bytes
-                text += Array("\n\n".utf8)
-                scanned = event.position
-                if text.count > Self.maxBytes {
-                    keys = nil
-                    return (text, false)
+            return try log.read { log in
+                if keys == nil { keys = try log.events.keys(before: scanned.next) }
+                let page = try log.events.page(from: scanned.next, limit: Self.maxEvents, where: filter, keys: &keys)
+                var events = EventJSON(log: log)
+                for event in page.events {
+                    var json = JSONWriter()
+                    try events.write(event, to: &json)
+                    text += Array("id: \(log.cursor(of: event))\ndata: ".utf8)
+                    text += json.bytes
+                    text += Array("\n\n".utf8)
+                    scanned = event.position
+                    if text.count > Self.maxBytes {
+                        keys = nil
+                        return (text, false)
+                    }
                 }
+                if page.scanned > scanned {
+                    scanned = page.scanned
+                    text += Array("id: \(try log.cursor(at: scanned))\n\n".utf8)
+                }
+                return (text, false)
             }
-            if page.scanned > scanned {
-                scanned = page.scanned
-                text += Array("id: \(try log.cursor(at: scanned))\n\n".utf8)
-            }
-            return (text, false)
         } catch {
             text += Array("event: error\ndata: ".utf8)
             text += APIProblem(error).answer.body

@@ -4,7 +4,7 @@ internal import ProfileLogRequests
 ///
 /// Keeps the IDs of the users that it met last, so that a long list asks the log once for each.
 package struct EventJSON {
-    private let log: EventLog
+    let log: LogReader
     private var ids: [UserNumber: String] = [:]
     private var voided: [UserNumber: VoidedEvents] = [:]
     /// All void events, if they are known from the start.
@@ -13,7 +13,7 @@ package struct EventJSON {
     private static let mostIDs = 65_536
 
     /// - Parameter voided: the void events of all users; without it they are read for each user that is asked for.
-    package init(log: EventLog, voided: VoidedEvents? = nil) { (self.log, allVoided) = (log, voided) }
+    package init(log: LogReader, voided: VoidedEvents? = nil) { (self.log, allVoided) = (log, voided) }
 
     /// Writes `event` as an object, with the event that made it void if `showsVoid` and there is one, and with the
     /// number of the `profile` that it is part of.
@@ -61,7 +61,7 @@ package struct EventJSON {
     /// Returns the best known ID of `user`, as a USER; nil for the system.
     package mutating func id(of user: UserNumber) throws -> String? {
         if let known = ids[user] { return known }
-        guard user != .system, let id = try log.find(user)?.id.description else { return nil }
+        guard user != .system, let id = try log.users.find(user)?.id.description else { return nil }
         if ids.count >= Self.mostIDs { ids.removeAll(keepingCapacity: true) }
         ids[user] = id
         return id
@@ -77,7 +77,7 @@ package struct EventJSON {
             if voided.count >= Self.mostIDs { voided.removeAll(keepingCapacity: true) }
             // Where a record of the user is damaged, the others are shown all the same.
             voided[event.user] =
-                (try? log.voidedEvents(of: log.canonicalUser(of: event.user))) ?? VoidedEvents()
+                (try? log.events.voided(of: log.users.canonicalUser(of: event.user))) ?? VoidedEvents()
         }
         if let void = voided[event.user]?.void(of: event.position.rawValue) { json.member("voided_by", void) }
     }

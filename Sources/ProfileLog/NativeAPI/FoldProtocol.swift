@@ -54,7 +54,7 @@ package enum FoldProtocol {
         package init(_ log: EventLog) throws {
             self.log = log
             names = try log.withView { _ in log.names.current }
-            events = EventJSON(log: log)
+            events = EventJSON(log: log.reader)
         }
 
         /// The first lines: the protocol, and the names whose numbers are in records.

@@ -2,7 +2,7 @@ internal import ProfileLogRequests
 
 /// `GET /v1/history` and `/v1/events`.
 struct HistoryEndpoints {
-    let log: EventLog
+    let log: LogReader
 
     private static let mostEvents = 10_000
     private static let standardEvents = 100
@@ -29,13 +29,15 @@ struct HistoryEndpoints {
             throw APIProblem.invalid("after", "belongs to `merged`", remedy: "Send `from` or `to`, or `merged=true`.")
         }
         guard from <= to else { throw APIProblem.invalid("from", "must not be greater than `to`") }
-        guard let user = try log.user(meantBy: id) ?? log.findErased(id) else { throw try log.unknownUser(id) }
+        guard let user = try log.users.user(meantBy: id) ?? log.users.findErased(id) else {
+            throw try log.users.unknownUser(id)
+        }
         if let launch {
-            let read = try APIProblem.resolving("launch") { try log.launch(launch, of: user.number) }
+            let read = try APIProblem.resolving("launch") { try log.past.launch(launch, of: user.number) }
             filter.positions = Set([read.launch.position] + read.flushes.flatMap { [$0.position] + $0.takes })
         }
         if let field = filter.field { try refuseUnknown(field, of: user) }
-        let note = ListNote("events of the user", request, log).namingOfEvents()
+        let note = ListNote("events of the user", request).namingOfEvents()
         if isMerged {
             if from > 1 || to < .max {
                 throw APIProblem.invalid(
@@ -58,7 +60,7 @@ struct HistoryEndpoints {
             json.beginArray()
             while from <= to, !more {
                 let wanted = min(Self.chunk, limit - count + 1)
-                let page = try log.history(
+                let page = try log.events.history(
                     of: user.number, from: Version(rawValue: from), to: Version(rawValue: to),
                     direction: backward ? .backward : .forward, limit: wanted, where: filter,
                     skipping: { held.append(($0, $1)) })
@@ -91,7 +93,7 @@ struct HistoryEndpoints {
     ) throws -> APIAnswer {
         let damage = DamageList()
         var held: [(position: Position, error: StorageError)] = []
-        let found = try log.life(
+        let found = try log.events.life(
             of: user.number, asOf: user.version, after: after > 0 ? Position(rawValue: after) : nil,
             direction: backward ? .backward : .forward, limit: limit + 1, where: filter,
             skipping: { held.append(($0, $1)) })
@@ -122,7 +124,7 @@ struct HistoryEndpoints {
         _ filter: EventFilter, _ user: UserInfo, _ note: ListNote, _ events: inout EventJSON,
         to json: inout JSONWriter
     ) throws {
-        var text = try note.text(isEmpty: true) ?? ""
+        var text = try note.text(isEmpty: true, in: log) ?? ""
         defer { json.member("note", text) }
         guard let name = filter.name else { return }
         let finder = NearMisses(log: log)
@@ -131,7 +133,7 @@ struct HistoryEndpoints {
         }
         try events.write(Array(misses.suffix(NearMisses.most)), to: &json)
         var names: Set<Name> = []
-        try log.forEachInLife(of: user.number, asOf: user.version, skipping: { _, _ in }) { event in
+        try log.events.forEachInLife(of: user.number, asOf: user.version, skipping: { _, _ in }) { event in
             names.formUnion(event.event.names)
             return true
         }
@@ -144,7 +146,7 @@ struct HistoryEndpoints {
     /// Refuses a field that no event of the user changes.
     private func refuseUnknown(_ field: Name, of user: UserInfo) throws {
         let filter = EventFilter(field: field)
-        guard try log.history(of: user.number, limit: 1, where: filter).isEmpty else { return }
+        guard try log.events.history(of: user.number, limit: 1, where: filter).isEmpty else { return }
         let view = log.profileView(try log.profile(of: user.number))
         let fields = (view.attributes + view.customAttributes).map(\.name)
         // Of a merged user, the history is not in this one.
@@ -159,26 +161,33 @@ struct HistoryEndpoints {
     private static let longestWait: UInt64 = 30
     private static let pollInterval = Duration.milliseconds(20)
 
-    func events(_ request: APIRequest) async throws -> APIAnswer {
+    /// Looks again until there is news, or for as long as the request says. Each look is of one view.
+    static func events(_ request: APIRequest, _ log: EventLog) async throws -> APIAnswer {
         var query = Query(request)
         let after = try HistoryCursor.read(query.text("after") ?? "0", "after")
-        let limit = try query.limit(standard: Self.standardEvents, most: Self.mostEvents)
-        let wait = try query.number("wait_s", 0...Self.longestWait, standard: 0)
+        let limit = try query.limit(standard: standardEvents, most: mostEvents)
+        let wait = try query.number("wait_s", 0...longestWait, standard: 0)
         let filter = try query.filter(now: log.options.now())
         try query.end()
-        try after.check(log, "after")
         let deadline = ContinuousClock.now + .seconds(Int64(wait))
-        var scanned = after.position
-        var keys: AppendKeys? = try log.appendKeys(before: scanned.next)
-        var page = try log.events(from: scanned.next, limit: min(limit, Self.chunk), where: filter, keys: &keys)
-        while page.events.isEmpty, ContinuousClock.now < deadline, !Task.isCancelled {
-            // Cancelled when the service stops: then this answers at once with what there is.
-            if page.scanned >= page.last { try? await Task.sleep(for: Self.pollInterval) }
-            scanned = max(scanned, page.scanned)
-            page = try log.events(from: scanned.next, limit: min(limit, Self.chunk), where: filter, keys: &keys)
+        var (scanned, isAtEnd) = (after.position, false)
+        while true {
+            let answer = try log.read { log -> APIAnswer? in
+                try after.check(log, "after")
+                var keys: AppendKeys? = try log.events.keys(before: scanned.next)
+                let page = try log.events.page(
+                    from: scanned.next, limit: min(limit, chunk), where: filter, keys: &keys)
+                // Cancelled when the service stops: then this answers at once with what there is.
+                if page.events.isEmpty, ContinuousClock.now < deadline, !Task.isCancelled {
+                    (scanned, isAtEnd) = (max(scanned, page.scanned), page.scanned >= page.last)
+                    return nil
+                }
+                let note = ListNote("events", request).namingOfEvents()
+                return try HistoryEndpoints(log: log).answer(page, limit: limit, filter: filter, keys, note)
+            }
+            if let answer { return answer }
+            if isAtEnd { try? await Task.sleep(for: pollInterval) }
         }
-        let note = ListNote("events", request, log).namingOfEvents()
-        return try answer(page, limit: limit, filter: filter, keys, note)
     }
 
     private func answer(
@@ -196,7 +205,7 @@ struct HistoryEndpoints {
                 count += page.events.count
                 let isFull = count >= limit || json.bytes.count > Self.mostBytes
                 if isFull || page.events.isEmpty || page.scanned >= page.last { break }
-                page = try log.events(
+                page = try log.events.page(
                     from: page.scanned.next, limit: min(limit - count, Self.chunk), where: filter, keys: &keys)
             }
             json.endArray()
@@ -204,7 +213,7 @@ struct HistoryEndpoints {
             json.member("scanned", page.scanned.rawValue)
             json.member("cursor", try log.cursor(at: page.scanned).description)
             json.member("last", page.last.rawValue)
-            json.member("note", try note.text(isEmpty: count == 0 && page.scanned >= page.last))
+            json.member("note", try note.text(isEmpty: count == 0 && page.scanned >= page.last, in: log))
         }
     }
 }

@@ -4,8 +4,6 @@ internal import ProfileLogRequests
 package struct InAppEndpoints {
     let store: RequestStore
 
-    private var log: EventLog { store.log }
-
     static let actionInputs: [EndpointInput] = [
         .required("action"), .init("message"), .init("button"), .init("time"),
     ]
@@ -21,9 +19,11 @@ package struct InAppEndpoints {
         }
         let definitions = try Self.definitions(list)
         let receipt = try await store.perform { log in try log.declareMessages(definitions) }
-        return try APIAnswer.ok { json in
-            try writeDeclared(to: &json)
-            json.member("changed", !receipt.places.isEmpty)
+        return try store.log.read { log in
+            try APIAnswer.ok { json in
+                _ = try Self.writeDeclared(log, to: &json)
+                json.member("changed", !receipt.places.isEmpty)
+            }
         }
     }
 
@@ -38,16 +38,18 @@ package struct InAppEndpoints {
         }
     }
 
-    private func writeDeclared(to json: inout JSONWriter) throws {
-        let declared = try log.declaredMessages()
+    /// Returns whether there are none.
+    private static func writeDeclared(_ log: LogReader, to json: inout JSONWriter) throws -> Bool {
+        let declared = try log.devices.declaredMessages()
         json.member("position", declared.position.rawValue)
         try json.cursor(declared.position, in: log)
         json.member("messages", JSONValues.json(declared.definitions))
         try writeSkipped(declared.definitions, to: &json)
+        return declared.definitions == .array([])
     }
 
     /// Says which of the stored definitions this program refuses: nothing triggers them.
-    private func writeSkipped(_ definitions: AttributeValue, to json: inout JSONWriter) throws {
+    private static func writeSkipped(_ definitions: AttributeValue, to json: inout JSONWriter) throws {
         let skipped = try InAppMessage.stored(definitions, at: "messages").skipped
         if skipped.isEmpty { return }
         json.objects("skipped", skipped) { json, error in
@@ -58,32 +60,32 @@ package struct InAppEndpoints {
     }
 
     /// `GET /v1/messages`: the declared messages.
-    func declared(_ request: APIRequest) throws -> APIAnswer {
+    func declared(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         try Query(request).end()
-        let note = ListNote("declared in-app messages", request, log)
+        let note = ListNote("declared in-app messages", request)
         return try APIAnswer.ok { json in
-            try writeDeclared(to: &json)
-            json.member("note", try note.text(isEmpty: log.declaredMessages().definitions == .array([])))
+            let isEmpty = try Self.writeDeclared(log, to: &json)
+            json.member("note", try note.text(isEmpty: isEmpty, in: log))
         }
     }
 
     // MARK: - A device
 
     /// `GET /v1/devices/{device}/messages`: what the device has of it.
-    func messages(_ request: APIRequest) throws -> APIAnswer {
+    func messages(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         try Query(request).end()
         let device = try Identifiers.device(request.parameters["device"] ?? DeviceStorage.defaultDevice)
-        guard let info = try log.device(device) else { throw APIProblem.unknownDevice }
-        let state = try log.inAppState(of: device) ?? InAppState()
+        guard let info = try log.devices.find(device) else { throw APIProblem.unknownDevice }
+        let state = try log.devices.inAppState(of: device) ?? InAppState()
         return try APIAnswer.ok { json in
             json.member("device", device)
-            json.member("user", try info.user.flatMap { try log.find($0) })
+            json.member("user", try info.user.flatMap { try log.users.find($0) })
             write(state, to: &json)
-            try writeSkipped(log.declaredMessages().definitions, to: &json)
+            try Self.writeSkipped(log.devices.declaredMessages().definitions, to: &json)
             EventJSON.write(info.settings, to: &json)
-            let note = ListNote("in-app messages on the device", request, log)
+            let note = ListNote("in-app messages on the device", request)
             let isEmpty = state.eligible.isEmpty && state.screen == nil && state.stack.isEmpty && state.delayed.isEmpty
-            json.member("note", try note.text(isEmpty: isEmpty))
+            json.member("note", try note.text(isEmpty: isEmpty, in: log))
         }
     }
 
@@ -110,14 +112,15 @@ package struct InAppEndpoints {
         let action = try Self.action(fields)
         let context = try DeviceEndpoints.deviceContext(fields)
         let receipt = try await store.perform { log in try log.message(action, on: device, context: context) }
-        let state = try log.inAppState(of: device) ?? InAppState()
-        var events = EventJSON(log: log)
-        return try APIAnswer.ok { json in
-            json.member("position", receipt.places.isEmpty ? .start : receipt.last)
-            try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
-            json.member("device", device)
-            try json.array("steps", log.events(of: receipt)) { try events.write($1, to: &$0) }
-            write(state, to: &json)
+        return try store.log.read { log in
+            var events = EventJSON(log: log)
+            return try APIAnswer.ok { json in
+                json.member("position", receipt.places.isEmpty ? .start : receipt.last)
+                try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
+                json.member("device", device)
+                try json.array("steps", log.events(of: receipt)) { try events.write($1, to: &$0) }
+                write(try log.devices.inAppState(of: device) ?? InAppState(), to: &json)
+            }
         }
     }
 

@@ -2,7 +2,7 @@ internal import ProfileLogRequests
 
 /// `GET /v1/messages/explain`.
 struct MessageEndpoints {
-    let log: EventLog
+    let log: LogReader
 
     private static let mostLinks = 10_000
 
@@ -17,7 +17,7 @@ struct MessageEndpoints {
         guard (message == nil) != (position == 0) else {
             throw APIProblem.invalid("message", "or `position` is needed, and not both")
         }
-        guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
+        guard let user = try log.users.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
         let (links, fates) = try links(of: user) { event in
             guard let message else { return event.position.rawValue == position }
             guard case .message(let step) = event.event else { return false }
@@ -47,8 +47,9 @@ struct MessageEndpoints {
             return APIProblem(
                 status: 404, code: "no_such_message", error: "The user has no event at this position.", remedy: look)
         }
-        var known = Set(try InAppMessage.stored(log.declaredMessages().definitions, at: "messages").messages.map(\.id))
-        try log.forEachInLife(
+        var known = Set(
+            try InAppMessage.stored(log.devices.declaredMessages().definitions, at: "messages").messages.map(\.id))
+        try log.events.forEachInLife(
             of: user.number, asOf: user.version, skipping: { _, _ in },
             where: { kind, _ in if case .message = kind.role { true } else { false } }
         ) { event in
@@ -68,7 +69,7 @@ struct MessageEndpoints {
     ) throws -> (links: [RecordedEvent], fates: ItemFates) {
         var chain = EventChain()
         var fates = ItemFates()
-        try log.forEachInLife(of: user.number, asOf: user.version) { event in
+        try log.events.forEachInLife(of: user.number, asOf: user.version) { event in
             chain.add(event, isWanted: isWanted(event))
             fates.add(event)
             return true
@@ -78,7 +79,8 @@ struct MessageEndpoints {
 
     private func nearMisses(of message: InAppMessage, _ user: UserInfo, _ fates: ItemFates) throws -> [NearMiss] {
         var finder = TriggerMisses(message, UnsettledItems(log: log, fates: fates))
-        try log.forEachInLife(of: user.number, asOf: user.version, where: { kind, _ in kind.mayTrigger }) { event in
+        try log.events.forEachInLife(of: user.number, asOf: user.version, where: { kind, _ in kind.mayTrigger }) {
+            event in
             try finder.add(event)
             return true
         }
@@ -87,7 +89,7 @@ struct MessageEndpoints {
 
     /// The in-app message with this ID, as it is declared now; nil if it is not.
     private func declared(_ message: Name) throws -> InAppMessage? {
-        let definitions = try log.declaredMessages().definitions
+        let definitions = try log.devices.declaredMessages().definitions
         return try InAppMessage.stored(definitions, at: "messages").messages.first { $0.id == message }
     }
 
@@ -99,8 +101,8 @@ struct MessageEndpoints {
         var devices: [String] = []
         for name in try log.state(UsageProjection.self, of: user.number, asOf: user.version).devices.sorted() {
             let device = name.text
-            guard try log.device(device)?.user == user.number else { continue }
-            if try log.inAppState(of: device)?.isEligible(message) == true { devices.append(device) }
+            guard try log.devices.find(device)?.user == user.number else { continue }
+            if try log.devices.inAppState(of: device)?.isEligible(message) == true { devices.append(device) }
         }
         guard devices.isEmpty else {
             return "it is eligible on \(devices.joined(separator: ", ")), and no event triggered it"

@@ -10,7 +10,6 @@ package struct NativeAPI: Dialect {
     let onTimeSet: @Sendable () async -> Void
 
     private let exportVoids = VoidsAsOf()
-    private var log: EventLog { store.log }
 
     /// With `ephemeral`, the store may be emptied and its time set.
     package init(
@@ -68,13 +67,13 @@ package struct NativeAPI: Dialect {
             .post, "/v1/tags", "an event of the app goes through a container of the tag manager", TagEndpoint.inputs,
             answers: TagEndpoint.shape
         ) { try await TagEndpoint(writes: $0.writes).tag($1) },
-        read(
+        look(
             "/v1/devices", "all devices, with who is on them and how they are set up", [.init("after"), limit],
             answers: DeviceEndpoints.list
         ) {
-            try $0.devices.devices($1)
+            try $0.devices.devices($2, $1)
         },
-        read("/v1/devices/{device}", "one device", [], answers: DeviceEndpoints.one) { try $0.devices.device($1) },
+        look("/v1/devices/{device}", "one device", [], answers: DeviceEndpoints.one) { try $0.devices.device($2, $1) },
         .init(.post, "/v1/devices/{device}/launch", "start the app there", launch, answers: DeviceEndpoints.launched) {
             try await $0.devices.launch($1)
         },
@@ -95,11 +94,11 @@ package struct NativeAPI: Dialect {
                 .init("without_app_groups", .array), .init("with_app_groups", .array), .init("messages", .object),
             ] + PushSettingsFields.inputs, answers: DeviceEndpoints.changedSettings
         ) { try await $0.devices.changeSettings($1) },
-        read(
+        look(
             "/v1/devices/{device}/pushes", "pushes on their way to the device, on its screen, and captured", [],
             answers: PushEndpoints.pushes
         ) {
-            try $0.pushes.pushes($1)
+            try $0.pushes.pushes($2, $1)
         },
         .init(
             .post, "/v1/devices/{device}/push", "what happens to the device's pushes", PushEndpoints.inputs,
@@ -127,23 +126,23 @@ package struct NativeAPI: Dialect {
             .post, "/v1/messages", "declare the in-app messages that devices get from their next session on",
             [.required("messages", .array)], answers: InAppEndpoints.declared
         ) { try await $0.inApp.declare($1) },
-        read("/v1/messages", "the declared in-app messages", [], answers: InAppEndpoints.declarations) {
-            try $0.inApp.declared($1)
+        look("/v1/messages", "the declared in-app messages", [], answers: InAppEndpoints.declarations) {
+            try $0.inApp.declared($2, $1)
         },
-        read(
+        look(
             "/v1/devices/{device}/messages", "the in-app messages of a device: eligible, waiting, on the screen", [],
             answers: InAppEndpoints.messages
         ) {
-            try $0.inApp.messages($1)
+            try $0.inApp.messages($2, $1)
         },
         .init(
             .post, "/v1/devices/{device}/messages", "the app or the user does something with in-app messages",
             InAppEndpoints.actionInputs, answers: InAppEndpoints.action
         ) { try await $0.inApp.act($1) },
-        read(
+        look(
             "/v1/pending", "what waits for a launch or to be sent, by device and storage",
             [.init("device"), user, .init("storage"), limit, asOf, order], answers: PendingEndpoints.pendingItems
-        ) { try $0.pending.pending($1) },
+        ) { try $0.pending.pending($2, $1) },
         .init(
             .post, "/v1/pending/discard", "give up what waits, with a reason",
             [.required("reason"), .init("device"), .init("actor"), .init("storage"), .init("positions", .array)],
@@ -157,53 +156,53 @@ package struct NativeAPI: Dialect {
                 .init("value", .any),
             ], answers: PendingEndpoints.retried
         ) { try await $0.pending.retry($1) },
-        read(
+        look(
             "/v1/rejected", "what was refused, by the SDK or of a request, with the reason",
             page + [user, .init("repaired", .boolean)], answers: PendingEndpoints.rejections
-        ) { try $0.pending.rejected($1) },
-        read(
+        ) { try $0.pending.rejected($2, $1) },
+        look(
             "/v1/profile", "a user's profile, now or at any past position or time",
             [
                 .required("user"), asOf, order, .init("at_launch", .integer), .init("include_pending", .boolean),
             ], answers: ProfileEndpoint.shape
-        ) { try ProfileEndpoint(log: $0.log).profile($1) },
-        read(
+        ) { try ProfileEndpoint(log: $1).profile($2) },
+        look(
             "/v1/traits", "the computed traits, and their values for a user", [user, asOf, order],
             answers: TraitEndpoint.shape
         ) {
-            try TraitEndpoint(log: $0.log).traits($1)
+            try TraitEndpoint(log: $1).traits($2)
         },
-        read(
+        look(
             "/v1/diff", "what differs between two moments, of one user or of all",
             [.required("a"), .init("b"), user, order, .init("after", .integer), limit], answers: DiffEndpoint.shape
-        ) { try DiffEndpoint(log: $0.log).diff($1) },
-        read(
+        ) { try DiffEndpoint(log: $1).diff($2) },
+        look(
             "/v1/history", "one user's events",
             filter + [
                 .required("user"), .init("from", .integer), .init("to", .integer), .init("reverse", .boolean),
                 .init("launch", .integer), .init("merged", .boolean), .init("after", .integer), limit,
             ], answers: HistoryEndpoints.history
-        ) { try HistoryEndpoints(log: $0.log).history($1) },
+        ) { try HistoryEndpoints(log: $1).history($2) },
         read(
             "/v1/events", "the whole log, with a wait for news",
             filter + [.init("after"), limit, .init("wait_s", .integer)], answers: HistoryEndpoints.events
         ) {
-            try await HistoryEndpoints(log: $0.log).events($1)
+            try await HistoryEndpoints.events($1, $0.store.log)
         },
-        read(
+        look(
             "/v1/sends", "messages that were sent, or not and why", page + [user, .init("message")],
             answers: SendEndpoints.list
         ) {
-            try $0.sends.sends($1)
+            try $0.sends.sends($2, $1)
         },
         .init(
             .post, "/v1/channels", "let a channel fail for a test, or work again",
             [.required("channel"), .init("fails", .boolean)], answers: SendEndpoints.failing
         ) { try $0.sends.setChannel($1) },
-        read(
+        look(
             "/v1/messages/explain", "the chain of events that led to a message's fate",
             [.required("user"), .init("message"), .init("position", .integer)], answers: MessageEndpoints.explanation
-        ) { try MessageEndpoints(log: $0.log).explain($1) },
+        ) { try MessageEndpoints(log: $1).explain($2) },
         read(
             "/v1/users", "all users, or those who pass a condition, now or at any past moment",
             page + [.init("where"), .init("count", .boolean), asOf, order], answers: UserSearch.shape
@@ -232,17 +231,17 @@ package struct NativeAPI: Dialect {
             .post, "/v1/rules", "set which update of an attribute wins, for the events from now on",
             RulesEndpoints.inputs, answers: RulesEndpoints.shape
         ) { try await RulesEndpoints(store: $0.store).set($1) },
-        read(
+        look(
             "/v1/rules", "which update of an attribute wins, now or as of an earlier moment", [asOf, order],
             answers: RulesEndpoints.shape
         ) {
-            try RulesEndpoints(store: $0.store).rules($1)
+            try RulesEndpoints(store: $0.store).rules($2, $1)
         },
-        read(
+        look(
             "/v1/blame", "which event set each attribute of a user and raised each count, and what was before",
             BlameEndpoint.inputs, answers: BlameEndpoint.shape
         ) {
-            try BlameEndpoint(log: $0.log).blame($1)
+            try BlameEndpoint(log: $1).blame($2)
         },
         read(
             "/v1/replay", "the shadow: states that a replay writes next to those that are read", [],
@@ -270,9 +269,9 @@ package struct NativeAPI: Dialect {
             .post, "/v1/erase", "erase a person, with everything of theirs",
             EraseEndpoints.inputs, answers: EraseEndpoints.erased
         ) { try await $0.erasure.erase($1) },
-        read(
+        look(
             "/v1/erase", "who an erasure would be about", [.required("user")], answers: EraseEndpoints.listed
-        ) { try $0.erasure.candidates($1) },
+        ) { try $0.erasure.candidates($2, $1) },
         read(
             "/v1/whatif", "what the published snippets would have done",
             [
@@ -280,16 +279,16 @@ package struct NativeAPI: Dialect {
                 "quirk", "flush_ms", "crash_every", "crash_after", "unstored", "scenes", "update_every", "locked_every",
                 "instance_missing_until", "sdk", "sdk_disabled", "blocklist", "stray",
             ].map { EndpointInput($0) }, answers: WhatIfEndpoint.shape
-        ) { try WhatIfEndpoint(log: $0.log).whatIf($1) },
+        ) { try WhatIfEndpoint(log: $0.store.log).whatIf($1) },
         read(
             "/v1/whatif/profiles", "which profiles would differ without some events, or with others",
             ProfileWhatIfEndpoint.inputs, answers: ProfileImpact.shape
         ) { try await ProfileWhatIfEndpoint(store: $0.store).answer($1) },
-        read("/v1/stats", "how much the store holds", [], answers: StoreEndpoints.statistics) {
-            try $0.whole.stats($1)
+        look("/v1/stats", "how much the store holds", [], answers: StoreEndpoints.statistics) {
+            try $0.whole.stats($2, $1)
         },
-        read("/v1/status", "how far the log, its caches and its audit reach", [], answers: StoreEndpoints.state) {
-            try $0.whole.status($1)
+        look("/v1/status", "how far the log, its caches and its audit reach", [], answers: StoreEndpoints.state) {
+            try $0.whole.status($2, $1)
         },
         .init(
             .post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)],
@@ -312,8 +311,18 @@ package struct NativeAPI: Dialect {
             .get, path, summary, inputs + [.init("wait_for"), .init("timeout", .integer)], answers: shape
         ) { api, request in
             var request = request
-            try await PositionWait(&request)?.wait(for: api.log)
+            try await PositionWait(&request)?.wait(for: api.store.log)
             return try await answer(api, request)
+        }
+    }
+
+    /// A GET whose answer is read from one view of the log.
+    private static func look(
+        _ path: String, _ summary: String, _ inputs: [EndpointInput], answers shape: AnswerShape,
+        _ answer: @escaping @Sendable (NativeAPI, LogReader, APIRequest) throws -> APIAnswer
+    ) -> EndpointHandler<NativeAPI> {
+        read(path, summary, inputs, answers: shape) { api, request in
+            try api.store.log.read { try answer(api, $0, request) }
         }
     }
 

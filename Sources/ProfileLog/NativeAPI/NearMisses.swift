@@ -10,7 +10,7 @@ struct NearMiss {
 
 /// Finds near misses in the life of a user: what was refused, lost, given up, or still waits.
 struct NearMisses {
-    let log: EventLog
+    let log: LogReader
 
     /// An answer names so many, the newest.
     static let most = 20
@@ -28,8 +28,8 @@ struct NearMisses {
     func of(_ subject: Subject, _ user: UserInfo) throws -> [NearMiss] {
         var updates: [RecordedEvent] = []
         var fates = ItemFates()
-        let voided = try log.voidedEvents(of: user.number)
-        try log.forEachInLife(
+        let voided = try log.events.voided(of: user.number)
+        try log.events.forEachInLife(
             of: user.number, asOf: user.version, skipping: { _, _ in },
             where: { kind, position in
                 // What was logged and is not void had its effect.
@@ -104,11 +104,11 @@ struct ItemFates {
 
 /// The obstacles between saved and queued events and their effect.
 struct UnsettledItems {
-    let log: EventLog
+    let log: LogReader
     let fates: ItemFates
     private var settings: [String: DeviceSettings] = [:]
 
-    init(log: EventLog, fates: ItemFates) { (self.log, self.fates) = (log, fates) }
+    init(log: LogReader, fates: ItemFates) { (self.log, self.fates) = (log, fates) }
 
     /// Returns nil if it took effect, or is no such event.
     mutating func miss(_ event: RecordedEvent) throws -> NearMiss? {
@@ -134,7 +134,7 @@ struct UnsettledItems {
 
     private mutating func known(_ device: String) throws -> DeviceSettings {
         if let known = settings[device] { return known }
-        let known = try log.deviceState(device).settings
+        let known = try log.devices.state(of: device).settings
         settings[device] = known
         return known
     }

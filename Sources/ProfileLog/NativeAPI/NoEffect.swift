@@ -10,7 +10,7 @@ struct NoEffect {
     private init() {}
 
     /// Of the events at `places` of `receipt`, which are of one user and effective at once.
-    init(of places: Range<Int>, _ receipt: AppendReceipt, in log: EventLog) throws {
+    init(of places: Range<Int>, _ receipt: AppendReceipt, in log: LogReader) throws {
         let events = try places.compactMap { place in
             try log.event(at: Position(rawValue: receipt.first.rawValue + UInt64(place)))
         }
@@ -22,7 +22,7 @@ struct NoEffect {
     }
 
     /// Of what waited and took effect by `decision`, a flush or a report that data was sent.
-    init(ofItemsIn decision: RecordedEvent, in log: EventLog) throws {
+    init(ofItemsIn decision: RecordedEvent, in log: LogReader) throws {
         var positions: [Position] = []
         if case .pendingFlushed(let flush) = decision.event, !flush.isQueued { positions = flush.flushed }
         if case .dataSent(let items) = decision.event { positions = items }
@@ -32,7 +32,7 @@ struct NoEffect {
 
     /// Returns the number of updates of `receipt`, of all its users, that changed nothing, if some attributes have
     /// policies.
-    static func count(of receipt: AppendReceipt, in log: EventLog) throws -> Int {
+    static func count(of receipt: AppendReceipt, in log: LogReader) throws -> Int {
         let rules = try log.boundRules(asOf: Position(rawValue: receipt.first.rawValue - 1))
         guard rules?.hasAttributes == true else { return 0 }
         var events: [UserNumber: [RecordedEvent]] = [:]
@@ -51,7 +51,7 @@ struct NoEffect {
 
     /// Does the updates of `events` one after the other, which took effect at `version` of `user`.
     private mutating func judge(
-        _ events: [RecordedEvent], of user: UserNumber, from version: Version, at position: Position, in log: EventLog
+        _ events: [RecordedEvent], of user: UserNumber, from version: Version, at position: Position, in log: LogReader
     ) throws {
         var updates: [(name: Name, key: FieldKey, operation: AttributeOperation, event: RecordedEvent)] = []
         for event in events {

@@ -4,8 +4,6 @@ internal import ProfileLogRequests
 struct PendingEndpoints {
     let store: RequestStore
 
-    private var log: EventLog { store.log }
-
     private static let mostPendingItems = 100_000
 
     /// Items that wait on one device, after the request's filters.
@@ -17,7 +15,7 @@ struct PendingEndpoints {
         var times: WaitingTimes
     }
 
-    func pending(_ request: APIRequest) throws -> APIAnswer {
+    func pending(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         var query = Query(request)
         let device = try query.device()
         let user = try query.user()
@@ -25,15 +23,15 @@ struct PendingEndpoints {
         let limit = try query.limit(standard: 10_000, most: Self.mostPendingItems)
         let asked = try query.past(now: log.options.now())
         try query.end()
-        let number = try user.map { try log.knownUser(meantBy: $0, in: asked).number }
-        let past = try asked.history(log).map { try states(in: $0, asked) }
+        let number = try user.map { try log.users.knownUser(meantBy: $0, in: asked).number }
+        let past = try asked.history(log).map { try Self.states(in: $0, asked, log) }
         let devices: [Name]
         if let device {
-            let isKnown = if let past { past.states[Name(device)] != nil } else { try log.device(device) != nil }
+            let isKnown = if let past { past.states[Name(device)] != nil } else { try log.devices.find(device) != nil }
             guard isKnown else { throw APIProblem.unknownDevice }
             devices = [Name(device)]
         } else {
-            devices = try past?.states.keys.sorted() ?? log.devices()
+            devices = try past?.states.keys.sorted() ?? log.devices.all()
         }
         let now = past?.now ?? log.options.now()
         var times = WaitingTimes(now: now)
@@ -43,7 +41,7 @@ struct PendingEndpoints {
             json.key("devices")
             json.beginArray()
             for name in devices {
-                var waiting = try waiting(on: name, past, number, storage, now: now, &times)
+                var waiting = try Self.waiting(on: name, past, number, storage, now: now, &times, log)
                 total += waiting.items.count
                 queued += waiting.queue.count
                 if waiting.items.isEmpty, waiting.queue.isEmpty, device == nil { continue }
@@ -51,7 +49,7 @@ struct PendingEndpoints {
                 listed += waiting.items.count
                 waiting.queue = Array(waiting.queue.prefix(limit - listed))
                 listed += waiting.queue.count
-                try write(waiting, now: now, &events, to: &json)
+                try Self.write(waiting, now: now, &events, log, to: &json)
             }
             json.endArray()
             json.member("total", total)
@@ -59,8 +57,8 @@ struct PendingEndpoints {
             json.member("listed", listed)
             times.write(to: &json)
             let things = user == nil ? "waiting items" : "waiting items of the user"
-            let note = ListNote(things, request, log, past: asked, none: user == nil ? "Nothing waits." : nil)
-            json.member("note", try note.text(isEmpty: total == 0 && queued == 0))
+            let note = ListNote(things, request, past: asked, none: user == nil ? "Nothing waits." : nil)
+            json.member("note", try note.text(isEmpty: total == 0 && queued == 0, in: log))
         }
     }
 
@@ -72,52 +70,52 @@ struct PendingEndpoints {
         let now: Timestamp
     }
 
-    private func states(in history: PastHistory, _ asked: AskedPast) throws -> Past {
+    private static func states(in history: PastHistory, _ asked: AskedPast, _ log: LogReader) throws -> Past {
         Past(
-            history: history, states: try log.devices(in: history), now: try asked.time(at: history.position, log))
+            history: history, states: try log.deviceStates(in: history), now: try asked.time(at: history.position, log))
     }
 
-    private func waiting(
+    private static func waiting(
         on device: Name, _ past: Past?, _ user: UserNumber?, _ storage: DeviceStorage?, now: Timestamp,
-        _ times: inout WaitingTimes
+        _ times: inout WaitingTimes, _ log: LogReader
     ) throws -> Waiting {
         var merges = PastMerges()
         func owner(_ event: RecordedEvent) throws -> UserNumber {
-            guard let past else { return try log.canonicalUser(of: event.user) }
-            return try log.canonicalUser(of: event.user, in: past.history, &merges)
+            guard let past else { return try log.users.canonicalUser(of: event.user) }
+            return try log.past.canonicalUser(of: event.user, in: past.history, &merges)
         }
         func isWanted(_ event: RecordedEvent) throws -> Bool {
             try user.map { try owner(event) == $0 } ?? true && storage.map { $0 == event.context.storage } ?? true
         }
-        let state = try past?.states[device] ?? log.deviceState(device.text)
-        let items = try log.pending(in: state).filter(isWanted)
-        let queue = try log.queue(in: state).filter(isWanted)
+        let state = try past?.states[device] ?? log.devices.state(of: device.text)
+        let items = try log.devices.pending(in: state).filter(isWanted)
+        let queue = try log.devices.queue(in: state).filter(isWanted)
         times.add(items, queue)
         var own = WaitingTimes(now: now)
         own.add(items, queue)
         return Waiting(device: device, state: state, items: items, queue: queue, times: own)
     }
 
-    private func write(
-        _ waiting: Waiting, now: Timestamp, _ events: inout EventJSON, to json: inout JSONWriter
+    private static func write(
+        _ waiting: Waiting, now: Timestamp, _ events: inout EventJSON, _ log: LogReader, to json: inout JSONWriter
     ) throws {
         let state = waiting.state
         try json.object { json in
             json.member("device", waiting.device.text)
-            json.member("user", try state.user.flatMap { try log.find($0) })
+            json.member("user", try state.user.flatMap { try log.users.find($0) })
             json.member("last_launch", state.lastLaunch ?? .start)
             json.member("sdk_enabled", state.settings.isSDKEnabled)
             try json.storages(of: waiting.items, state.settings) { json, items in
                 try json.object("kinds") { json in
                     for kind in PendingKind.allCases {
                         try json.array(kind.key, items.filter { $0.list == kind }) { json, item in
-                            try Self.write(item, now: now, nil, &events, to: &json)
+                            try write(item, now: now, nil, &events, to: &json)
                         }
                     }
                 }
             }
             let why = state.settings.reasonQueued()
-            try json.array("queue", waiting.queue) { try Self.write($1, now: now, why, &events, to: &$0) }
+            try json.array("queue", waiting.queue) { try write($1, now: now, why, &events, to: &$0) }
             waiting.times.write(to: &json)
         }
     }
@@ -152,27 +150,30 @@ struct PendingEndpoints {
         if storage != nil, positions != nil {
             throw APIProblem.invalid("positions", "and `storage` exclude each other")
         }
-        let selection = try await selection(on: device, storage: storage, positions: positions)
+        let selection = try store.log.read { log in
+            try Self.selection(on: device, storage: storage, positions: positions, log)
+        }
         let receipt = try await store.commit(
             PreparedAppend.discard(
                 device: device, selection, actor: actor, reason: reason, context: EventContext(source: .app)))
-        let discarded = try log.discarded(by: receipt)
-        return try APIAnswer.ok { json in
-            json.member("position", receipt.places.isEmpty ? .start : receipt.last)
-            try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
-            json.member("device", device)
-            json.array("discarded", discarded) { $0.value($1.rawValue) }
-            json.member("events", receipt.places.count)
-            json.member("waiting", try log.pendingCount(on: device))
+        return try store.log.read { log in
+            try APIAnswer.ok { json in
+                json.member("position", receipt.places.isEmpty ? .start : receipt.last)
+                try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
+                json.member("device", device)
+                json.array("discarded", try log.discarded(by: receipt)) { $0.value($1.rawValue) }
+                json.member("events", receipt.places.count)
+                json.member("waiting", try log.devices.pendingCount(on: device))
+            }
         }
     }
 
-    private func selection(
-        on device: String, storage: DeviceStorage?, positions: [Position]?
-    ) async throws -> PendingSelection {
-        guard try log.device(device) != nil else { throw APIProblem.unknownDevice }
+    private static func selection(
+        on device: String, storage: DeviceStorage?, positions: [Position]?, _ log: LogReader
+    ) throws -> PendingSelection {
+        guard try log.devices.find(device) != nil else { throw APIProblem.unknownDevice }
         guard let positions else { return storage.map { .storage($0) } ?? .all }
-        let waiting = Set(try log.pending(on: device).map(\.position))
+        let waiting = Set(try log.devices.pending(on: device).map(\.position))
         if let wrong = positions.first(where: { !waiting.contains($0) }) {
             throw APIProblem.invalid(
                 "positions", "has \(wrong.rawValue), which does not wait on this device",
@@ -192,16 +193,16 @@ struct PendingEndpoints {
 
     private static let mostRejected = 10_000
 
-    func rejected(_ request: APIRequest) throws -> APIAnswer {
+    func rejected(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         var query = Query(request)
         let id = try query.user()
         let withRepaired = try query.flag("repaired")
         let after = try query.number("after", 0...UInt64.max, standard: 0)
         let limit = try query.limit(standard: 1_000, most: Self.mostRejected)
         try query.end()
-        let number = try id.map { try log.knownUser(meantBy: $0).number }
-        let saved = try log.rejected(of: number, isOpen: !withRepaired).map(Refused.item)
-        let leftOut = try log.leftOut(of: number).map(Refused.object)
+        let number = try id.map { try log.users.knownUser(meantBy: $0).number }
+        let saved = try log.items.rejected(of: number, isOpen: !withRepaired).map(Refused.item)
+        let leftOut = try log.items.leftOut(of: number).map(Refused.object)
         let all = (saved + leftOut).enumerated().filter { $1.position.rawValue > after }
             .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }.map(\.element)
         // What one event of the log says stays on one page.
@@ -218,8 +219,8 @@ struct PendingEndpoints {
             json.member("last", cut == 0 ? after : all[cut - 1].position.rawValue)
             json.member("more", cut < all.count)
             let things = id == nil ? "rejected items" : "rejected items of the user"
-            let note = ListNote(things, request, log, none: id == nil ? "Nothing is rejected." : nil)
-            json.member("note", try note.text(isEmpty: all.isEmpty))
+            let note = ListNote(things, request, none: id == nil ? "Nothing is rejected." : nil)
+            json.member("note", try note.text(isEmpty: all.isEmpty, in: log))
         }
     }
 
@@ -256,12 +257,14 @@ struct PendingEndpoints {
         try request.refuseConditions()
         let fields = try Fields(request)
         let position = try fields.position()
-        let item = try log.event(at: position)
+        let (item, outcome) = try store.log.read { log in
+            (try log.event(at: position), try log.items.outcome(of: position))
+        }
         guard let item, item.event.kind.isSaved else {
             throw APIProblem.invalid(
                 "position", "is not that of a saved item", remedy: "`profilecli rejected` lists those to be repaired.")
         }
-        guard case .rejected = try log.outcome(of: position) else {
+        guard case .rejected = outcome else {
             throw APIProblem.invalid(
                 "position", "is that of an item that is not rejected",
                 remedy: "`profilecli rejected` lists those to be repaired.")
@@ -271,7 +274,9 @@ struct PendingEndpoints {
         let source: EventSource = process == DeviceStorage.app ? .app : .extension
         let receipt: AppendReceipt
         do {
-            receipt = try await store.perform { log in try log.retry(position, with: correction, source: source) }
+            receipt = try await store.perform { log in
+                try log.commit(.repair(of: position, with: correction, source: source, in: log))
+            }
         } catch AppendError.keyReused(let repair) {
             throw APIProblem(
                 status: 409, code: "already_repaired",
@@ -281,7 +286,7 @@ struct PendingEndpoints {
         }
         return try WriteEndpoints(store: store).answer(
             to: receipt, savedOn: item.context.device, requested: item.context.storage
-        ) { json in
+        ) { json, _ in
             json.member("replaces", position.rawValue)
             json.member("device", item.context.device ?? DeviceStorage.defaultDevice)
         }

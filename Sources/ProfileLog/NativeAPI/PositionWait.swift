@@ -28,7 +28,7 @@ struct PositionWait {
     /// Returns when the log has reached the position; throws when that takes too long, or the task is cancelled, and at
     /// once if the event is not in this log.
     func wait(for log: EventLog) async throws {
-        try cursor.check(log, "wait_for", mayBeBeyond: true)
+        try cursor.check(log.reader, "wait_for", mayBeBeyond: true)
         let position = cursor.position
         let deadline = ContinuousClock.now + .seconds(Int64(seconds))
         while true {

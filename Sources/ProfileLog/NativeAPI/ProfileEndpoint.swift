@@ -2,7 +2,7 @@ internal import ProfileLogRequests
 
 /// `GET /v1/profile`.
 struct ProfileEndpoint {
-    let log: EventLog
+    let log: LogReader
 
     private var profiles: ProfileJSON { ProfileJSON(log: log) }
 
@@ -13,7 +13,7 @@ struct ProfileEndpoint {
         let launch = try query.launch("at_launch")
         let includePending = try query.flag("include_pending")
         try query.end()
-        let user = try log.knownUser(meantBy: id, in: asked)
+        let user = try log.users.knownUser(meantBy: id, in: asked)
         if let launch {
             guard asked.isPresent, !includePending else {
                 throw APIProblem.invalid(
@@ -38,7 +38,7 @@ struct ProfileEndpoint {
 
     /// The profile right before a launch and after its last flush, what it flushed, and what that changed.
     private func profile(of user: UserInfo, atLaunch number: Int) throws -> APIAnswer {
-        let read = try APIProblem.resolving("at_launch") { try log.launch(number, of: user.number) }
+        let read = try APIProblem.resolving("at_launch") { try log.past.launch(number, of: user.number) }
         let before = read.before == .none ? nil : try log.profile(of: user.number, asOf: read.before)
         let after = try log.profile(of: user.number, asOf: read.after)
         var events = EventJSON(log: log)

@@ -1,8 +1,8 @@
 internal import ProfileLogRequests
 
 /// A profile as JSON: of `GET /v1/profile` and of exports (docs/api.md).
-struct ProfileJSON: Sendable {
-    let log: EventLog
+struct ProfileJSON {
+    let log: LogReader
 
     /// Writes who it is, as members of an object.
     func write(_ user: UserInfo, to json: inout JSONWriter) {

@@ -26,27 +26,32 @@ struct ProfileWhatIfEndpoint {
         let budget = try query.number("budget_ms", 1...3_600_000, standard: .max)
         if budget != .max { options.end = ContinuousClock.now + .milliseconds(budget) }
         try query.end()
-        let history = try AlteredHistoryReader(log: log).history(without: without, correct: correct, rules: rules)
-        options.user = try id.map { try log.canonicalUser(of: log.knownUser(meantBy: $0).number) }
-        let condition = try text.map { try Condition(whereParameter: $0, log) }
+        let (alteration, user, condition) = try log.read { log in
+            let history = try AlteredHistoryReader(log: log).history(without: without, correct: correct, rules: rules)
+            let user = try id.map { try log.users.canonicalUser(of: log.users.knownUser(meantBy: $0).number) }
+            return (try Alteration(history, of: log), user, try text.map { try Condition(whereParameter: $0, log) })
+        }
+        options.user = user
         if let condition {
             let now = log.options.now()
             options.passes = { [log] user, state, alteration in
-                try condition.accepts(ProfileSubject(user, state, of: alteration, in: log), at: now)
+                try condition.accepts(ProfileSubject(user, state, of: alteration, in: log.reader), at: now)
             }
         }
         return try await store.performSlowly { [options] log in
             // Stops when the caller has gone or the service ends.
-            let impact = try log.whatIf(Alteration(history, of: log), options) { _ in !Task.isCancelled }
+            let impact = try log.whatIf(alteration, options) { _ in !Task.isCancelled }
             if Task.isCancelled { throw AppendError.closed }
-            return try APIAnswer.ok { try impact.write(of: log, hasCondition: condition != nil, to: &$0) }
+            return try log.read { log in
+                try APIAnswer.ok { try impact.write(of: log, hasCondition: condition != nil, to: &$0) }
+            }
         }
     }
 }
 
 /// Reads an altered history as a request or a command line writes it.
 struct AlteredHistoryReader {
-    let log: EventLog
+    let log: LogReader
 
     /// - Parameters:
     ///   - without: as in `event:17`, `name:level`, `source:import`, `device:phone` and `user:jane`.
@@ -104,12 +109,12 @@ struct AlteredHistoryReader {
             // A device on which events were only logged has no state.
             let filter = EventFilter(device: value)
             guard
-                try log.device(value) != nil
-                    || !log.events(from: .start, limit: 1, where: filter, scanLimit: .max)
+                try log.devices.find(value) != nil
+                    || !log.events.page(from: .start, limit: 1, where: filter, scanLimit: .max)
                         .events.isEmpty
             else { throw APIProblem.unknownDevice }
             return .device(Name(value))
-        case "user": return .user(try log.knownUser(meantBy: Identifiers.user(value)).number)
+        case "user": return .user(try log.users.knownUser(meantBy: Identifiers.user(value)).number)
         default: throw Self.unknown("word", NearestNames(to: parts[0], among: Self.words))
         }
     }
@@ -229,7 +234,7 @@ extension AttributeValue {
 
 extension ProfileImpact {
     /// Writes it as members; with who entered and left if there was a condition.
-    package func write(of log: EventLog, hasCondition: Bool, to json: inout JSONWriter) throws {
+    package func write(of log: LogReader, hasCondition: Bool, to json: inout JSONWriter) throws {
         json.member("position", position)
         json.member("users", users)
         json.member("changed", changed)
@@ -251,7 +256,7 @@ extension ProfileImpact {
             json.member("lost", row.value.lost)
         }
         try json.objects("samples", samples) { json, sample in
-            json.member("user", try log.find(sample.user))
+            json.member("user", try log.users.find(sample.user))
             if let passes = sample.passes {
                 json.member("passed", passes.before)
                 json.member("passes", passes.after)

@@ -4,8 +4,6 @@ internal import ProfileLogRequests
 struct PushEndpoints {
     let store: RequestStore
 
-    private var log: EventLog { store.log }
-
     /// Fields of `POST /v1/devices/{device}/push`.
     static let inputs: [EndpointInput] = [
         .required("action"), .init("push", .integer), .init("limit", .integer), .init("payload", .object),
@@ -19,16 +17,16 @@ struct PushEndpoints {
 
     // MARK: - Reading
 
-    func pushes(_ request: APIRequest) throws -> APIAnswer {
+    func pushes(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         try Query(request).end()
-        let device = try DeviceEndpoints(store: store).knownDevice(request).device
-        let state = try log.pushes(on: device)
+        let device = try DeviceEndpoints.knownDevice(request, log).device
+        let state = try log.devices.pushes(on: device)
         var events = EventJSON(log: log)
         return try APIAnswer.ok { json in
             json.member("device", device)
             try write(state, &events, to: &json)
-            let note = ListNote("pushes on the device", request, log)
-            json.member("note", try note.text(isEmpty: state.pushes.isEmpty && state.captured.isEmpty))
+            let note = ListNote("pushes on the device", request)
+            json.member("note", try note.text(isEmpty: state.pushes.isEmpty && state.captured.isEmpty, in: log))
         }
     }
 
@@ -38,7 +36,7 @@ struct PushEndpoints {
         try json.objects("captured", state.captured) { json, capture in
             json.member("push", capture.position)
             json.member("user", try events.id(of: UserNumber(rawValue: capture.user)))
-            try write(stepAt: capture.position, withContent: false, to: &json)
+            try write(stepAt: capture.position, withContent: false, events.log, to: &json)
         }
     }
 
@@ -47,11 +45,13 @@ struct PushEndpoints {
         json.member("last", push.last)
         json.member("user", try events.id(of: UserNumber(rawValue: push.user)))
         if !push.isUnderway { json.member("screen", push.screen.name) }
-        try write(stepAt: push.sent, withContent: true, to: &json)
+        try write(stepAt: push.sent, withContent: true, events.log, to: &json)
     }
 
     /// Writes the message of the step at `position`.
-    private func write(stepAt position: UInt64, withContent: Bool, to json: inout JSONWriter) throws {
+    private func write(
+        stepAt position: UInt64, withContent: Bool, _ log: LogReader, to json: inout JSONWriter
+    ) throws {
         guard let event = try log.event(at: Position(rawValue: position)), case .message(let step) = event.event else {
             return
         }
@@ -70,13 +70,13 @@ struct PushEndpoints {
         let intent = try Self.intent(fields)
         let context = try DeviceEndpoints.deviceContext(fields)
         let report = try await store.perform { log in try log.push(intent, on: device, context: context) }
-        return try answer(report, on: device)
+        return try store.log.read { try answer(report, on: device, $0) }
     }
 
-    private func answer(_ report: PushReport, on device: String) throws -> APIAnswer {
+    private func answer(_ report: PushReport, on device: String, _ log: LogReader) throws -> APIAnswer {
         var events = EventJSON(log: log)
         let positions = (report.events + report.flushed).sorted()
-        let state = try log.deviceState(device)
+        let state = try log.devices.state(of: device)
         return try APIAnswer.ok { json in
             json.member("position", (positions + report.sent).max() ?? .start)
             try json.cursor((positions + report.sent).max() ?? .start, in: log)
@@ -85,7 +85,7 @@ struct PushEndpoints {
                 if let event = try log.event(at: position) { try events.write(event, to: &json) }
             }
             try events.writeSent(report.sent, to: &json)
-            try write(try log.pushes(on: device), &events, to: &json)
+            try write(try log.devices.pushes(on: device), &events, to: &json)
             json.member("queued", state.queued.count)
             json.member("waiting", state.waiting.count)
         }

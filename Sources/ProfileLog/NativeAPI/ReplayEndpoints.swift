@@ -135,16 +135,16 @@ extension ReplayEndpoints.Choice {
 
     /// `until`, which must be a position of the log.
     private static func known(_ until: Position?, _ log: EventLog) throws -> Position? {
-        try APIProblem.resolving("until") { try until.map { try log.position(at: .position($0)) } }
+        try APIProblem.resolving("until") { try until.map { try log.reader.past.position(at: .position($0)) } }
     }
 
     private struct TooMany: Error {}
 
     private static func users(passing text: String, _ log: EventLog) throws -> [UInt64] {
-        let condition = try Condition(whereParameter: text, log)
+        let search = try log.read { try UserSearch(Condition(whereParameter: text, $0), $0) }
         var users: [UInt64] = []
         do {
-            try UserSearch(condition, log).forEach(log) { user in
+            try search.forEach(in: log) { user in
                 guard users.count < EventLog.mostChosenUsers else { throw TooMany() }
                 users.append(user.number.rawValue)
             }

@@ -23,34 +23,38 @@ struct RulesEndpoints {
             throw APIProblem.invalid(key, error.reason)
         }
         let receipt = try await store.perform { log in try log.setRules(rules, source: .rest) }
-        return try answer(asOf: receipt.places.isEmpty ? nil : receipt.last, isChanged: !receipt.places.isEmpty)
+        return try store.log.read {
+            try answer(asOf: receipt.places.isEmpty ? nil : receipt.last, isChanged: !receipt.places.isEmpty, in: $0)
+        }
     }
 
     /// `GET /v1/rules`: the rules now, or as of an earlier moment.
-    func rules(_ request: APIRequest) throws -> APIAnswer {
+    func rules(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         var query = Query(request)
-        let asked = try query.past(now: store.log.options.now())
+        let asked = try query.past(now: log.options.now())
         try query.end()
         // Rules happen when they are recorded: both orders have the same ones.
-        let position = try APIProblem.resolving("as_of") { try asked.moment.map { try store.log.position(at: $0) } }
+        let position = try APIProblem.resolving("as_of") { try asked.moment.map { try log.past.position(at: $0) } }
         let note = ListNote(
-            "policies of attributes", request, store.log, past: asked,
+            "policies of attributes", request, past: asked,
             none: "No attribute has a policy: the last arrival wins.")
-        return try answer(asOf: position, isChanged: nil, note)
+        return try answer(asOf: position, isChanged: nil, note, in: log)
     }
 
-    private func answer(asOf position: Position?, isChanged: Bool?, _ note: ListNote? = nil) throws -> APIAnswer {
-        let (position, rules) = try store.log.rules(asOf: position ?? Position(rawValue: .max))
+    private func answer(
+        asOf position: Position?, isChanged: Bool?, _ note: ListNote? = nil, in log: LogReader
+    ) throws -> APIAnswer {
+        let (position, rules) = try log.rules(asOf: position ?? Position(rawValue: .max))
         return try APIAnswer.ok { json in
             json.member("position", position.rawValue)
-            try json.cursor(position, in: store.log)
+            try json.cursor(position, in: log)
             json.object(FoldRules.Part.policies.rawValue) { json in
                 for (name, policy) in rules.policies.sorted(by: { $0.key < $1.key }) {
                     json.member(name.text, policy.rawValue)
                 }
             }
             if let isChanged { json.member("changed", isChanged) }
-            json.member("note", try note?.text(isEmpty: rules.policies.isEmpty))
+            json.member("note", try note?.text(isEmpty: rules.policies.isEmpty, in: log))
         }
     }
 }

@@ -7,7 +7,7 @@ struct SendEndpoints {
     private static let mostSends = 1_000
 
     /// Messages that were sent, or not and why, of one user or of all, in the order of the log.
-    func sends(_ request: APIRequest) throws -> APIAnswer {
+    func sends(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         var query = Query(request)
         let id = try query.user()
         var filter = EventFilter()
@@ -16,43 +16,42 @@ struct SendEndpoints {
         let after = Position(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
         let limit = try query.limit(standard: 100, most: Self.mostSends)
         try query.end()
-        let found = try found(id, filter, after, limit + 1)
-        let note = ListNote(id == nil ? "sends" : "sends to the user", request, store.log, none: "No message was sent.")
-            .naming("message", "campaign, canvas or message", isKnown: isSent, among: sentNames)
-        var events = EventJSON(log: store.log)
+        let found = try Self.found(id, filter, after, limit + 1, log)
+        let note = ListNote(id == nil ? "sends" : "sends to the user", request, none: "No message was sent.")
+            .naming("message", "campaign, canvas or message", isKnown: Self.isSent, among: Self.sentNames)
+        var events = EventJSON(log: log)
         return try APIAnswer.ok { json in
             try json.array("sends", found.prefix(limit)) { try events.write($1, to: &$0) }
             json.member("more", found.count > limit)
-            json.member("note", try note.text(isEmpty: found.isEmpty))
+            json.member("note", try note.text(isEmpty: found.isEmpty, in: log))
         }
     }
 
     /// The names of what was sent, or not.
-    private func sentNames() throws -> [String] {
+    @Sendable private static func sentNames(_ log: LogReader) throws -> [String] {
         var names: Set<String> = []
-        for event in try found(nil, EventFilter(kinds: [.messageSent, .messageNotSent]), .start, Self.mostSends) {
+        for event in try found(nil, EventFilter(kinds: [.messageSent, .messageNotSent]), .start, mostSends, log) {
             if case .message(let step) = event.event { names.insert(step.message.text) }
         }
         return names.sorted()
     }
 
-    private func isSent(_ name: String) throws -> Bool {
+    @Sendable private static func isSent(_ log: LogReader, _ name: String) throws -> Bool {
         let filter = EventFilter(kinds: [.messageSent, .messageNotSent], name: Name(name))
-        return try !found(nil, filter, .start, 1).isEmpty
+        return try !found(nil, filter, .start, 1, log).isEmpty
     }
 
-    private func found(
-        _ id: UserID?, _ filter: EventFilter, _ after: Position, _ limit: Int
+    private static func found(
+        _ id: UserID?, _ filter: EventFilter, _ after: Position, _ limit: Int, _ log: LogReader
     ) throws -> [RecordedEvent] {
-        let log = store.log
         if let id {
-            guard let user = try log.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
-            return try found(user.number, filter, after, limit)
+            guard let user = try log.users.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
+            return try found(user.number, filter, after, limit, log)
         }
         var found: [RecordedEvent] = []
         var scanned = after
         while found.count < limit {
-            let page = try log.events(from: scanned.next, limit: limit - found.count, where: filter)
+            let page = try log.events.page(from: scanned.next, limit: limit - found.count, where: filter)
             found += page.events.filter(\.event.isSend)
             scanned = max(scanned, page.scanned)
             if scanned >= page.last { break }
@@ -60,14 +59,14 @@ struct SendEndpoints {
         return found
     }
 
-    private func found(
-        _ user: UserNumber, _ filter: EventFilter, _ after: Position, _ limit: Int
+    private static func found(
+        _ user: UserNumber, _ filter: EventFilter, _ after: Position, _ limit: Int, _ log: LogReader
     ) throws -> [RecordedEvent] {
         var found: [RecordedEvent] = []
-        var from = try store.log.version(of: user, at: after).next
+        var from = try log.past.version(of: user, at: after).next
         while found.count < limit {
             let wanted = limit - found.count
-            let page = try store.log.history(of: user, from: from, limit: wanted, where: filter)
+            let page = try log.events.history(of: user, from: from, limit: wanted, where: filter)
             found += page.filter { $0.position > after && $0.event.isSend }
             guard page.count == wanted, let last = page.last else { break }
             from = last.version.next

@@ -16,10 +16,18 @@ struct SeriesEndpoint {
         let range = try SeriesRange(&query, standardLength: Self.standardLength, now: store.log.options.now())
         let condition = try query.text("where")
         try query.end()
-        let measure = try Self.measure(of, store.log)
-        let users = try condition.map { try Condition(whereParameter: $0, store.log) }
-        let series = try await store.performSlowly { log in try Series(measure, range, of: users, in: log) }
-        let note = ListNote("numbers above 0", request, store.log, none: "Nothing was counted in this time.")
+        return try await store.read { log in
+            try Self.answer(of, range, condition, request, log)
+        }
+    }
+
+    private static func answer(
+        _ of: String, _ range: SeriesRange, _ condition: String?, _ request: APIRequest, _ log: LogReader
+    ) throws -> APIAnswer {
+        let measure = try measure(of, log)
+        let series = try Series(
+            measure, range, of: condition.map { try Condition(whereParameter: $0, log) }, in: log)
+        let note = ListNote("numbers above 0", request, none: "Nothing was counted in this time.")
         return try APIAnswer.ok { json in
             json.member("of", of)
             json.member("unit", range.unit.rawValue)
@@ -30,11 +38,11 @@ struct SeriesEndpoint {
                 guard case .revenue = measure else { return }
                 json.member("revenue", point.revenue)
             }
-            json.member("note", try note.text(isEmpty: series.points.allSatisfy { $0.count == 0 }))
+            json.member("note", try note.text(isEmpty: series.points.allSatisfy { $0.count == 0 }, in: log))
         }
     }
 
-    private static func measure(_ text: String, _ log: EventLog) throws -> SeriesMeasure {
+    private static func measure(_ text: String, _ log: LogReader) throws -> SeriesMeasure {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = parts.count > 1 && !parts[1].isEmpty ? Name(parts[1]) : nil
         if let name, try log.number(of: name) == nil, ["event", "purchases", "revenue"].contains(parts[0]) {

@@ -4,8 +4,6 @@ internal import ProfileLogRequests
 struct StoreEndpoints {
     let store: RequestStore
 
-    private var log: EventLog { store.log }
-
     private static let mostUsers = 10_000
     /// Users that one answer about the past looks at: it may be short although more follow.
     private static let mostScanned: UInt64 = 100_000
@@ -14,54 +12,66 @@ struct StoreEndpoints {
         var query = Query(request)
         let after = UserNumber(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
         let limit = try query.limit(standard: 100, most: Self.mostUsers)
-        let asked = try query.past(now: log.options.now())
-        let note = ListNote("users", request, log, past: asked)
-        if let search = try UserSearch(&query, after: after, limit: limit, asked, note, log) {
-            try query.end()
-            return try await store.performSlowly { log in try search.answer(log) }
-        }
+        let asked = try query.past(now: store.log.options.now())
+        let note = ListNote("users", request, past: asked)
+        let condition = try query.text("where")
+        let isCount = try query.flag("count")
         try query.end()
-        if let past = try asked.history(log) {
+        if condition != nil || isCount {
             return try await store.performSlowly { log in
-                let (users, scanned, total) = try log.users(
-                    after: after, limit: limit, in: past, mostScanned: Self.mostScanned)
-                return try APIAnswer.ok { json in
-                    json.objects("users", users) { json, user in Self.write(user, to: &json) }
-                    json.member("scanned", scanned)
-                    json.member("total", total)
-                    json.member("more", scanned < total)
-                    json.member("note", try note.text(isEmpty: users.isEmpty && scanned >= total))
+                let search = try log.read { log in
+                    try UserSearch(condition, isCount: isCount, after: after, limit: limit, asked, note, log)
                 }
+                return try search.answer(log)
             }
         }
-        let total = try log.userCount()
-        let users = try log.users(after: after, limit: limit).map {
-            (info: $0, canonical: try log.canonicalUser(of: $0.number))
-        }
-        return try APIAnswer.ok { json in
-            json.objects("users", users) { json, user in Self.write(user, to: &json) }
-            json.member("total", total)
-            json.member("more", users.last.map { $0.info.number.rawValue < total } ?? false)
-            json.member("note", try note.text(isEmpty: users.isEmpty))
+        if asked.isPresent { return try store.log.read { try Self.users(after: after, limit: limit, note, $0) } }
+        return try await store.read { log in
+            let past = try asked.wholeHistory(log)
+            let (users, scanned, total) = try log.past.users(
+                after: after, limit: limit, in: past, mostScanned: Self.mostScanned)
+            return try APIAnswer.ok { json in
+                json.objects("users", users) { json, user in Self.write(user, to: &json) }
+                json.member("scanned", scanned)
+                json.member("total", total)
+                json.member("more", scanned < total)
+                json.member("note", try note.text(isEmpty: users.isEmpty && scanned >= total, in: log))
+            }
         }
     }
 
-    private static func write(_ user: EventLog.PastUser, to json: inout JSONWriter) {
+    /// The users of the present.
+    private static func users(
+        after: UserNumber, limit: Int, _ note: ListNote, _ log: LogReader
+    ) throws -> APIAnswer {
+        let total = try log.users.count()
+        let users = try log.users.page(after: after, limit: limit).map {
+            (info: $0, canonical: try log.users.canonicalUser(of: $0.number))
+        }
+        return try APIAnswer.ok { json in
+            json.objects("users", users) { json, user in write(user, to: &json) }
+            json.member("total", total)
+            json.member("more", users.last.map { $0.info.number.rawValue < total } ?? false)
+            json.member("note", try note.text(isEmpty: users.isEmpty, in: log))
+        }
+    }
+
+    private static func write(_ user: PastReader.PastUser, to json: inout JSONWriter) {
         json.members(ofUser: user.info)
         if user.info.isErased { json.member("erased", true) }
         if user.canonical != user.info.number { json.member("merged_into", user.canonical.rawValue) }
     }
 
-    func stats(_ request: APIRequest) throws -> APIAnswer {
+    func stats(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         try Query(request).end()
         let statistics = try log.statistics()
         var times = WaitingTimes(now: log.options.now())
-        for device in try log.devices() {
-            times.add(try log.pending(on: device.text), try log.queue(on: device.text))
+        for device in try log.devices.all() {
+            times.add(try log.devices.pending(on: device.text), try log.devices.queue(on: device.text))
         }
-        let rejected = try log.rejected(isOpen: false)
+        let rejected = try log.items.rejected(isOpen: false)
         let jump = try log.clockJump()
-        let outdated = try log.shadow.projections(withStatesOf: .otherPrograms)
+        let outdated = try log.withView { try store.log.shadow.projections(withStatesOf: .otherPrograms, $0) }
         return APIAnswer.ok { json in
             json.member("store", Hexadecimal.text(log.storeID))
             json.member("events", statistics.extent.lastPosition.rawValue)
@@ -99,7 +109,7 @@ struct StoreEndpoints {
         }
     }
 
-    func status(_ request: APIRequest) throws -> APIAnswer {
+    func status(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         try Query(request).end()
         let extent = try log.extent()
         let report = store.auditor.report

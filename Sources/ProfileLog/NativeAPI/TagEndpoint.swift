@@ -28,7 +28,9 @@ struct TagEndpoint {
         var firings = run.fired.map { TagFiring(tag: $0.tag, outcome: provider.execute($0)) }
         let steps = try prepare(&firings, context)
         let receipts = isDry ? [] : try await commit(steps, &firings, context)
-        return try answer(firings, receipts, container, run, event, device, isDry: isDry)
+        return try log.read {
+            try answer(firings, receipts, container, run, event, device, isDry: isDry, $0)
+        }
     }
 
     // MARK: - Reading
@@ -112,7 +114,7 @@ struct TagEndpoint {
     /// Prepares the events of `firings`, in order. Calls that cannot be stored, or are lost, are marked.
     private func prepare(_ firings: inout [TagFiring], _ context: EventContext) throws -> [Step] {
         let device = context.device ?? DeviceStorage.defaultDevice
-        let settings = try log.device(device)?.settings ?? DeviceSettings()
+        let settings = try log.reader.devices.find(device)?.settings ?? DeviceSettings()
         var steps: [Step] = []
         var builder = log.prepare()
         var added: [Int] = []
@@ -184,13 +186,13 @@ struct TagEndpoint {
 
     private func answer(
         _ firings: [TagFiring], _ receipts: [AppendReceipt], _ container: TagContainer, _ run: TagRun,
-        _ event: AppEvent, _ device: String, isDry: Bool
+        _ event: AppEvent, _ device: String, isDry: Bool, _ log: LogReader
     ) throws -> APIAnswer {
         let versions = container.languages.map { language in
             (language, run.fired.map(TagProvider(TagQuirk.of(language)).execute))
         }
-        let state = try log.deviceState(device)
-        let user = try log.device(device)?.user.flatMap { try log.find($0) }
+        let state = try log.devices.state(of: device)
+        let user = try state.user.flatMap { try log.users.find($0) }
         let last = receipts.last { !$0.places.isEmpty }?.last ?? .start
         return try APIAnswer.ok { json in
             json.member("position", last)

@@ -2,7 +2,7 @@ internal import ProfileLogRequests
 
 /// `GET /v1/traits`: the declared traits, and their values for one user.
 struct TraitEndpoint {
-    let log: EventLog
+    let log: LogReader
 
     func traits(_ request: APIRequest) throws -> APIAnswer {
         var query = Query(request)
@@ -10,7 +10,7 @@ struct TraitEndpoint {
         let asked = try query.past(now: log.options.now())
         try query.end()
         let note = ListNote(
-            "computed traits", request, log,
+            "computed traits", request,
             none: "No computed traits are declared: the workspace file has them (docs/traits.md).")
         guard let id else {
             if !asked.isPresent {
@@ -21,10 +21,10 @@ struct TraitEndpoint {
             let traits = log.traits
             return try APIAnswer.ok { json in
                 json.array("traits", traits) { $0.value($1.declaration) }
-                json.member("note", try note.text(isEmpty: traits.isEmpty))
+                json.member("note", try note.text(isEmpty: traits.isEmpty, in: log))
             }
         }
-        let user = try log.knownUser(meantBy: id, in: asked)
+        let user = try log.users.knownUser(meantBy: id, in: asked)
         let state = try asked.profile(of: user.number, log)
         let time = try asked.time(at: state.lastPosition, log)
         let reader = TraitReader(log, in: try asked.history(of: user.number, log), at: time)
@@ -40,7 +40,7 @@ struct TraitEndpoint {
                 json.member("value", trait.1)
                 json.member("skipped", trait.1.skipped)
             }
-            json.member("note", try note.text(isEmpty: folds.isEmpty))
+            json.member("note", try note.text(isEmpty: folds.isEmpty, in: log))
         }
     }
 }

@@ -4,7 +4,10 @@ internal import Synchronization
 /// `GET /v1/users?where=…`: the users who pass a condition (docs/where.md), now or as of an earlier moment.
 struct UserSearch: Sendable {
     private let condition: Condition
-    private let past: PastHistory?
+    /// The present too is a fixed one, whatever is appended during the search.
+    private let past: PastHistory
+    /// The number of users at that time.
+    private let total: UInt64
     private let note: ListNote?
     /// The time for the condition: the present, or the time of the moment.
     private let now: Timestamp
@@ -15,38 +18,40 @@ struct UserSearch: Sendable {
     /// Users that one answer looks at: it may be short although more follow.
     private static let mostScanned: UInt64 = 100_000
 
-    /// Returns nil for a request that asks for no condition and no count.
-    init?(
-        _ query: inout Query, after: UserNumber, limit: Int, _ asked: AskedPast, _ note: ListNote, _ log: EventLog
+    init(
+        _ condition: String?, isCount: Bool, after: UserNumber, limit: Int, _ asked: AskedPast, _ note: ListNote,
+        _ log: LogReader
     ) throws {
-        (self.after, self.limit) = (after, limit)
-        let text = try query.text("where")
-        isCount = try query.flag("count")
-        guard text != nil || isCount else { return nil }
-        past = try asked.history(log)
+        (self.isCount, self.after, self.limit) = (isCount, after, limit)
+        (past, total) = try Self.extent(asked.history(log), log)
         self.note = note
-        condition = try text.map { try Condition(whereParameter: $0, log) } ?? .everybody
-        now = try asked.time(at: past?.position ?? .start, log)
+        self.condition = try condition.map { try Condition(whereParameter: $0, log) } ?? .everybody
+        now = try asked.time(at: past.position, log)
+    }
+
+    private static func extent(_ past: PastHistory?, _ log: LogReader) throws -> (PastHistory, total: UInt64) {
+        if let past { return (past, try log.past.userCount(in: past)) }
+        return (PastHistory(to: try log.lastPosition()), try log.users.count())
     }
 
     /// All who pass now.
-    init(_ condition: Condition, _ log: EventLog) {
-        (self.condition, past, note, now) = (condition, nil, nil, log.options.now())
+    init(_ condition: Condition, _ log: LogReader) throws {
+        (self.condition, note, now) = (condition, nil, log.options.now())
+        (past, total) = try Self.extent(nil, log)
         (after, limit, isCount) = (UserNumber(rawValue: 0), .max, false)
     }
 
     private struct IsFull: Error {}
 
     func answer(_ log: EventLog) throws -> APIAnswer {
-        let total = try past.map { try log.userCount(in: $0) } ?? log.userCount()
         let damage = DamageList()
         if isCount {
             var count: UInt64 = 0
-            try forEach(log, skipping: damage.noteUser) { _ in count += 1 }
+            try forEach(in: log, skipping: damage.noteUser) { _ in count += 1 }
             return try APIAnswer.ok { json in
                 json.member("count", count)
                 json.member("total", total)
-                json.member("note", try note?.text(isEmpty: count == 0))
+                json.member("note", try log.read { try note?.text(isEmpty: count == 0, in: $0) })
                 damage.write(to: &json)
             }
         }
@@ -56,7 +61,7 @@ struct UserSearch: Sendable {
             json.beginArray()
             var found = 0
             do {
-                try forEach(through: UserNumber(rawValue: scanned), log, skipping: damage.noteUser) { user in
+                try forEach(through: UserNumber(rawValue: scanned), in: log, skipping: damage.noteUser) { user in
                     json.object { $0.members(ofUser: user) }
                     found += 1
                     if found == limit {
@@ -69,7 +74,7 @@ struct UserSearch: Sendable {
             json.member("scanned", scanned)
             json.member("total", total)
             json.member("more", scanned < total)
-            json.member("note", try note?.text(isEmpty: found == 0 && scanned >= total))
+            json.member("note", try log.read { try note?.text(isEmpty: found == 0 && scanned >= total, in: $0) })
             damage.write(to: &json)
         }
     }
@@ -83,21 +88,20 @@ struct UserSearch: Sendable {
     /// Calls `body` with the users who pass, in order, all as of one position, whatever is appended during it. Several
     /// threads look at parts of the users at once. `skipping` gets each user with damage; nil to throw at the first.
     func forEach(
-        through end: UserNumber = UserNumber(rawValue: .max), _ log: EventLog,
+        through end: UserNumber = UserNumber(rawValue: .max), in log: EventLog,
         skipping: ((UserNumber, StorageError) -> Void)? = nil, _ body: (UserInfo) throws -> Void
     ) throws {
-        let past = try past ?? PastHistory(to: log.lastPosition())
-        let end = min(end.rawValue, try log.userCount())
+        let end = min(end.rawValue, total)
         guard after.rawValue < end else { return }
         if condition.readsTraits {
             // One reader, as it finds out that many users are asked for, and then reads the log once for all.
-            return try forEach(in: after.rawValue..<end, past, log, skipping: skipping, body)
+            return try log.read { try forEach(in: after.rawValue..<end, $0, skipping: skipping, body) }
         }
         let threads = UInt64(min(processorCount, Self.mostThreads))
         var (next, length) = (after.rawValue, Self.fewestTogether)
         while next < end {
             let parts = (0..<threads).map { min(next + $0 * length, end)..<min(next + ($0 + 1) * length, end) }
-            for part in found(in: parts.filter { !$0.isEmpty }, past, skips: skipping != nil, log) {
+            for part in found(in: parts.filter { !$0.isEmpty }, skips: skipping != nil, log) {
                 var damaged = part.damaged[...]
                 for user in part.users {
                     while let next = damaged.first, next.user < user.number {
@@ -122,15 +126,15 @@ struct UserSearch: Sendable {
     }
 
     private func found(
-        in parts: [Range<UInt64>], _ past: PastHistory, skips: Bool, _ log: EventLog
+        in parts: [Range<UInt64>], skips: Bool, _ log: EventLog
     ) -> [Found] {
         let results = Mutex([Found](repeating: Found(), count: parts.count))
         @Sendable func look(_ index: Int) {
             var found = Found()
             let skipping = { found.damaged.append((user: $0, error: $1)) }
             do {
-                try forEach(in: parts[index], past, log, skipping: skips ? skipping : nil) {
-                    found.users.append($0)
+                try log.read { log in
+                    try forEach(in: parts[index], log, skipping: skips ? skipping : nil) { found.users.append($0) }
                 }
             } catch {
                 found.error = error
@@ -143,11 +147,11 @@ struct UserSearch: Sendable {
 
     /// Calls `body` with the users with numbers after the lower bound, up to the upper one, who pass.
     private func forEach(
-        in part: Range<UInt64>, _ past: PastHistory, _ log: EventLog,
+        in part: Range<UInt64>, _ log: LogReader,
         skipping: ((UserNumber, StorageError) -> Void)?, _ body: (UserInfo) throws -> Void
     ) throws {
         let traits = TraitReader(log, in: past, at: now)
-        _ = try log.forEachProfile(
+        _ = try log.users.forEachProfile(
             after: UserNumber(rawValue: part.lowerBound), through: UserNumber(rawValue: part.upperBound),
             in: past, withUsage: false, skipping: skipping
         ) { user, createdAt, state, _ in
@@ -159,7 +163,7 @@ struct UserSearch: Sendable {
 
 extension Condition {
     /// Reads the parameter `where` of a request.
-    init(whereParameter text: String, _ log: EventLog) throws {
+    init(whereParameter text: String, _ log: LogReader) throws {
         do {
             try self.init(where: text, WhereNames(log))
         } catch let error as WhereError {

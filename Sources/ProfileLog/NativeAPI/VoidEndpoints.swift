@@ -4,8 +4,6 @@ internal import ProfileLogRequests
 struct VoidEndpoints {
     let store: RequestStore
 
-    private var log: EventLog { store.log }
-
     static let inputs: [EndpointInput] = [
         .required("position", .integer), .required("reason"), .init("actor"), .init("source"), .init("key"),
     ]
@@ -23,12 +21,12 @@ struct VoidEndpoints {
             receipt = try await store.commit(
                 .void(change, context: EventContext(source: source), idempotencyKey: key))
         } catch AppendError.invalid(let place, let reason, let remedy) {
-            guard let refusal = try log.refusal(of: change) else {
+            guard let refusal = try store.log.reader.events.refusal(of: change) else {
                 throw AppendError.invalid(place: place, reason: reason, remedy: remedy)
             }
             throw problem(refusal, change)
         }
-        return try answer(to: receipt, change)
+        return try store.log.read { try answer(to: receipt, change, $0) }
     }
 
     private func problem(_ refusal: VoidRefusal, _ change: VoidRequest) -> APIProblem {
@@ -45,11 +43,11 @@ struct VoidEndpoints {
         return problem
     }
 
-    private func answer(to receipt: AppendReceipt, _ change: VoidRequest) throws -> APIAnswer {
+    private func answer(to receipt: AppendReceipt, _ change: VoidRequest, _ log: LogReader) throws -> APIAnswer {
         guard let place = receipt.places.last, let target = try log.event(at: change.position) else {
             throw APIProblem.invalid("position", "is beyond the log's end")
         }
-        let user = try log.find(place.user)
+        let user = try log.users.find(place.user)
         let before = try log.profile(of: place.user, asOf: Version(rawValue: place.version.rawValue - 1))
         let after = try log.profile(of: place.user, asOf: place.version)
         return try APIAnswer.ok(version: place.version) { json in

@@ -19,19 +19,23 @@ struct WhatIfEndpoint {
         let until = try query.text("until")
         let most = Int(try query.number("items", 0...UInt64(Self.mostAffectedItems), standard: 100))
         try query.end()
-        scope.user = try user.map { try log.knownUser(meantBy: $0).number }
-        if let device = scope.device, try log.device(device) == nil { throw APIProblem.unknownDevice }
-        scope.since = try since.map { try position($0, "since", isStart: true) }
-        scope.until = try until.map { try position($0, "until", isStart: false) }
+        try log.read { log in
+            scope.user = try user.map { try log.users.knownUser(meantBy: $0).number }
+            if let device = scope.device, try log.devices.find(device) == nil { throw APIProblem.unknownDevice }
+            scope.since = try since.map { try Self.position($0, "since", isStart: true, log) }
+            scope.until = try until.map { try Self.position($0, "until", isStart: false, log) }
+        }
         try Self.refuseBackwards(since, until, scope)
         // Stops when the caller has gone or the service ends.
         let report = try log.whatIf(policy, in: scope, quirks: quirks, mostItems: most) { _ in !Task.isCancelled }
         guard report.isComplete else { throw AppendError.closed }
         let warnings = try WhatIfWarnings(request, policy, report)
-        return try APIAnswer.ok { json in
-            try write(report, policy, to: &json)
-            if !quirks.isEmpty { Self.write(quirks, of: report, to: &json) }
-            warnings.write(to: &json)
+        return try log.read { log in
+            try APIAnswer.ok { json in
+                try Self.write(report, policy, log, to: &json)
+                if !quirks.isEmpty { Self.write(quirks, of: report, to: &json) }
+                warnings.write(to: &json)
+            }
         }
     }
 
@@ -44,7 +48,9 @@ struct WhatIfEndpoint {
     }
 
     /// A position, or a time of recording: the first event from then on as a start, the last one up to then as an end.
-    private func position(_ text: String, _ place: String, isStart: Bool) throws -> Position {
+    private static func position(
+        _ text: String, _ place: String, isStart: Bool, _ log: LogReader
+    ) throws -> Position {
         if let number = UInt64(text) { return Position(rawValue: number) }
         let time: Timestamp
         do throws(TimeFault) {
@@ -56,11 +62,13 @@ struct WhatIfEndpoint {
             }
             throw APIProblem.invalid(place, error.reason, remedy: remedy)
         }
-        if !isStart { return try log.lastPosition(recordedBy: time) }
-        return try log.lastPosition(recordedBy: Timestamp(rawValue: time.rawValue - 1)).next
+        if !isStart { return try log.past.lastPosition(recordedBy: time) }
+        return try log.past.lastPosition(recordedBy: Timestamp(rawValue: time.rawValue - 1)).next
     }
 
-    private func write(_ report: WhatIfReport, _ policy: PublishedPolicy, to json: inout JSONWriter) throws {
+    private static func write(
+        _ report: WhatIfReport, _ policy: PublishedPolicy, _ log: LogReader, to json: inout JSONWriter
+    ) throws {
         json.member("policy", policy.faults.isEmpty ? "standard" : "faithful")
         json.array("switched_on", policy.faults.sorted()) { $0.value($1.number) }
         json.member("position", report.position)
@@ -81,7 +89,7 @@ struct WhatIfEndpoint {
             json.counts("effects", row.value.effects)
         }
         try json.array("affected_items", report.affectedItems) { json, item in
-            try write(item.outcome, on: item.device, to: &json)
+            try write(item.outcome, on: item.device, log, to: &json)
         }
     }
 
@@ -97,12 +105,14 @@ struct WhatIfEndpoint {
         }
     }
 
-    private func write(_ outcome: PublishedOutcome, on device: String, to json: inout JSONWriter) throws {
+    private static func write(
+        _ outcome: PublishedOutcome, on device: String, _ log: LogReader, to json: inout JSONWriter
+    ) throws {
         let item = outcome.item
         try json.object { json in
             json.member("position", item.position)
-            json.member("user", try log.find(item.user))
-            json.member("received_by", try outcome.receivedBy.flatMap { try log.find($0) })
+            json.member("user", try log.users.find(item.user))
+            json.member("received_by", try outcome.receivedBy.flatMap { try log.users.find($0) })
             json.member("device", device)
             json.member("kind", item.content.kind.key)
             json.member("saved_at", OccurredAt(item.savedAt))

@@ -35,9 +35,9 @@ struct WriteEndpoints {
     func commit(_ write: Write) async throws -> APIAnswer {
         let receipt = try await receipt(of: write)
         guard !receipt.places.isEmpty else { throw APIProblem.unknownUser(write.user) }
-        let fate = try write.savedOn == nil && write.context.device != nil ? fate(receipt.last) : nil
-        return try answer(to: receipt, savedOn: write.savedOn, requested: write.context.storage) { json in
+        return try answer(to: receipt, savedOn: write.savedOn, requested: write.context.storage) { json, log in
             if write.savedOn != nil { return }
+            let fate = try write.context.device == nil ? nil : Self.fate(receipt.last, log)
             json.member("queued", fate == .queued)
             if fate == .lost {
                 json.member("lost", true)
@@ -57,8 +57,10 @@ struct WriteEndpoints {
             }
         } catch AppendError.keyReused(let position) {
             // Sent before, when the address may have led to another user: the same content is still a repetition.
-            guard write.user.isAddress, let key = write.key, let place = try log.append(underKey: key)?.places.last,
-                let user = try log.find(place.user)
+            guard write.user.isAddress, let key = write.key,
+                let user = try log.read({ log in
+                    try log.events.append(underKey: key)?.places.last.flatMap { try log.users.find($0.user) }
+                })
             else { throw AppendError.keyReused(position: position) }
             do {
                 return try await commit(write, to: .brazeID(user.brazeID))
@@ -83,7 +85,7 @@ struct WriteEndpoints {
         case lost
     }
 
-    private func fate(_ position: Position) throws -> Fate? {
+    private static func fate(_ position: Position, _ log: LogReader) throws -> Fate? {
         let event = try log.event(at: position)?.event
         if case .queued = event { return .queued }
         if case .objectsLeftOut = event { return .lost }
@@ -94,32 +96,34 @@ struct WriteEndpoints {
     /// was meant to.
     func answer(
         to receipt: AppendReceipt, savedOn device: String?, requested: DeviceStorage?,
-        _ more: (inout JSONWriter) throws -> Void
+        _ more: (inout JSONWriter, LogReader) throws -> Void
     ) throws -> APIAnswer {
-        let place = receipt.places.last
-        let user = try place.flatMap { try log.find($0.user) }
-        let saved = try device == nil ? nil : log.event(at: receipt.last)
-        let waiting = try device.map { try log.pendingCount(on: $0) }
-        let present = try device.flatMap { try log.device($0)?.user }.flatMap { try log.find($0) }
-        let hasArrived = try device != nil && log.events(of: receipt).contains { $0.event.kind == .userChanged }
-        let version = place.map { receipt.version(after: $0) }
-        return try APIAnswer.ok(version: version) { json in
-            json.member("position", receipt.last.rawValue)
-            try json.cursor(receipt.last, in: log)
-            json.member("version", version?.rawValue ?? 0)
-            json.member("user", user)
-            json.member("events", receipt.places.count)
-            json.member("repeated", receipt.isRepetition)
-            if let waiting { json.member("waiting", waiting) }
-            if device != nil {
-                json.member("on_device", present)
-                json.member("arrived", hasArrived)
+        try log.read { log in
+            let place = receipt.places.last
+            let user = try place.flatMap { try log.users.find($0.user) }
+            let saved = try device == nil ? nil : log.event(at: receipt.last)
+            let state = try device.map { try log.devices.state(of: $0) }
+            let present = try state?.user.flatMap { try log.users.find($0) }
+            let hasArrived = try device != nil && log.events(of: receipt).contains { $0.event.kind == .userChanged }
+            let version = place.map { receipt.version(after: $0) }
+            return try APIAnswer.ok(version: version) { json in
+                json.member("position", receipt.last.rawValue)
+                try json.cursor(receipt.last, in: log)
+                json.member("version", version?.rawValue ?? 0)
+                json.member("user", user)
+                json.member("events", receipt.places.count)
+                json.member("repeated", receipt.isRepetition)
+                if let state { json.member("waiting", state.waiting.count) }
+                if device != nil {
+                    json.member("on_device", present)
+                    json.member("arrived", hasArrived)
+                }
+                json.member("storage", saved?.context.storage?.name)
+                json.member("note", saved.flatMap { Self.note($0.context, requested: requested) })
+                try more(&json, log)
+                json.member("created", receipt.createdUser)
+                json.member("user_note", receipt.doubt(of: user))
             }
-            json.member("storage", saved?.context.storage?.name)
-            json.member("note", saved.flatMap { Self.note($0.context, requested: requested) })
-            try more(&json)
-            json.member("created", receipt.createdUser)
-            json.member("user_note", receipt.doubt(of: user))
         }
     }
 
@@ -295,7 +299,7 @@ extension DeviceStorage {
     static let defaultAppGroup: Name = "group.app"
 }
 
-extension EventLog {
+extension LogReader {
     /// The events that an append stored.
     func events(of receipt: AppendReceipt) throws -> [RecordedEvent] {
         try (0..<UInt64(receipt.places.count)).compactMap {

@@ -17,38 +17,38 @@ package struct AskedPast: Sendable {
     package var isPresent: Bool { moment == nil && order == .recorded }
 
     /// The history that is asked about; nil for the present.
-    package func history(_ log: EventLog) throws -> PastHistory? { isPresent ? nil : try wholeHistory(log) }
+    package func history(_ log: LogReader) throws -> PastHistory? { isPresent ? nil : try wholeHistory(log) }
 
     /// The history that is asked about, also if it is the present one.
-    package func wholeHistory(_ log: EventLog) throws -> PastHistory {
-        try APIProblem.resolving(place) { try log.pastHistory(at: moment ?? .now, order: order) }
+    package func wholeHistory(_ log: LogReader) throws -> PastHistory {
+        try APIProblem.resolving(place) { try log.past.history(at: moment ?? .now, order: order) }
     }
 
     /// As ``history(_:)``, for one user: the moment may be one of their versions.
-    package func history(of user: UserNumber, _ log: EventLog) throws -> PastHistory? {
+    package func history(of user: UserNumber, _ log: LogReader) throws -> PastHistory? {
         if isPresent { return nil }
-        return try resolving(user, log) { try log.pastHistory(of: user, at: moment ?? .now, order: order) }
+        return try resolving(user, log) { try log.past.history(of: user, at: moment ?? .now, order: order) }
     }
 
-    package func profile(of user: UserNumber, _ log: EventLog) throws -> ProfileState {
-        try resolving(user, log) { try log.profile(of: user, asOf: moment ?? .now, order: order) }
+    package func profile(of user: UserNumber, _ log: LogReader) throws -> ProfileState {
+        try resolving(user, log) { try log.past.profile(of: user, asOf: moment ?? .now, order: order) }
     }
 
     /// Returns the time then: what windows and spans count from.
-    package func time(at position: Position, _ log: EventLog) throws -> Timestamp {
-        try log.time(at: moment ?? .now, position)
+    package func time(at position: Position, _ log: LogReader) throws -> Timestamp {
+        try log.past.time(at: moment ?? .now, position)
     }
 
     /// Returns the note about a moment before the first recording: imported histories are recorded when they are
     /// imported.
-    package func note(_ log: EventLog) throws -> String? {
+    package func note(_ log: LogReader) throws -> String? {
         guard order == .recorded, let moment else { return nil }
         switch moment {
         case .now, .version: return nil
         case .position(let position):
             return position == .start ? "Position 0 is before the log's first event." : nil
         case .time(let time):
-            guard let first = try log.firstRecording() else { return nil }
+            guard let first = try log.past.firstRecording() else { return nil }
             return time < first
                 ? "The log's first event was recorded at \(first.rfc3339()), after the moment that was asked for. "
                     + "\(Self.remedy)."
@@ -58,13 +58,13 @@ package struct AskedPast: Sendable {
 
     private static let remedy = "`order=occurred` (--occurred) asks by when things happened"
 
-    private func resolving<Result>(_ user: UserNumber, _ log: EventLog, _ body: () throws -> Result) throws -> Result {
+    private func resolving<Result>(_ user: UserNumber, _ log: LogReader, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as MomentError {
             var problem = APIProblem(error, place)
             if case .beforeUser = error, order == .recorded, case .time? = moment,
-                (try? log.profile(of: user, asOf: moment ?? .now, order: .occurred)) != nil
+                (try? log.past.profile(of: user, asOf: moment ?? .now, order: .occurred)) != nil
             {
                 problem.remedy += " Something of theirs had happened by then: \(Self.remedy)."
             }
@@ -80,7 +80,7 @@ extension Query {
     }
 }
 
-extension EventLog {
+extension UserReader {
     /// The user that `id` resolved to in the history that is asked about, with the IDs of then; if there was none, the
     /// user that it must resolve to now.
     package func knownUser(meantBy id: UserID, in asked: AskedPast) throws -> UserInfo {
@@ -92,7 +92,7 @@ extension EventLog {
     package func pastUser(meantBy id: UserID, in asked: AskedPast) throws -> UserInfo? {
         switch asked.moment {
         case .now, .version, nil: nil
-        case .position, .time: try user(with: id, in: asked.wholeHistory(self))
+        case .position, .time: try log.past.user(with: id, in: asked.wholeHistory(log))
         }
     }
 }

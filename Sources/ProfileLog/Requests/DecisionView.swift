@@ -57,7 +57,7 @@ package final class DecisionView {
     /// The user with this ID; nil if there is none. Relies on nothing.
     package func find(_ user: UserID) throws -> UserInfo? {
         if let info = found[user] { return info }
-        let info = try log.find(user).map { know($0) }
+        let info = try log.reader.users.find(user).map { know($0) }
         found[user] = .some(info)
         return info
     }
@@ -91,7 +91,7 @@ package final class DecisionView {
     /// The device with this ID; nil if it has no event. Relies on nothing.
     package func device(_ device: Name) throws -> DeviceState? {
         try spend(1)
-        return try log.device(device.text)
+        return try log.reader.devices.find(device.text)
     }
 
     /// The decision holds only if no event is appended to `user` before it is stored, and the ID still leads to them.
@@ -110,7 +110,9 @@ package final class DecisionView {
     /// user is given it.
     package func users(sharing address: UserID) throws -> [UserInfo] {
         if let known = holders[address] { return known.users }
-        guard let read = try log.holders(of: address, atMost: readsLeft) else { throw WorkBudgetExceeded() }
+        guard let read = try log.reader.addresses.holders(of: address, atMost: readsLeft) else {
+            throw WorkBudgetExceeded()
+        }
         try spend(read.everGiven.count)
         for user in read.users { know(user) }
         holders[address] = read
@@ -118,7 +120,9 @@ package final class DecisionView {
     }
 
     /// Whether several users were ever given `address`. Relies on nothing.
-    package func isShared(_ address: UserID) throws -> Bool { try log.holders(of: address, atMost: 1) == nil }
+    package func isShared(_ address: UserID) throws -> Bool {
+        try log.reader.addresses.holders(of: address, atMost: 1) == nil
+    }
 
     /// The `braze_id` of the user to whom `address` resolves; nil if no user has it. The decision holds only if it
     /// still leads to them.

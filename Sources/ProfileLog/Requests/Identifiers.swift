@@ -43,12 +43,12 @@ package enum Identifiers {
     package static func fits(_ text: String) -> Bool { (1...Limits.bytesPerIdentifier).contains(text.utf8.count) }
 }
 
-extension EventLog {
+extension UserReader {
     /// The user that `id` resolves to; nil if there is none.
     ///
     /// An e-mail address or a phone number means one of the users who have it now: those with an external ID come
     /// before others, then who was updated last counts.
-    package func user(meantBy id: UserID) throws -> UserInfo? { try users(sharing: id).first }
+    package func user(meantBy id: UserID) throws -> UserInfo? { try log.addresses.users(sharing: id).first }
 
     /// The user that `id` must resolve to.
     package func knownUser(meantBy id: UserID) throws -> UserInfo {
@@ -60,7 +60,7 @@ extension EventLog {
     package func unknownUser(_ id: UserID) throws -> APIProblem {
         switch id {
         case .externalID, .alias:
-            guard let merge = try merge(releasing: id) else { return .unknownUser(id) }
+            guard let merge = try log.past.merge(releasing: id) else { return .unknownUser(id) }
             return .mergedUser(id, into: merge.user.id, at: merge.position)
         // No merge takes these.
         case .brazeID, .email, .phone, .device: return .unknownUser(id)
@@ -76,7 +76,7 @@ extension EventLog {
     /// Whether `id` is an address that no user has, and that still leads to the user who was made by it. What is
     /// written for it would reach that user, although the address may have become another user's since.
     package func isOutdated(_ id: UserID) throws -> Bool {
-        try id.isAddress && find(id) != nil && users(sharing: id).isEmpty
+        try id.isAddress && find(id) != nil && log.addresses.users(sharing: id).isEmpty
     }
 }
 

@@ -3,13 +3,12 @@ internal import ProfileLogGuide
 /// The note of an answer about a list that is empty, or about a moment of which the log has nothing: its member `note`,
 /// one sentence that is made from what was asked and what there is.
 ///
-///     let note = ListNote("users", request, log, past: asked)
-///     json.member("note", try note.text(isEmpty: users.isEmpty))
+///     let note = ListNote("users", request, past: asked)
+///     json.member("note", try note.text(isEmpty: users.isEmpty, in: log))
 package struct ListNote: Sendable {
     private let things: String
     private let none: String?
     private let request: APIRequest
-    private let log: EventLog
     private let past: AskedPast?
     private var names: [NameParameter] = []
 
@@ -17,8 +16,8 @@ package struct ListNote: Sendable {
     private struct NameParameter: Sendable {
         let parameter: String
         let what: String
-        let isKnown: @Sendable (String) throws -> Bool
-        let known: @Sendable () throws -> [String]
+        let isKnown: @Sendable (LogReader, String) throws -> Bool
+        let known: @Sendable (LogReader) throws -> [String]
     }
 
     /// - Parameters:
@@ -26,16 +25,16 @@ package struct ListNote: Sendable {
     ///   - none: the sentence for a list that is empty although nothing narrowed it, if `There are no users.` says too
     ///     little.
     package init(
-        _ things: String, _ request: APIRequest, _ log: EventLog, past: AskedPast? = nil, none: String? = nil
+        _ things: String, _ request: APIRequest, past: AskedPast? = nil, none: String? = nil
     ) {
-        (self.things, self.request, self.log, self.past, self.none) = (things, request, log, past, none)
+        (self.things, self.request, self.past, self.none) = (things, request, past, none)
     }
 
     /// Says so if `parameter` names something that nothing has, with the nearest of the known names. Without a look at
     /// them, `isKnown` tells whether a name is among them.
     package func naming(
-        _ parameter: String, _ what: String, isKnown: @escaping @Sendable (String) throws -> Bool,
-        among known: @escaping @Sendable () throws -> [String]
+        _ parameter: String, _ what: String, isKnown: @escaping @Sendable (LogReader, String) throws -> Bool,
+        among known: @escaping @Sendable (LogReader) throws -> [String]
     ) -> ListNote {
         var note = self
         note.names.append(NameParameter(parameter: parameter, what: what, isKnown: isKnown, known: known))
@@ -43,39 +42,40 @@ package struct ListNote: Sendable {
     }
 
     /// As ``naming(_:_:isKnown:among:)``, with all known names at hand.
-    package func naming(_ parameter: String, _ what: String, among known: @escaping @Sendable () throws -> [String])
+    package func naming(
+        _ parameter: String, _ what: String, among known: @escaping @Sendable (LogReader) throws -> [String]
+    )
         -> ListNote
     {
-        naming(parameter, what, isKnown: { try known().contains($0) }, among: known)
+        naming(parameter, what, isKnown: { try known($0).contains($1) }, among: known)
     }
 
     /// The parameters of a filter of events: a `name`, a `field` and a `device`.
     package func namingOfEvents() -> ListNote {
-        let log = log
-        @Sendable func names() throws -> [String] {
+        @Sendable func names(_ log: LogReader) throws -> [String] {
             let all = WhereNames(log).all
             return try all(.event) + all(.product) + all(.customAttribute) + StandardAttribute.allCases.map(\.name)
         }
-        return naming("name", "name", isKnown: { try Self.isSeen($0, log) }, among: names)
-            .naming("field", "attribute", isKnown: { try Self.isSeen($0, log) }, among: names)
-            .naming("device", "device") { try log.devices().map(\.text) }
+        return naming("name", "name", isKnown: Self.isSeen, among: names)
+            .naming("field", "attribute", isKnown: Self.isSeen, among: names)
+            .naming("device", "device") { try $0.devices.all().map(\.text) }
     }
 
     /// Whether an event of the log has the name, or the attribute that a path begins with.
-    private static func isSeen(_ name: String, _ log: EventLog) throws -> Bool {
+    @Sendable private static func isSeen(_ log: LogReader, _ name: String) throws -> Bool {
         let root = name.prefix { $0 != "." && $0 != "[" }
         return try log.number(of: Name(name)) != nil || log.number(of: Name(String(root))) != nil
             || StandardAttribute.allCases.contains { $0.name == root }
     }
 
-    /// The sentence; nil if there is nothing to say.
-    package func text(isEmpty: Bool) throws -> String? {
+    /// The sentence, by what `log` shows; nil if there is nothing to say.
+    package func text(isEmpty: Bool, in log: LogReader) throws -> String? {
         if let note = try past?.note(log) { return note }
         if !isEmpty { return nil }
         if none == nil, try log.lastPosition() == .start { return "The store has no event yet." }
         for name in names {
-            for value in values(name.parameter) where try !name.isKnown(value) {
-                let near = NearestNames(to: value, among: try name.known()).close.first
+            for value in values(name.parameter) where try !name.isKnown(log, value) {
+                let near = NearestNames(to: value, among: try name.known(log)).close.first
                 return "The store has never seen the \(name.what) \(APIProblem.shown(value))."
                     + (near.map { " Did you mean \(APIProblem.shown($0))?" } ?? "")
             }

@@ -85,14 +85,14 @@ extension RequestStore {
         first: () async throws -> APIAnswer
     ) async throws -> APIAnswer {
         guard let key else { return try await first() }
-        if let earlier = try log.append(underKey: key.text) {
+        if let earlier = try log.reader.events.append(underKey: key.text) {
             return try known(earlier, note(of: earlier, key.digest))
         }
         do {
             return try await first()
         } catch AppendError.keyReused(let position) {
             // The same request was stored first, and its IDs may lead to other users since.
-            guard let earlier = try log.append(underKey: key.text) else {
+            guard let earlier = try log.reader.events.append(underKey: key.text) else {
                 throw AppendError.keyReused(position: position)
             }
             return try known(earlier, note(of: earlier, key.digest))

@@ -55,6 +55,13 @@ package final class RequestStore: Sendable {
         return try work(log)
     }
 
+    /// Runs a read that may take long, of one view.
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (LogReader) throws -> Value
+    ) async throws -> Value {
+        try await performSlowly { log in try log.read(body) }
+    }
+
     /// Runs long work during which others may commit: on the slow path if there is a writer, a read among the reads.
     package func performSlowly<Value: Sendable>(
         _ work: @escaping @Sendable (EventLog) throws -> Value

@@ -160,6 +160,7 @@ package final class Environment: @unchecked Sendable {
 
     /// Runs `body` on one frozen view of the store.
     package func withReadTransaction<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
+        ReadBudget.current?.noteView()
         for _ in 0..<2 {
             let result: Result? = try handle.withReading { handle in
                 guard let handle, let transaction = try beginReading(handle) else { return nil }

@@ -18,15 +18,21 @@ package final class ReadBudget: Sendable {
         var begin = ContinuousClock.now
         var stopped: ReadStop?
         var checks = 0
+        var views = 0
     }
 
     private let limit: Duration
     private let isWanted: @Sendable () -> Bool
+    private let onView: @Sendable () -> Void
     private let state = Mutex(State())
 
-    /// A read may go on for `limit` and as long as `isWanted` answers true.
-    package init(_ limit: Duration, while isWanted: @escaping @Sendable () -> Bool = { true }) {
-        (self.limit, self.isWanted) = (limit, isWanted)
+    /// A read may go on for `limit` and as long as `isWanted` answers true. `onView` is called before each view of a
+    /// store that it opens.
+    package init(
+        _ limit: Duration, while isWanted: @escaping @Sendable () -> Bool = { true },
+        onView: @escaping @Sendable () -> Void = {}
+    ) {
+        (self.limit, self.onView, self.isWanted) = (limit, onView, isWanted)
     }
 
     /// The reason why a read with it was stopped; nil if none was.
@@ -35,6 +41,14 @@ package final class ReadBudget: Sendable {
     /// The number of times that a read looked at it: a measure of what the read costs that is the same on every
     /// machine.
     package var checks: Int { state.withLock { $0.checks } }
+
+    /// The number of views of a store that the read has opened: an answer is of one moment if it is made of one.
+    package var views: Int { state.withLock { $0.views } }
+
+    func noteView() {
+        state.withLock { $0.views += 1 }
+        onView()
+    }
 
     /// The time begins again: until now the read only waited for news.
     package func restart() { state.withLock { $0.begin = .now } }

@@ -45,7 +45,7 @@ struct CheckCommand: ParsableCommand {
             bar.clear()
             let problems = report.problems.map { ($0.place, $0.what) }
             try Output.print(output.isJSON ? Self.json(problems, report) : Self.lines(report, path))
-            if let jump = try log.clockJump() {
+            if let jump = try log.reader.clockJump() {
                 Output.message(StatsCommand.clockAhead(jump.position.rawValue, seconds: jump.seconds))
             }
             if report.isSound { return }
@@ -63,7 +63,7 @@ struct CheckCommand: ParsableCommand {
     /// Does at once what the audit of `profiled` does while it is idle.
     private func audit(_ log: EventLog, _ report: inout CheckReport, _ tell: (LogProgress) -> Void) throws {
         let auditor = Auditor(log)
-        let users = try log.extent().users
+        let users = try log.reader.extent().users
         while try auditor.step(budget: .milliseconds(100)) {
             tell(LogProgress(stage: "audit", done: auditor.report.done, total: users, unit: "users"))
         }

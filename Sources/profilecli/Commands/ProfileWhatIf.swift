@@ -29,7 +29,9 @@ struct ProfileWhatIf {
         try place.refuseService()
         guard let path = options.program else { preconditionFailure("no program") }
         let log = try openStore(place.path)
-        let only = try user.map { try log.canonicalUser(of: log.knownUser(meantBy: UserID($0)).number) }
+        let only = try log.read { log in
+            try user.map { try log.users.canonicalUser(of: log.users.knownUser(meantBy: UserID($0)).number) }
+        }
         let limit = try AlteredHistoryOptions.span(options.programLimit, "--program-limit") ?? .seconds(10)
         let end = try AlteredHistoryOptions.span(options.budget, "--budget").map { ContinuousClock.now + $0 }
         let program = try FoldProgram(path, options.programArgument, limit: limit)
@@ -38,7 +40,7 @@ struct ProfileWhatIf {
             log: log, program: program, name: path, samples: options.samples, seed: options.seed ?? 1, end: end)
         let impact = try ProgressBar.run { update in try comparison.run(user: only) { _ = update($0) } }
         return try JSONObject(
-            Array(JSONWriter.object { try impact.write(of: log, hasCondition: false, to: &$0) }.utf8))
+            Array(JSONWriter.object { try impact.write(of: log.reader, hasCondition: false, to: &$0) }.utf8))
     }
 }
 

@@ -32,8 +32,8 @@ struct ProgramComparison {
         while next <= last {
             if let end, ContinuousClock.now >= end { break }
             defer { next += 1 }
-            guard let user = try log.find(UserNumber(rawValue: next)), !user.isErased,
-                try log.canonicalUser(of: user.number) == user.number
+            guard let user = try log.reader.users.find(UserNumber(rawValue: next)), !user.isErased,
+                try log.reader.users.canonicalUser(of: user.number) == user.number
             else { continue }
             let profile = try whileItAnswers(open.first?.user ?? user) {
                 try sender.send(user.number, at: user.version) { try program.send($0) }

@@ -134,7 +134,7 @@ struct ReplayCommand: AsyncParsableCommand {
                 "The replay was stopped.", remedy: "Run the same command again\(hint)", status: Interrupt.status)
         }
         try Output.print(place.isJSON ? [json(report, hasKeys)] : lines(report, hasKeys))
-        if into != nil, !hasKeys, try log.hadKeys() {
+        if into != nil, !hasKeys, try log.store.hadKeys() {
             Output.message(
                 "Requests for the store need keys, and the copy has none: its folder had no keys.json. "
                     + "Give a service on the copy the same file with --keys.")
@@ -151,10 +151,12 @@ struct ReplayCommand: AsyncParsableCommand {
     private func lastPosition(of log: EventLog) throws -> Position? {
         guard let until else { return nil }
         guard let position = UInt64(until).map(Position.init) else {
-            return try Moment.time(LocalMoment.time(until), now: .now()).map { try log.lastPosition(recordedBy: $0) }
+            return try Moment.time(LocalMoment.time(until), now: .now()).map {
+                try log.reader.past.lastPosition(recordedBy: $0)
+            }
         }
         do {
-            return try log.position(at: .position(position))
+            return try log.reader.past.position(at: .position(position))
         } catch MomentError.beyondLog(let last) {
             throw Failure(
                 "--until is beyond the log's last position, \(last.rawValue).", remedy: "Ask for an earlier one.",

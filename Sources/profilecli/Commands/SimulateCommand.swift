@@ -45,7 +45,7 @@ struct SimulateCommand: ParsableCommand {
                 remedy: "Run it again with another folder.", status: Interrupt.status)
         }
         try log.writeIndex()
-        let extent = try log.extent()
+        let extent = try log.reader.extent()
         try Output.print([
             "Simulated \(Number.counted(UInt64(history.steps.count), "step")) on "
                 + "\(Number.counted(UInt64(devices), "device")) over \(Number.counted(UInt64(days), "day")): "

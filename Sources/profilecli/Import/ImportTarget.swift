@@ -90,7 +90,7 @@ final class ImportStore: ImportTarget {
     /// Refuses a store that has events which this import has not stored.
     private func refuseOthersEvents(_ log: EventLog, _ first: ImportChunk) throws {
         guard try log.lastPosition() > .start else { return }
-        let stored = try log.append(underKey: first.identified.first?.key ?? first.key)
+        let stored = try log.reader.events.append(underKey: first.identified.first?.key ?? first.key)
         if stored?.first == Position(rawValue: 1) { return }
         throw Failure(
             "Line \(first.firstLine) cannot be recorded in the past: the store has other events already.",

@@ -81,7 +81,7 @@ struct ServeCommand: AsyncParsableCommand {
             log.preload()
             try fixtures?.load(into: log)
             try workspace.declare(in: log)
-            for unseen in try log.unseenNames(of: workspace.traits) {
+            for unseen in try log.reader.occurrences.unseenNames(of: workspace.traits) {
                 // Without the guess, which a client named.
                 logger.notice(
                     "a trait reads a name that this store has never seen",
@@ -99,10 +99,10 @@ extension ServeCommand {
     private func noteKeys(in log: EventLog, areClosed: Bool, _ logger: Logger) throws {
         if areClosed {
             // A store that takes no writes can still be read.
-            try? log.noteKeys()
+            try? log.store.noteKeys()
             return
         }
-        guard try log.hadKeys() else { return }
+        guard try log.store.hadKeys() else { return }
         let fact = "requests for this store, or for the one that it is a copy of, needed keys; here it has none"
         let remedy = "Put the file keys.json of the other store into \(store.path), or make a key with "
         if options.baseURL != nil {

@@ -154,8 +154,8 @@ struct StoreAudit: Sendable {
     }
 
     private mutating func comparePending(_ log: EventLog, _ pending: [String: Set<Position>]) throws {
-        for device in try Set(log.devices().map(\.text)).union(pending.keys) {
-            let live = try log.pending(on: device).map(\.position)
+        for device in try Set(log.reader.devices.all().map(\.text)).union(pending.keys) {
+            let live = try log.reader.devices.pending(on: device).map(\.position)
             if Set(live) != pending[device, default: []] || live.count != pending[device, default: []].count {
                 problems.append("on \(device), \(live.count) items wait, not \(pending[device, default: []].count)")
             }

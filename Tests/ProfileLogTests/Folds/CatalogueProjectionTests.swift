@@ -4,7 +4,7 @@ import Testing
 @Suite("The catalogue: what a store's events, attributes and products are called")
 struct CatalogueProjectionTests {
     private func view(_ story: FoldStory<CatalogueProjection>, _ body: (CatalogueView) throws -> Void) throws {
-        try story.then { log, state in try body(log.catalogueView(state)) }
+        try story.then { log, state in try body(log.reader.catalogueView(state)) }
     }
 
     @Test("A logged event counts once, with its own time")

@@ -114,8 +114,8 @@ struct DeviceLogTests {
         _ = try log.logOut(device: "d1")
         for _ in 0..<3 { _ = try log.changeUser(device: "d2", to: .externalID("ana")) }
         let ana = try #require(try log.find(.externalID("ana")))
-        #expect(try log.deviceState("d1").user == nil)
-        #expect(try log.deviceState("d2").user == ana.number)
+        #expect(try log.reader.devices.state(of: "d1").user == nil)
+        #expect(try log.reader.devices.state(of: "d2").user == ana.number)
         #expect(try count("played", of: "ana", log) == 2)
         try expectWhole(log)
     }
@@ -130,7 +130,7 @@ struct DeviceLogTests {
         _ = try log.changeUser(device: "d2", to: .device("d3"))
         _ = try log.changeUser(device: "d1", to: .device("d2"))
         let last = try #require(try log.find(.device("d3"))).number
-        #expect(try log.canonicalUser(of: anonymous.number) == last)
+        #expect(try log.reader.users.canonicalUser(of: anonymous.number) == last)
         #expect(try log.find(.device("d1"))?.number == last)
         _ = try log.append([played], to: .device("d1"))
         #expect(try log.find(.device("d3"))?.number == last)
@@ -141,10 +141,10 @@ struct DeviceLogTests {
     func saveAfterLogOut() throws {
         let log = try open()
         _ = try log.append([saved], to: .externalID("ana"), context: .saved(on: "d"))
-        #expect(try log.deviceState("d").user != nil)
+        #expect(try log.reader.devices.state(of: "d").user != nil)
         _ = try log.logOut(device: "d")
         _ = try log.append([saved], to: .externalID("ana"), context: .saved(on: "d"))
-        #expect(try log.deviceState("d").user == nil)
+        #expect(try log.reader.devices.state(of: "d").user == nil)
         try expectWhole(log)
     }
 
@@ -166,7 +166,7 @@ struct DeviceLogTests {
         let stored = try one.events(from: .start, limit: .max).events
         let expected = try three.events(from: .start, limit: .max).events
         #expect(stored.map(\.event) == expected.map(\.event) && stored.map(\.user) == expected.map(\.user))
-        #expect(try one.find(.device("d"))?.number == one.deviceState("d").user)
+        #expect(try one.find(.device("d"))?.number == one.reader.devices.state(of: "d").user)
         try expectWhole(one)
     }
 
@@ -219,14 +219,14 @@ struct DeviceLogTests {
         if writing == .betweenMerges { try log.writeIndex() }
         try merge(.device("e"), into: .device("d"))
         if writing == .behindMerges { try log.writeIndex() }
-        #expect(try log.canonicalUser(of: somebody.number) == user.number)
+        #expect(try log.reader.users.canonicalUser(of: somebody.number) == user.number)
         _ = try log.append([played], to: .externalID("ana"))
         for (device, id) in [("d", "ana"), ("f", "bo")] {
             _ = try log.changeUser(device: device, to: .externalID(id))
-            #expect(try log.deviceState(device).user == log.find(.externalID(id))?.number)
+            #expect(try log.reader.devices.state(of: device).user == log.find(.externalID(id))?.number)
         }
-        #expect(try log.canonicalUser(of: user.number) == user.number)
-        #expect(try log.find(user.number)?.ids.allSatisfy(\.isDevice) == true)
+        #expect(try log.reader.users.canonicalUser(of: user.number) == user.number)
+        #expect(try log.reader.users.find(user.number)?.ids.allSatisfy(\.isDevice) == true)
         try expectWhole(log)
     }
 
@@ -251,7 +251,7 @@ struct DeviceLogTests {
         for number in 0..<6 {
             let user = try #require(try log.find(.device("d\(number)")))
             _ = try log.changeUser(device: "d\(number)", to: .externalID("ana"))
-            #expect(try log.canonicalUser(of: user.number) == user.number)
+            #expect(try log.reader.users.canonicalUser(of: user.number) == user.number)
         }
         try expectWhole(log)
     }
@@ -279,13 +279,13 @@ struct DeviceLogTests {
                 _ = try log.commit(.device("d", .changeUser(.device("other")), .test))
             }
         }
-        #expect(try log.lastPosition() == before && log.outcome(of: item) == .queued)
-        #expect(try !log.devices().contains("nobody"))
+        #expect(try log.lastPosition() == before && log.reader.items.outcome(of: item) == .queued)
+        #expect(try !log.reader.devices.all().contains("nobody"))
         // The user who is there already, and the next one after a wipe.
         #expect(try log.changeUser(device: "d", to: .device("d")).places.isEmpty)
         _ = try log.wipe(device: "d")
         _ = try log.changeUser(device: "d", to: .device("other"))
-        #expect(try log.deviceState("d").user == log.deviceState("other").user)
+        #expect(try log.reader.devices.state(of: "d").user == log.reader.devices.state(of: "other").user)
         try expectWhole(log)
     }
 
@@ -312,14 +312,14 @@ struct DeviceLogTests {
         let bad = try log.append([badEmail], to: .device("d"), context: imported(on: "d")).last
         let launch = try log.launch(device: "d")
         _ = try log.changeUser(device: "d", to: .externalID("ana"))
-        #expect(try log.outcome(of: good) == .flushed(launch.flushed[0]))
+        #expect(try log.reader.items.outcome(of: good) == .flushed(launch.flushed[0]))
         let ana = try #require(try log.find(.externalID("ana"))).number
-        #expect(try log.rejected(of: ana).map(\.item.position) == [bad])
-        let repair = try log.retry(bad, with: goodEmail)
-        #expect(try log.retry(bad, with: goodEmail).isRepetition)
-        #expect(try log.outcome(of: repair.last) == .pending)
-        #expect(try log.rejected(of: ana).isEmpty)
-        #expect(try log.rejected(isOpen: false).map(\.repairedBy) == [repair.last])
+        #expect(try log.reader.items.rejected(of: ana).map(\.item.position) == [bad])
+        let repair = try log.commit(.repair(of: bad, with: goodEmail, in: log))
+        #expect(try log.commit(.repair(of: bad, with: goodEmail, in: log)).isRepetition)
+        #expect(try log.reader.items.outcome(of: repair.last) == .pending)
+        #expect(try log.reader.items.rejected(of: ana).isEmpty)
+        #expect(try log.reader.items.rejected(isOpen: false).map(\.repairedBy) == [repair.last])
         _ = try log.launch(device: "d")
         #expect(try log.profileView(log.profile(of: ana)).attributes.map(\.value) == [.string("a@example.com")])
         try expectWhole(log)
@@ -386,10 +386,10 @@ struct DeviceLogTests {
         _ = try log.append([played], to: .externalID("ana"))
         let bad = try log.append([badEmail], to: .device("d"), context: imported(on: "d")).last
         _ = try log.launch(device: "d")
-        _ = try log.retry(bad, with: goodEmail)
+        _ = try log.commit(.repair(of: bad, with: goodEmail, in: log))
         _ = try log.changeUser(device: "d", to: .externalID("ana"))
-        #expect(try log.retry(bad, with: goodEmail).isRepetition)
-        #expect(throws: AppendError.self) { try log.retry(Position(rawValue: 1)) }
+        #expect(try log.commit(.repair(of: bad, with: goodEmail, in: log)).isRepetition)
+        #expect(throws: AppendError.self) { try PreparedAppend.repair(of: Position(rawValue: 1), in: log) }
     }
 
     // MARK: - The SDK's queue
@@ -400,9 +400,9 @@ struct DeviceLogTests {
         try change("d", log) { $0.requestPolicy = .manual }
         let item = try log.append([saved], to: .device("d"), context: .saved(on: "d")).last
         for _ in 0..<2 { _ = try log.launch(device: "d") }
-        #expect(try log.outcome(of: item) == .queued)
+        #expect(try log.reader.items.outcome(of: item) == .queued)
         _ = try log.send(from: "d", .request)
-        #expect(try log.outcome(of: item) != .queued)
+        #expect(try log.reader.items.outcome(of: item) != .queued)
     }
 
     @Test("A clock that was ahead and is set right stalls neither the sending nor the end of a session")
@@ -412,13 +412,13 @@ struct DeviceLogTests {
         let far = clock.now.rawValue + 300 * 86_400_000_000
         _ = try log.append([saved], to: .device("d"), context: .saved(on: "d"))
         _ = try log.launch(device: "d", context: app(on: "d", at: far))
-        let session = try log.deviceState("d").session
+        let session = try log.reader.devices.state(of: "d").session
         _ = try log.leave(device: "d", context: app(on: "d", at: far))
         clock.advance(3_600_000_000)
         let item = try log.append([played], to: .device("d"), context: app(on: "d")).last
-        #expect(try log.outcome(of: item) != .queued)
+        #expect(try log.reader.items.outcome(of: item) != .queued)
         _ = try log.launch(device: "d")
-        #expect(try log.deviceState("d").session != session)
+        #expect(try log.reader.devices.state(of: "d").session != session)
     }
 
     @Test("A user who is given an address has it as an attribute, and keeps it in a merge")
@@ -429,7 +429,7 @@ struct DeviceLogTests {
         _ = try log.changeUser(device: "d", to: .email("b@example.org"))
         let profile = try log.profileView(log.profile(of: user.number))
         #expect(profile.attributes.map(\.value) == ["b@example.org"])
-        #expect(try log.users(sharing: .email("b@example.org")).map(\.number) == [user.number])
+        #expect(try log.reader.addresses.users(sharing: .email("b@example.org")).map(\.number) == [user.number])
         try expectWhole(log)
     }
 
@@ -441,7 +441,7 @@ struct DeviceLogTests {
         let known = try #require(try log.find(.device("d"))).brazeID
         let before = try log.lastPosition()
         #expect(throws: AppendError.self) { try log.changeUser(device: "d", to: .brazeID(known.dropLast() + "9")) }
-        #expect(try log.outcome(of: item) == .queued && log.lastPosition() == before)
+        #expect(try log.reader.items.outcome(of: item) == .queued && log.lastPosition() == before)
     }
 
     @Test(
@@ -459,14 +459,14 @@ struct DeviceLogTests {
         } else {
             try change("d", log) { $0.isOnline = false }
             _ = try log.launch(device: "d")
-            #expect(try items.allSatisfy { try log.outcome(of: $0) == .queued })
+            #expect(try items.allSatisfy { try log.reader.items.outcome(of: $0) == .queued })
             try change("d", log) { $0.isOnline = true }
         }
-        for item in items { #expect(try log.outcome(of: item) != .queued) }
+        for item in items { #expect(try log.reader.items.outcome(of: item) != .queued) }
         // After it, the interval is not over.
         let late = try log.append([saved], to: .externalID("ana"), context: .saved(on: "d")).last
         _ = try log.launch(device: "d", kind: .background)
-        #expect(try log.outcome(of: late) == .queued)
+        #expect(try log.reader.items.outcome(of: late) == .queued)
     }
 
     @Test("The launch that finishes a dead one sends what both take as one")
@@ -484,7 +484,7 @@ struct DeviceLogTests {
         try save(["ana", "bo"])
         let launch = try log.launch(device: "d", kind: .background)
         #expect(launch.finished.count == 3 && launch.flushed.count == 2)
-        let state = try log.deviceState("d")
+        let state = try log.reader.devices.state(of: "d")
         #expect(state.queued.isEmpty && state.waiting.isEmpty)
         try expectWhole(log)
     }
@@ -494,7 +494,7 @@ struct DeviceLogTests {
         let log = try open()
         _ = try log.append([badEmail], to: .device("d"), context: imported(on: "d"))
         _ = try log.launch(device: "d")
-        #expect(try log.deviceState("d").status.sentAt == nil)
+        #expect(try log.reader.devices.state(of: "d").status.sentAt == nil)
     }
 
     @Test("What another system logged is a fact, whatever the device can do", arguments: [EventSource.import, .rest])
@@ -569,9 +569,9 @@ struct DeviceLogTests {
         var builder = log.prepare(capacity: 10_000)
         for _ in 0..<10_000 { try builder.add(played, app(on: "d"), to: .device("d")) }
         _ = try log.commit(builder.finish())
-        #expect(try log.queue(on: "d").count == 10_000)
+        #expect(try log.reader.devices.queue(on: "d").count == 10_000)
         try change("d", log) { $0.isOnline = true }
-        #expect(try log.queue(on: "d").isEmpty)
+        #expect(try log.reader.devices.queue(on: "d").isEmpty)
         let page = try log.events(from: .start, limit: .max, where: EventFilter(name: "played"))
         #expect(page.events.count == 10_000)
         try expectWhole(log)

@@ -19,7 +19,7 @@ struct DeviceModelTests {
         try life.comeHome()
         try life.expectWhole()
         for (item, isValid) in life.items {
-            let outcome = try life.log.outcome(of: item)
+            let outcome = try life.log.reader.items.outcome(of: item)
             switch outcome {
             case .flushed, .discarded: break
             case .rejected: #expect(!isValid, "seed \(seed): \(item) is rejected")
@@ -146,7 +146,7 @@ private struct DeviceLife {
     private mutating func changeUser(_ device: String) throws {
         let user = one([UserID.externalID("ana"), .externalID("bo"), .externalID("new-\(random.next(below: 4))")])
         // A device without the app refuses it.
-        if try log.deviceState(device).status.isRemoved { return }
+        if try log.reader.devices.state(of: device).status.isRemoved { return }
         _ = try one(logs).changeUser(device: device, to: user, context: context())
     }
 
@@ -167,7 +167,9 @@ private struct DeviceLife {
     }
 
     private mutating func discard(_ device: String) throws {
-        let waiting = try log.pending(on: device).map(\.position).filter { _ in random.next(below: 3) == 0 }
+        let waiting = try log.reader.devices.pending(on: device).map(\.position).filter { _ in
+            random.next(below: 3) == 0
+        }
         _ = try one(logs).commit(
             .discard(
                 device: device, .positions(Set(waiting)), actor: "a test", reason: "a test",
@@ -175,16 +177,17 @@ private struct DeviceLife {
     }
 
     private mutating func retry() throws {
-        guard let rejected = try log.rejected().first else { return }
-        let isFilled = try log.pending(on: rejected.item.context.device ?? "").count >= 12
-        if try isFilled || log.deviceState(rejected.item.context.device ?? "").status.isRemoved { return }
+        guard let rejected = try log.reader.items.rejected().first else { return }
+        let isFilled = try log.reader.devices.pending(on: rejected.item.context.device ?? "").count >= 12
+        if try isFilled || log.reader.devices.state(of: rejected.item.context.device ?? "").status.isRemoved { return }
         let correction: ProfileEvent =
             switch rejected.item.event {
             case .customEventSaved: .customEventSaved(CustomEvent(name: "repaired"))
             case .customAttributesSaved: .customAttributesSaved([AttributeChange("level", .increment(1))])
             default: .userAttributeSaved(UserAttributeChange(.email, "b@example.com"))
             }
-        items[try one(logs).retry(rejected.item.position, with: correction).last] = true
+        let log = one(logs)
+        items[try log.commit(.repair(of: rejected.item.position, with: correction, in: log)).last] = true
     }
 
     /// Everything works, and what is left is sent. What lies in another process's own storage is given up.
@@ -198,7 +201,7 @@ private struct DeviceLife {
             change.withAppGroup = [Self.lackingGroup]
             _ = try log.change(change, of: device)
             for _ in 0..<2 { _ = try log.launch(device: device) }
-            let stranded = try log.pending(on: device)
+            let stranded = try log.reader.devices.pending(on: device)
             for save in stranded { #expect(save.context.storage == .privateTo(process: "push"), "seed \(seed)") }
             _ = try log.commit(
                 .discard(
@@ -225,11 +228,12 @@ private struct DeviceLife {
             default: break
             }
         }
-        let waiting = try Set(Self.devices.flatMap { try log.deviceState($0).items.keys }.map(Position.init(rawValue:)))
+        let waiting = try Set(
+            Self.devices.flatMap { try log.reader.devices.state(of: $0).items.keys }.map(Position.init(rawValue:)))
         for item in items.keys {
             let states = (delivered[item] ?? 0) + (ended[item] ?? 0) + (waiting.contains(item) ? 1 : 0)
             #expect(states == 1, "seed \(seed): \(item) is in \(states) states")
-            switch try log.outcome(of: item) {
+            switch try log.reader.items.outcome(of: item) {
             case .pending, .queued: #expect(waiting.contains(item), "seed \(seed): \(item)")
             case .flushed: #expect(delivered[item] == 1, "seed \(seed): \(item)")
             case .rejected, .discarded: #expect(ended[item] == 1, "seed \(seed): \(item)")

@@ -127,7 +127,7 @@ struct InAppLogTests {
         #expect(try steps(log) == ["shown a"])
         change.isOnline = true
         _ = try log.change(change, of: "phone")
-        #expect(try log.deviceState("phone").queued.isEmpty)
+        #expect(try log.reader.devices.state(of: "phone").queued.isEmpty)
         #expect(try steps(log) == ["shown a"])
     }
 
@@ -150,7 +150,7 @@ struct InAppLogTests {
         try start(log)
         _ = try send([event("a"), event("c")], app(), to: log)
         _ = try log.push(.forceQuit, on: "phone")
-        #expect(try log.inAppState(of: "phone")?.stack.map(\.message) == ["c"])
+        #expect(try log.reader.devices.inAppState(of: "phone")?.stack.map(\.message) == ["c"])
         _ = try log.launch(device: "phone", kind: kind)
         #expect(try steps(log) == ["shown a", "waiting c", "discarded c", "closed a"])
         try log.expectSound()
@@ -183,7 +183,7 @@ struct InAppLogTests {
         second.inApp.isDisplayAutomatic = false
         _ = try log.change(first, of: "phone")
         _ = try log.change(second, of: "phone")
-        let settings = try log.deviceState("phone").settings.inApp
+        let settings = try log.reader.devices.state(of: "phone").settings.inApp
         #expect(settings.theme == .dark && !settings.isDisplayAutomatic && settings.minimumInterval == 0)
     }
 
@@ -201,7 +201,7 @@ struct InAppLogTests {
         #expect(try steps(log) == ["shown a"])
         clock.advance(60_000_000)
         _ = try log.launch(device: "phone")
-        #expect(try log.inAppState(of: "phone")?.eligible == [])
+        #expect(try log.reader.devices.inAppState(of: "phone")?.eligible == [])
         _ = try send([event("a")], app(), to: log)
         #expect(try steps(log) == ["shown a", "closed a"])
         try log.expectSound()
@@ -214,7 +214,7 @@ struct InAppLogTests {
         try start(log, declaring: .array([wrong, Self.message("a", on: "a")]))
         _ = try send([event("a")], app(), to: log)
         #expect(try steps(log) == ["shown a"])
-        #expect(try log.inAppState(of: "phone")?.eligible == ["a"])
+        #expect(try log.reader.devices.inAppState(of: "phone")?.eligible == ["a"])
         try log.expectSound()
     }
 
@@ -224,7 +224,7 @@ struct InAppLogTests {
         _ = try log.changeUser(device: "phone", to: .externalID("jane"))
         _ = try log.launch(device: "phone")
         _ = try send([event("a")], app(), to: log)
-        var status = try log.deviceState("phone").status
+        var status = try log.reader.devices.state(of: "phone").status
         #expect(status.inApp == nil)
         var before = WireWriter()
         status.write(to: &before)
@@ -268,12 +268,12 @@ struct InAppLogTests {
         }
         try log.expectSound()
         _ = try log.erase([.externalID("bob")], actor: "test", reason: "test")
-        #expect(try log.inAppState(of: "tablet") == nil)
+        #expect(try log.reader.devices.inAppState(of: "tablet") == nil)
         try expectFolded(log, seed)
         try log.expectSound()
-        let kept = try log.inAppState(of: "phone")
+        let kept = try log.reader.devices.inAppState(of: "phone")
         try log.rebuildCaches()
-        #expect(try log.inAppState(of: "phone") == kept)
+        #expect(try log.reader.devices.inAppState(of: "phone") == kept)
         try log.expectSound()
     }
 
@@ -287,7 +287,7 @@ struct InAppLogTests {
                 at: event.occurredAt.timestamp.rawValue)
         }
         for device in ["phone", "tablet"] {
-            let state = try log.inAppState(of: device)
+            let state = try log.reader.devices.inAppState(of: device)
             #expect(state == states[device], "seed \(seed), \(device)")
             let places = (state?.stack ?? []) + (state?.delayed ?? []) + [state?.screen].compactMap(\.self)
             #expect(Set(places.map(\.message)).count == places.count, "seed \(seed), \(device)")

@@ -47,7 +47,7 @@ struct PushLogTests {
             try log.writeIndex()
         }
         let log = try open()
-        #expect(try log.pushes(on: "d").underway == 1)
+        #expect(try log.reader.devices.pushes(on: "d").underway == 1)
         _ = try log.push(.deliver(limit: 10), on: "d")
         _ = try log.append([.customEventSaved(CustomEvent(name: "saved"))], to: ana, context: .saved(on: "d"))
         let report = try log.push(.open(.newest), on: "d")
@@ -72,7 +72,7 @@ struct PushLogTests {
         let log = try open()
         try send(to: ana, on: "d", log)
         _ = try log.append([.customEventSaved(CustomEvent(name: "saved"))], to: bo, context: .saved(on: "d"))
-        #expect(try log.device("d")?.user == log.find(bo)?.number)
+        #expect(try log.reader.devices.find("d")?.user == log.find(bo)?.number)
         try log.expectSound()
     }
 
@@ -103,9 +103,9 @@ struct PushLogTests {
         _ = try log.append([.customEventSaved(CustomEvent(name: "saved"))], to: ana, context: .saved(on: "d"))
         try delay(log)
         #expect(try log.launch(device: "d").flushed.isEmpty)
-        #expect(try log.pendingCount(on: "d") == 1)
+        #expect(try log.reader.devices.pendingCount(on: "d") == 1)
         #expect(try log.push(.initialize, on: "d").flushed.count == 1)
-        #expect(try log.pendingCount(on: "d") == 0)
+        #expect(try log.reader.devices.pendingCount(on: "d") == 0)
         try log.expectSound()
     }
 
@@ -125,7 +125,7 @@ struct PushLogTests {
         _ = try log.push(.initialize, on: "d")
         let processed = try steps(log).filter { $0.stage == .processed }
         #expect(processed.map(\.content) == [[], [.init("url", "app://cart")]])
-        #expect(try log.pushes(on: "d").isEmpty)
+        #expect(try log.reader.devices.pushes(on: "d").isEmpty)
         try log.expectSound()
     }
 
@@ -153,14 +153,14 @@ struct PushLogTests {
         for _ in 0..<3 { try send(to: ana, log) }
         for left in [1, 0] {
             _ = try log.push(.deliver(limit: 2), on: "d")
-            #expect(try log.pushes(on: "d").underway == left)
+            #expect(try log.reader.devices.pushes(on: "d").underway == left)
         }
         for _ in 0..<250 {
             try send(to: ana, log)
             _ = try log.push(.deliver(limit: 200), on: "d")
         }
-        #expect(try log.pushes(on: "d").underway == 0)
-        #expect(try log.pushes(on: "d").pushes.count == PushState.mostShown)
+        #expect(try log.reader.devices.pushes(on: "d").underway == 0)
+        #expect(try log.reader.devices.pushes(on: "d").pushes.count == PushState.mostShown)
         try log.expectSound()
     }
 
@@ -171,7 +171,7 @@ struct PushLogTests {
         let last = try steps(log).suffix(3)
         #expect(last.map(\.stage) == [.sent, .notSent, .notSent])
         #expect(last.last?.reason == "256 pushes are on their way to the device already")
-        #expect(try log.pushes(on: "d").underway == PushState.mostUnderway)
+        #expect(try log.reader.devices.pushes(on: "d").underway == PushState.mostUnderway)
         try log.expectSound()
     }
 
@@ -182,7 +182,7 @@ struct PushLogTests {
         try log.writeIndex()
         _ = try log.push(.deliver(limit: 2), on: "d")
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
-        let left = try log.pushes(on: "d")
+        let left = try log.reader.devices.pushes(on: "d")
         #expect(left.pushes.map(\.user) == [try #require(try log.find(bo)).number.rawValue])
         #expect(try steps(log).map(\.stage) == [.sent, .received])
         try log.expectSound()

@@ -43,6 +43,6 @@ struct DeviceHistoryTests {
             from: .start, limit: .max,
             where: EventFilter(kinds: [.customEventSaved, .customAttributesSaved, .userAttributeSaved]))
         #expect(!saved.events.isEmpty)
-        for item in saved.events { #expect(try log.outcome(of: item.position) != nil) }
+        for item in saved.events { #expect(try log.reader.items.outcome(of: item.position) != nil) }
     }
 }

@@ -181,7 +181,7 @@ struct WhatIfTests {
         let log = try open()
         try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
         try save(.customEventSaved(CustomEvent(name: "b")), .externalID("bob"), log)
-        let first = try #require(try log.pending(on: "d").first?.position)
+        let first = try #require(try log.reader.devices.pending(on: "d").first?.position)
         _ = try log.commit(
             .discard(device: "d", .positions([first]), actor: "a test", reason: "a test", context: .test))
         _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
@@ -208,7 +208,7 @@ struct WhatIfTests {
             return (try? log.commit(.identity(.merge(source: sam, target: tim), context: .test))) != nil
         }
         #expect(report.isComplete && report.isEqual && report.items == 1 && report.deliveredRight == 1)
-        #expect(try log.canonicalUser(of: number) == log.find(tim)?.number)
+        #expect(try log.reader.users.canonicalUser(of: number) == log.find(tim)?.number)
         try log.expectSound()
     }
 
@@ -243,7 +243,7 @@ struct WhatIfTests {
         let log = try open()
         try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
         try save(.customEventSaved(CustomEvent(name: "b")), .externalID("ana"), log)
-        let first = try #require(try log.pending(on: "d").first?.position)
+        let first = try #require(try log.reader.devices.pending(on: "d").first?.position)
         _ = try log.commit(
             .discard(device: "d", .positions([first]), actor: "a test", reason: "a test", context: .test))
         _ = try log.launch(device: "d")

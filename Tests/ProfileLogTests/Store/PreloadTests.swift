@@ -101,7 +101,7 @@ struct PreloadTests {
         let log = try coldStore()
         if try share() == 1 { return }
         var count = 0
-        _ = try log.forEachProfile(withUsage: false) { _, _, _, _ in count += 1 }
+        _ = try log.reader.users.forEachProfile(withUsage: false) { _, _, _, _ in count += 1 }
         #expect(count == Self.users)
         #expect(try isWhole())
     }

@@ -182,7 +182,7 @@ struct ShortFileTests {
         }
         log = nil
         let again = try EventLog(path: folder.path)
-        #expect(try again.pending(on: "d").isEmpty)
+        #expect(try again.reader.devices.pending(on: "d").isEmpty)
         try again.expectSound()
     }
 }

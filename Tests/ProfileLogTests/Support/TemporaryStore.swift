@@ -56,7 +56,7 @@ extension EventLog {
         #expect(
             report.isSound, "\(report.problems.map(\.description).joined(separator: "; "))", sourceLocation: location)
         // Tests of a fold have events of users who were never created.
-        guard try extent().users > 0 else { return }
+        guard try reader.extent().users > 0 else { return }
         let auditor = Auditor(self)
         while try auditor.step(budget: .seconds(1)) {}
         #expect(auditor.report.differences.isEmpty, "\(auditor.report.differences)", sourceLocation: location)

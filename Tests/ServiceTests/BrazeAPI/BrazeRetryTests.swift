@@ -78,7 +78,7 @@ struct BrazeRetryTests {
             let first = await send(api, "/users/track", body, key: "k")
             #expect(first.body.contains("a key is twice in one object") && !first.body.contains("canary"))
             #expect(await send(api, "/users/track", body, key: "k") == first)
-            let note = try #require(try api.log.append(underKey: "k")).note
+            let note = try #require(try api.log.reader.events.append(underKey: "k")).note
             #expect(!note.isEmpty && Data(note).range(of: Data("canary".utf8)) == nil)
         }
     }

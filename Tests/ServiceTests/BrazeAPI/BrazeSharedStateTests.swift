@@ -75,7 +75,9 @@ struct BrazeSharedStateTests {
                     ? #"{"subscription_groups":[{\#(Self.state),\#(people)}]}"# : "{\(Self.state),\(people)}"
                 #expect(await api.say(path, body) == #"201 {"message":"success"}"#)
                 #expect(await outcome(api) == "a b, hit ")
-                #expect(try api.log.users(sharing: .email("x@y.example")).first?.id == .externalID(updated))
+                #expect(
+                    try api.log.reader.addresses.users(sharing: .email("x@y.example")).first?.id == .externalID(updated)
+                )
             }
             let person = #"{\#(Self.mail),"prioritization":["most_recently_updated"]}"#
             _ = await api.post("/users/delete", #"{"email_addresses":[\#(person)]}"#)

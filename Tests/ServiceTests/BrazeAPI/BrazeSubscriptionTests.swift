@@ -80,7 +80,7 @@ struct BrazeSubscriptionTests {
                 } else {
                     await api.track(Wire.user("c", #""subscription_groups":[{\#(state)}]"#))
                 }
-                let user = try #require(try api.log.users(sharing: .email("x@y.example")).last)
+                let user = try #require(try api.log.reader.addresses.users(sharing: .email("x@y.example")).last)
                 #expect(user.number == anonymous.number)
                 let groups = try api.log.profileView(api.log.profile(of: user.number)).attributes.first {
                     $0.name.text == "subscription_groups"

@@ -87,7 +87,7 @@ struct ErasedNoteTests {
             let last = try api.log.lastPosition()
             #expect(await send(api, path, body) == repeated(first))
             #expect(await send(api, path, body + " ").hasPrefix("409"))
-            #expect(try beside.append(underKey: "k")?.isErased == false)
+            #expect(try beside.reader.events.append(underKey: "k")?.isErased == false)
             for log in [api.log, beside] {
                 #expect(try log.check().isSound)
                 #expect(try log.lastPosition() == last)

@@ -115,7 +115,7 @@ struct SendPersonTests {
             #expect(try reached(api).isEmpty)
             let new = #"{"email":"fresh@x.example","prioritization":["unidentified"],\#(made)}"#
             #expect(try await send(road, new, api, clock).status == 201)
-            let fresh = try #require(try api.log.users(sharing: .email("fresh@x.example")).first)
+            let fresh = try #require(try api.log.reader.addresses.users(sharing: .email("fresh@x.example")).first)
             let steps = try api.log.history(of: fresh.number)
             #expect(steps.contains { if case .message(let step) = $0.event { step.stage == .sent } else { false } })
             let count = try api.log.userCount()

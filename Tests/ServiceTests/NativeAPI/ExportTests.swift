@@ -61,12 +61,12 @@ struct ExportTests {
             let expected = try all.filter { event in
                 guard case .int(let position) = event.at("position"), position <= number else { return false }
                 guard case .int(let user) = event.at("user_number"), user > 0 else { return event.at("erased") != true }
-                return try api.log.find(UserNumber(rawValue: UInt64(user)))?.isErased == false
+                return try api.log.reader.users.find(UserNumber(rawValue: UInt64(user)))?.isErased == false
             }
             #expect(events.map { with($0, without: ["profile_number"]) } == expected, "seed \(seed), as of \(asOf)")
             for event in events where event.at("user_number") != 0 {
                 guard case .int(let user) = event.at("user_number") else { continue }
-                let profile = try api.log.canonicalUser(
+                let profile = try api.log.reader.past.canonicalUser(
                     of: UserNumber(rawValue: UInt64(user)), in: PastHistory(to: asOf))
                 #expect(event.at("profile_number") == .int(Int64(profile.rawValue)))
             }

@@ -147,7 +147,7 @@ struct AddressTests {
             let refused = await erase(api, "email:x@example.com")
             #expect(refused.status == 409 && refused.json.at("code") == "several_users")
             for number: UInt64 in [1, 2] {
-                let user = try api.log.find(UserNumber(rawValue: number))
+                let user = try api.log.reader.users.find(UserNumber(rawValue: number))
                 #expect(user?.isErased == false)
             }
             let other = await erase(api, "email:x@example.com", #","number":7"#)

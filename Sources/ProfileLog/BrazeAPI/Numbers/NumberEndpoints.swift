@@ -26,7 +26,7 @@ struct NumberEndpoints {
             }
             users = try query.text("segment_id").map { try segment($0).rule }
         }
-        let series = try await api.store.performSlowly { [app, users] in
+        let series = try await api.store.read { [app, users] in
             try Series(measure, range, app: app, of: users, in: $0)
         }
         return APIAnswer.ok { json in
@@ -57,7 +57,7 @@ struct NumberEndpoints {
         }
         let all: [Workspace.Segment] = isDescending ? api.workspace.segments.reversed() : api.workspace.segments
         let shown = all.dropFirst(page * Self.segmentsPerPage).prefix(Self.segmentsPerPage)
-        let note = ListNote("segments", request, api.log, none: "The workspace file has no segments.")
+        let note = ListNote("segments", request, none: "The workspace file has no segments.")
         return try APIAnswer.ok { json in
             json.objects("segments", shown) { json, segment in
                 json.member("id", segment.id)
@@ -66,7 +66,7 @@ struct NumberEndpoints {
                 json.member("tags", .array([]))
             }
             json.member("message", "success")
-            json.member("note", try note.text(isEmpty: shown.isEmpty))
+            json.member("note", try note.text(isEmpty: shown.isEmpty, in: api.log.reader))
         }
     }
 

@@ -50,7 +50,7 @@ final class ExportFiles: Sendable {
     /// Removes the files that are older than an erasure in `log`, by whatever process.
     func removeOutdated(_ log: EventLog) {
         for file in state.withLock({ $0.files }) {
-            if let last = try? log.lastPosition(), (try? log.hasErasure(after: file.position)) == false {
+            if let last = try? log.lastPosition(), (try? log.reader.events.hasErasure(after: file.position)) == false {
                 // The next look begins where this one ended.
                 state.withLock { state in
                     for index in state.files.indices where state.files[index].position == file.position {

@@ -123,19 +123,20 @@ struct Broadcast: Sendable {
         let log = api.log
         let audience = try audience()
         let (now, failing) = (log.options.now(), api.store.failingChannels.all)
-        let traits = TraitReader(log, at: now)
+        let traits = TraitReader(log.reader, at: now)
         var last: UserNumber?
         var users = 0
         let budget = RenderBudget()
         do {
-            _ = try log.forEachProfile(after: user, withUsage: request.plan.hasPush) { user, _, state, usage in
+            _ = try log.reader.users.forEachProfile(after: user, withUsage: request.plan.hasPush) {
+                user, _, state, usage in
                 if let segment = request.segment {
-                    let subject = ProfileSubject(user, state, traits: traits, in: log)
+                    let subject = ProfileSubject(user, state, traits: traits, in: log.reader)
                     guard try segment.rule.accepts(subject, at: now) else { return }
                 }
                 let recipient = try api.recipient(
                     user, named: user.id, state, usage: usage.map { usage in { usage } },
-                    device: { try log.device($0.text) })
+                    device: { try log.reader.devices.find($0.text) })
                 guard try audience?.takes(recipient.profile, at: now) ?? true else { return }
                 if builder.count >= Self.eventsPerPart || builder.byteCount >= Self.bytesPerPart { throw IsFull() }
                 budget.addUser()
@@ -157,7 +158,7 @@ struct Broadcast: Sendable {
         do {
             return try Audience(audience) { name in
                 try api.workspace.forcedTypes[name]
-                    ?? api.catalogue.withState { api.log.firstType(of: name, by: $0) }
+                    ?? api.catalogue.withState { api.log.reader.firstType(of: name, by: $0) }
             }
         } catch let fault as SendFault {
             throw APIProblem(fault)

@@ -66,7 +66,7 @@ struct DueSends {
         var request: SendRequest?
         var users: Set<UserID> = []
         for part in try parts(of: schedule) {
-            guard let user = try log.find(.brazeID(part.user.brazeID)) else { continue }
+            guard let user = try log.reader.users.find(.brazeID(part.user.brazeID)) else { continue }
             let id = UserID.brazeID(user.brazeID)
             guard users.insert(id).inserted else { continue }
             var own = try SendRequest(schedule.form, part.request, api.workspace)
@@ -96,7 +96,7 @@ struct DueSends {
             where: EventFilter(kinds: [.messageScheduled]), scanLimit: Int(span))
         return try page.events.compactMap { event in
             guard event.user != .system, let request = schedule.request(in: event.event),
-                let user = try log.find(event.user)
+                let user = try log.reader.users.find(event.user)
             else { return nil }
             return Part(user: user, request: request.naming(user), position: event.position)
         }

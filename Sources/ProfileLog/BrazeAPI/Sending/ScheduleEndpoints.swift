@@ -128,7 +128,7 @@ struct ScheduleEndpoints {
                 "end_time", "must be a time in ISO 8601", remedy: "Send a time, as in 2030-01-31T08:30:00Z.")
         }
         let waiting = try api.schedules.due(at: end).filter { $0.events == nil }
-        let note = ListNote("scheduled broadcasts", request, api.log)
+        let note = ListNote("scheduled broadcasts", request)
         return try APIAnswer.ok { json in
             json.objects("scheduled_broadcasts", waiting) { json, schedule in
                 let id = schedule.message.text
@@ -141,7 +141,7 @@ struct ScheduleEndpoints {
                 json.member("schedule_type", schedule.timing.rawValue)
             }
             json.member("message", "success")
-            json.member("note", try note.text(isEmpty: waiting.isEmpty))
+            json.member("note", try note.text(isEmpty: waiting.isEmpty, in: api.log.reader))
         }
     }
 }

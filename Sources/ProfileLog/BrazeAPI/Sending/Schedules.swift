@@ -22,7 +22,7 @@ final class Schedules: Sendable {
         let last = try log.lastPosition()
         return try state.withLock { state in
             if last > state.reach {
-                try log.forEachEvent(of: .system, from: state.version.next) { event in
+                try log.reader.events.forEach(of: .system, from: state.version.next) { event in
                     state.version = event.version
                     guard event.kind == .messageScheduled || event.kind == .messageUnscheduled,
                         case .message(let step)? = event.recorded()?.event

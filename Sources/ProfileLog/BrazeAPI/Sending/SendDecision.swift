@@ -121,7 +121,7 @@ struct SendDecision {
     /// The type of a custom attribute: the one that the workspace forces, or that of the first value.
     private func typeOf(_ name: Name) throws -> AttributeType? {
         if let forced = api.workspace.forcedTypes[name] { return forced }
-        return try view.withState(of: api.catalogue) { view.log.firstType(of: name, by: $0) }
+        return try view.withState(of: api.catalogue) { view.log.reader.firstType(of: name, by: $0) }
     }
 
     private func recipient(
@@ -136,7 +136,7 @@ struct SendDecision {
     /// Returns the reason why the request does not mean this user after all; nil if it does.
     private func reasonAgainst(_ recipient: SendRecipient, _ audience: Audience?) throws -> SkippedRecipient? {
         if let segment = request.segment, let user = recipient.profile.user {
-            let profile = ProfileSubject(user, recipient.profile.state, in: api.log)
+            let profile = ProfileSubject(user, recipient.profile.state, in: api.log.reader)
             if try !segment.rule.accepts(profile, at: now) { return .notInSegment }
         }
         if let audience, try !audience.takes(recipient.profile, at: now) { return .notInAudience }

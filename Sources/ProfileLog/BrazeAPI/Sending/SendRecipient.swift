@@ -38,7 +38,7 @@ extension BrazeAPI {
         _ user: UserInfo?, named id: UserID, _ state: ProfileState, _ changes: [ProfileEvent] = [],
         usage: (() throws -> UsageState)?, device: (Name) throws -> DeviceState?
     ) throws -> SendRecipient {
-        let profile = ProfileSubject(user, ids: user?.ids ?? [id], state, changes: changes, in: log)
+        let profile = ProfileSubject(user, ids: user?.ids ?? [id], state, changes: changes, in: log.reader)
         guard let usage else { return SendRecipient(profile: profile, devices: []) }
         var devices: [SendRecipient.PushDevice] = []
         for entry in profile.value(.pushTokens)?.asArray ?? [] {

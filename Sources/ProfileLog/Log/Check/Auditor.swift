@@ -92,7 +92,7 @@ package final class Auditor: Sendable {
     }
 
     private func nextRound() throws -> Round? {
-        let extent = try log.extent()
+        let extent = try log.reader.extent()
         let isNew = state.withLock { $0.report.last?.position != extent.lastPosition }
         return isNew ? Round(end: extent.lastPosition, users: extent.users, began: log.options.now()) : nil
     }

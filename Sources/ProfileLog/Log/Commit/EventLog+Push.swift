@@ -23,11 +23,6 @@ extension EventLog {
         (report.sent, report.flushed) = (done.sent, done.flushed)
         return report
     }
-
-    /// The pushes of `device`.
-    package func pushes(on device: String) throws -> PushState {
-        try withView { try $0.device(Name(device)).pushes }
-    }
 }
 
 /// The report about the pushes of a device.

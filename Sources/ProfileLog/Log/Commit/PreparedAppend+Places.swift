@@ -14,7 +14,7 @@ extension PreparedAppend {
         var counts: [Name: Int] = [:]
         for (place, item) in items.enumerated() where item.kind.isSaved {
             guard let device = devices[place] else { continue }
-            let count = try counts[device] ?? log.pendingCount(on: device.text)
+            let count = try counts[device] ?? log.reader.devices.pendingCount(on: device.text)
             if count >= limit { return place }
             counts[device] = count + 1
         }

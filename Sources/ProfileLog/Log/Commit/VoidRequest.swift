@@ -158,26 +158,4 @@ extension EventLog {
     ) throws(AppendError) -> AppendReceipt {
         try commit(.void(request, context: EventContext(source: source), idempotencyKey: key))
     }
-
-    /// Returns the reason why the event cannot be what `request` wants; nil if it can.
-    package func refusal(of request: VoidRequest) throws -> VoidRefusal? {
-        try withView { view in
-            let position = request.position.rawValue
-            guard position > 0, position <= view.last else { return .beyondEnd(last: view.last) }
-            let target = try view.header(at: position)
-            if let refusal = VoidRefusal(of: target) { return refusal }
-            return VoidRefusal(of: try view.voidStatus(of: position, target, view.header), request)
-        }
-    }
-
-    /// The void events among those of `user` and of users merged into them, as of now. Looks at the kind of each of
-    /// their events, unless the profile says that none was ever void.
-    package func voidedEvents(of user: UserNumber) throws -> VoidedEvents {
-        try withView { view in
-            let version = try view.version(of: user.rawValue)
-            let profile = try states.state(ProfileProjection.self, user.rawValue, version: version, view)
-            if profile.voids == 0 { return VoidedEvents() }
-            return try view.voidedEvents(among: view.positions(of: user.rawValue, from: 1, to: version))
-        }
-    }
 }

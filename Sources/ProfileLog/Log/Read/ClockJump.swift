@@ -9,11 +9,11 @@ package struct ClockJump: Hashable, Sendable {
     package var seconds: Int64
 }
 
-extension EventLog {
+extension LogReader {
     /// The first event whose time is more than a minute ahead of the clock (docs/decisions/0007); nil if there is none.
     package func clockJump() throws -> ClockJump? {
         let now = options.now()
-        let last = try lastPosition(recordedBy: Timestamp(rawValue: now.rawValue + 60_000_000))
+        let last = try past.lastPosition(recordedBy: Timestamp(rawValue: now.rawValue + 60_000_000))
         return try event(at: last.next).map { event in
             ClockJump(
                 position: event.position, recordedAt: event.recordedAt,

@@ -70,7 +70,7 @@ package struct OtherHistory: Error {
     package let last: Position
 }
 
-extension EventLog {
+extension LogReader {
     /// The cursor of `position`; without a check if that is before the first event, or after the last one.
     package func cursor(at position: Position) throws -> HistoryCursor {
         try withView { view in

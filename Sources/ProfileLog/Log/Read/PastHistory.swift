@@ -18,21 +18,21 @@ package struct PastHistory: Hashable, Sendable {
     }
 }
 
-extension EventLog {
+extension PastReader {
     /// The history at `moment`, read in `order`. Throws ``MomentError``.
     ///
     /// In the order of occurrence, a time says when things happened, whenever they were recorded; a position says what
     /// was recorded.
-    package func pastHistory(at moment: Moment, order: EventOrder = .recorded) throws -> PastHistory {
-        try withView { try pastHistory(at: moment, order: order, $0) }
+    package func history(at moment: Moment, order: EventOrder = .recorded) throws -> PastHistory {
+        try withView { try history(at: moment, order: order, $0) }
     }
 
-    /// As ``pastHistory(at:order:)``; a version is one of `user`.
-    package func pastHistory(of user: UserNumber, at moment: Moment, order: EventOrder) throws -> PastHistory {
-        try withView { try pastHistory(of: user.rawValue, at: moment, order: order, $0) }
+    /// As ``history(at:order:)``; a version is one of `user`.
+    package func history(of user: UserNumber, at moment: Moment, order: EventOrder) throws -> PastHistory {
+        try withView { try history(of: user.rawValue, at: moment, order: order, $0) }
     }
 
-    private func pastHistory(at moment: Moment, order: EventOrder, _ view: LogView) throws -> PastHistory {
+    private func history(at moment: Moment, order: EventOrder, _ view: LogView) throws -> PastHistory {
         try refuseFuture(moment, view)
         if order == .occurred, case .time(let time) = moment {
             return PastHistory(to: Position(rawValue: view.last), until: time)
@@ -41,8 +41,8 @@ extension EventLog {
         return PastHistory(to: position, until: order == .occurred ? Timestamp(rawValue: .max) : nil)
     }
 
-    func pastHistory(of user: UInt64, at moment: Moment, order: EventOrder, _ view: LogView) throws -> PastHistory {
-        guard case .version = moment else { return try pastHistory(at: moment, order: order, view) }
+    func history(of user: UInt64, at moment: Moment, order: EventOrder, _ view: LogView) throws -> PastHistory {
+        guard case .version = moment else { return try history(at: moment, order: order, view) }
         let version = try view.version(of: user, at: moment)
         let position = try view.positions(of: user, from: version, to: version)[0]
         return PastHistory(

@@ -309,9 +309,12 @@ package struct ShadowStates: Sendable {
     /// The projections with live states of `writers`, which this program cannot use: it folds whole histories until
     /// they are replayed. Looks at a thousand states of each.
     package func projections(withStatesOf writers: Writers) throws -> [String] {
-        try store.withView { view in
-            try store.projections.filter { try hasStates($0, of: writers, view) }.map { $0.name }
-        }
+        try store.withView { try projections(withStatesOf: writers, $0) }
+    }
+
+    /// As the other one, as of `view`.
+    package func projections(withStatesOf writers: Writers, _ view: LogView) throws -> [String] {
+        try store.projections.filter { try hasStates($0, of: writers, view) }.map { $0.name }
     }
 
     private func hasStates<P: Projection>(_: P.Type, of writers: Writers, _ view: LogView) throws -> Bool {

@@ -221,10 +221,12 @@ package struct StateStore: Sendable {
 
     // MARK: - Over the whole store
 
-    /// As `EventLog.state(overStore:)`.
-    func state<P: Projection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
+    /// As `EventLog.state(overStore:)`; as of `view`, if there is one.
+    func state<P: Projection>(
+        overStore _: P.Type, _ view: LogView? = nil
+    ) throws -> (state: P.State, position: Position) {
         try P.check(scope: .store)
-        let fold = try store.withView { view in try storeState(P.self, view) }
+        let fold = try view.map { try storeState(P.self, $0) } ?? store.withView { try storeState(P.self, $0) }
         // A read is right whether or not the next one is cheaper.
         if fold.count > mostFoldedAtOnce { _ = try? keep(P.self, fold.state, at: fold.position, seen: fold.seen) }
         return (fold.state, Position(rawValue: fold.position))

@@ -34,57 +34,67 @@ struct ExportEndpoint: Sendable {
         let began = try query.text("began").map { try HistoryCursor.read($0, "began") }
         let format = try query.text("format")
         try query.end()
-        // All earlier pages are of events up to there.
-        try began?.check(store.log, "began", mayBeBeyond: true)
         let table = try ExportTable(what)
         let others = table.kind == .events ? ["where"] : Self.filters
         if let other = request.query.first(where: { others.contains($0.name) })?.name {
             throw APIProblem.invalid(other, "is not for \(what)", remedy: "Omit it.")
         }
-        var past = try asked.wholeHistory(store.log)
-        if let until {
-            guard past.order == .occurred else { throw APIProblem.invalid("until", "belongs to `order=occurred`") }
-            past = PastHistory(to: past.position, until: min(until, past.until ?? until))
+        @Sendable func begin(_ log: LogReader) throws -> ExportReader {
+            // All earlier pages are of events up to there.
+            try began?.check(log, "began", mayBeBeyond: true)
+            var past = try asked.wholeHistory(log)
+            if let until {
+                guard past.order == .occurred else { throw APIProblem.invalid("until", "belongs to `order=occurred`") }
+                past = PastHistory(to: past.position, until: min(until, past.until ?? until))
+            }
+            let time = try pinned ?? asked.time(at: past.position, log)
+            var reader = ExportReader(table: table, past: past, time: time, voids: voids)
+            (reader.after, reader.filter) = (after, filter)
+            reader.condition = try condition.map { try Condition(whereParameter: $0, log) }
+            return reader
         }
-        let note = ListNote(what, request, store.log, past: asked).namingOfEvents()
-        let time = try pinned ?? asked.time(at: past.position, store.log)
-        var reader = ExportReader(table: table, past: past, time: time, voids: voids, log: store.log)
-        (reader.after, reader.filter) = (after, filter)
-        reader.condition = try condition.map { try Condition(whereParameter: $0, store.log) }
         if let format {
             var answer = APIAnswer(status: 200, body: [])
-            answer.stream = ExportText(reader, try ExportText.Format(parameter: format))
+            let reader = try store.log.read(begin)
+            answer.stream = ExportText(reader, of: store.log, try ExportText.Format(parameter: format))
             return answer
         }
-        return try await store.performSlowly { [reader, past] log in
-            var reader = reader
-            reader.damage = DamageList()
-            var json = JSONWriter()
-            // Before the rows: an erasure after this is one of the next page.
-            let last = try log.lastPosition()
-            let isOutdated = try began.map { try $0.position < last && log.hasErasure(after: $0.position) } ?? false
-            try json.object { json in
-                json.key("rows")
-                json.beginArray()
-                let count = try reader.read(limit: limit, to: &json)
-                json.endArray()
-                json.member("what", table.name)
-                json.member("store", Hexadecimal.text(log.storeID))
-                json.member("as_of", past.position.rawValue)
-                // The largest is no time that could be written.
-                if let until = past.until, until.rawValue < .max { json.member("until", until) }
-                json.member("time", reader.time)
-                json.member("position", last.rawValue)
-                json.member("cursor", try log.cursor(at: last).description)
-                json.member("next", reader.after)
-                json.member("total", try reader.total())
-                json.member("more", !reader.isAtEnd)
-                json.member("outdated", isOutdated)
-                json.member("note", try note.text(isEmpty: count == 0 && reader.isAtEnd))
-                reader.damage?.write(to: &json)
-            }
-            return APIAnswer(status: 200, body: json.bytes)
+        let note = ListNote(what, request, past: asked).namingOfEvents()
+        return try await store.read { log in
+            try Self.page(begin(log), table, limit: limit, began: began, note, log)
         }
+    }
+
+    private static func page(
+        _ begun: ExportReader, _ table: ExportTable, limit: Int, began: HistoryCursor?, _ note: ListNote,
+        _ log: LogReader
+    ) throws -> APIAnswer {
+        var reader = begun
+        reader.damage = DamageList()
+        var json = JSONWriter()
+        let last = try log.lastPosition()
+        let isOutdated = try began.map { try $0.position < last && log.events.hasErasure(after: $0.position) } ?? false
+        try json.object { json in
+            json.key("rows")
+            json.beginArray()
+            let count = try reader.read(limit: limit, log, to: &json)
+            json.endArray()
+            json.member("what", table.name)
+            json.member("store", Hexadecimal.text(log.storeID))
+            json.member("as_of", reader.past.position.rawValue)
+            // The largest is no time that could be written.
+            if let until = reader.past.until, until.rawValue < .max { json.member("until", until) }
+            json.member("time", reader.time)
+            json.member("position", last.rawValue)
+            json.member("cursor", try log.cursor(at: last).description)
+            json.member("next", reader.after)
+            json.member("total", try reader.total(log))
+            json.member("more", !reader.isAtEnd)
+            json.member("outdated", isOutdated)
+            json.member("note", try note.text(isEmpty: count == 0 && reader.isAtEnd, in: log))
+            reader.damage?.write(to: &json)
+        }
+        return APIAnswer(status: 200, body: json.bytes)
     }
 }
 
@@ -92,9 +102,9 @@ struct ExportEndpoint: Sendable {
 final class VoidsAsOf: Sendable {
     private let known = Mutex<(position: Position, voided: VoidedEvents)?>(nil)
 
-    func voided(_ position: Position, _ log: EventLog) throws -> VoidedEvents {
+    func voided(_ position: Position, _ log: LogReader) throws -> VoidedEvents {
         if let known = known.withLock({ $0 }), known.position == position { return known.voided }
-        let voided = try log.voidedEvents(asOf: position)
+        let voided = try log.past.voided(asOf: position)
         known.withLock { $0 = (position, voided) }
         return voided
     }
@@ -107,7 +117,6 @@ struct ExportReader: Sendable {
     /// The time that windows and spans count from.
     let time: Timestamp
     private let voids: VoidsAsOf
-    private let log: EventLog
     var filter = EventFilter()
     var condition: Condition?
     /// The position of the last event, or the number of the last user, that was looked at.
@@ -126,45 +135,45 @@ struct ExportReader: Sendable {
     /// Users that one page looks at: it may be short although more follow.
     private static let mostUsers: UInt64 = 100_000
 
-    init(table: ExportTable, past: PastHistory, time: Timestamp, voids: VoidsAsOf, log: EventLog) {
-        (self.table, self.past, self.time, self.voids, self.log) = (table, past, time, voids, log)
+    init(table: ExportTable, past: PastHistory, time: Timestamp, voids: VoidsAsOf) {
+        (self.table, self.past, self.time, self.voids) = (table, past, time, voids)
     }
 
     private var asOf: Position { past.position }
 
     /// Returns the last value of `after`.
-    func total() throws -> UInt64 {
+    func total(_ log: LogReader) throws -> UInt64 {
         switch table.kind {
         case .events: asOf.rawValue
-        case .profiles: try log.userCount()
+        case .profiles: try log.users.count()
         }
     }
 
     /// Writes up to `limit` rows as elements of an array, and moves on. Returns how many it wrote.
     @discardableResult
-    mutating func read(limit: Int, to json: inout JSONWriter) throws -> Int {
+    mutating func read(limit: Int, _ log: LogReader, to json: inout JSONWriter) throws -> Int {
         switch table.kind {
-        case .events: try readEvents(limit, &json)
-        case .profiles: try readProfiles(limit, &json)
+        case .events: try readEvents(limit, log, &json)
+        case .profiles: try readProfiles(limit, log, &json)
         }
     }
 
     // MARK: - Events
 
-    private mutating func readEvents(_ limit: Int, _ json: inout JSONWriter) throws -> Int {
+    private mutating func readEvents(_ limit: Int, _ log: LogReader, _ json: inout JSONWriter) throws -> Int {
         var events = EventJSON(log: log, voided: try voids.voided(asOf, log))
         var profiles: [UserNumber: UserNumber?] = [:]
         var count = 0
         while count < limit, after < asOf.rawValue, json.bytes.count < Self.mostBytes {
             let from = Position(rawValue: after).next
-            let page = try log.events(
+            let page = try log.events.page(
                 from: from, limit: min(Self.chunk, limit - count), where: filter,
                 scanLimit: Int(min(Self.mostScanned, asOf.rawValue - after)), skipping: damage?.noteEvent)
             for event in page.events
             where !event.isErased && past.has(event.position, event.occurredAt.timestamp) {
                 let profile: UserNumber?
                 do {
-                    profile = try profiles[event.user] ?? self.profile(of: event.user)
+                    profile = try profiles[event.user] ?? self.profile(of: event.user, log)
                 } catch let error as StorageError {
                     guard case .damaged = error, let damage else { throw error }
                     damage.noteEvent(event.position, error)
@@ -181,22 +190,22 @@ struct ExportReader: Sendable {
     }
 
     /// The canonical user of then; nil for the events of no user.
-    private mutating func profile(of user: UserNumber) throws -> UserNumber? {
-        user == .system ? nil : try log.canonicalUser(of: user, in: past, &merges)
+    private mutating func profile(of user: UserNumber, _ log: LogReader) throws -> UserNumber? {
+        user == .system ? nil : try log.past.canonicalUser(of: user, in: past, &merges)
     }
 
     // MARK: - Profiles
 
     private struct IsFull: Error {}
 
-    private mutating func readProfiles(_ limit: Int, _ json: inout JSONWriter) throws -> Int {
-        let total = try log.userCount()
+    private mutating func readProfiles(_ limit: Int, _ log: LogReader, _ json: inout JSONWriter) throws -> Int {
+        let total = try log.users.count()
         let end = min(total, after + min(Self.mostUsers, .max - after))
         let profiles = ProfileJSON(log: log)
         let traits = TraitReader(log, in: past, at: time)
         var (count, last) = (0, end)
         do {
-            _ = try log.forEachProfile(
+            _ = try log.users.forEachProfile(
                 after: UserNumber(rawValue: after), through: UserNumber(rawValue: end), in: past, withUsage: false,
                 skipping: damage?.noteUser
             ) { user, createdAt, state, _ in

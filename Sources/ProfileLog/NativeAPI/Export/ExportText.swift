@@ -64,6 +64,7 @@ final class ExportText: APIAnswer.Stream {
     typealias Format = RowLines.Format
 
     private let lines: RowLines
+    private let log: EventLog
     private let state: Mutex<State>
 
     private struct State {
@@ -73,7 +74,8 @@ final class ExportText: APIAnswer.Stream {
 
     private static let rowsAtOnce = 500
 
-    init(_ reader: ExportReader, _ format: Format) {
+    init(_ reader: ExportReader, of log: EventLog, _ format: Format) {
+        self.log = log
         lines = RowLines(reader.table, format)
         state = Mutex(State(reader: reader))
     }
@@ -88,7 +90,7 @@ final class ExportText: APIAnswer.Stream {
                 if state.reader.isAtEnd { return nil }
                 var json = JSONWriter()
                 json.beginArray()
-                try state.reader.read(limit: Self.rowsAtOnce, to: &json)
+                try log.read { log in _ = try state.reader.read(limit: Self.rowsAtOnce, log, to: &json) }
                 json.endArray()
                 guard case .array(let rows) = try JSON.parse(json.bytes, maxDepth: 100) else { return nil }
                 for row in rows { lines.write(row, to: &bytes) }

@@ -27,6 +27,13 @@ extension EventLog {
     ///   - withLog: whether the answer has all writes of each value.
     /// - Returns: the values in the order of their names; nothing if the user never had the attribute.
     public func blame(of user: UserNumber, field: String? = nil, withLog: Bool = false) throws -> [FieldBlame] {
+        try reader.blame(of: user, field: field, withLog: withLog)
+    }
+}
+
+extension LogReader {
+    /// As ``EventLog/blame(of:field:withLog:)``.
+    package func blame(of user: UserNumber, field: String? = nil, withLog: Bool = false) throws -> [FieldBlame] {
         try withView { view in
             let search = try BlameSearch(self, view, of: user, asOf: nil, withLog: withLog)
             let attributes = try search.attributes(field)
@@ -53,7 +60,7 @@ extension EventLog {
 
 /// Finds the events of one user that wrote attributes or raised counts.
 struct BlameSearch {
-    let log: EventLog
+    let log: LogReader
     let view: LogView
     let user: UInt64
     let version: UInt64
@@ -61,7 +68,7 @@ struct BlameSearch {
     let now: ProfileState
     private let read = ReadWrites()
 
-    init(_ log: EventLog, _ view: LogView, of user: UserNumber, asOf wanted: Version?, withLog: Bool) throws {
+    init(_ log: LogReader, _ view: LogView, of user: UserNumber, asOf wanted: Version?, withLog: Bool) throws {
         (self.log, self.view, self.user, self.withLog) = (log, view, user.rawValue, withLog)
         version = try wanted?.rawValue ?? view.version(of: user.rawValue)
         now = try log.states.state(ProfileProjection.self, user.rawValue, version: version, view)

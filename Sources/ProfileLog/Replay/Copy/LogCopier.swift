@@ -18,7 +18,7 @@ struct LogCopier {
         let beginning = try source.lastPosition()
         try refuseForeign(target, upTo: end)
         let isComplete = try Self.copying(into: path) { try copy(to: end, into: target, latest: latest, progress) }
-        if try source.hasErasure(after: beginning) { throw Self.outdatedCopy }
+        if try source.reader.events.hasErasure(after: beginning) { throw Self.outdatedCopy }
         let elapsed = clock.now - begin
         var report = try target.replay(verify: isComplete)
         report.elapsed = elapsed
@@ -74,7 +74,7 @@ struct LogCopier {
                 place: "The target", reason: "holds another log, or more of this one; name an empty folder")
         }
         if last == 0 { return }
-        if try source.hasErasure(after: Position(rawValue: last)), try !isBeginning(target, to: last) {
+        if try source.reader.events.hasErasure(after: Position(rawValue: last)), try !isBeginning(target, to: last) {
             throw Self.outdatedCopy
         }
         let theirs = try target.environment.withReadTransaction {

@@ -26,7 +26,7 @@ extension EventLog {
             var report = try replayOnce(P.self, threads: threads, until: until, verify: verify, progress: progress)
             // With an erasure during the replay, some slices have folded the user's events and others have read
             // tombstones: such a state never existed.
-            if try !hasErasure(after: beginning) { return report }
+            if try !reader.events.hasErasure(after: beginning) { return report }
             if !report.isComplete {
                 report.differences = []
                 return report

@@ -49,11 +49,26 @@ package final class LiveState<P: Projection>: Sendable {
         try reached.withWriting { reached throws(any Error) in
             // Taken out, to be changed in place. If that fails, the next call begins with the stored state.
             guard var now = reached.take(),
-                let position = try log.advance(P.self, &now.state, from: now.position, atMost: Self.eventsAtOnce)
+                let position = try advance(&now.state, from: now.position)
             else { return nil }
             now.position = position
             reached = now
             return position
+        }
+    }
+
+    /// Folds what follows `position` into `state`, which has reached it, and returns its new position. Nil if a user
+    /// was erased after it: the state may hold erased values.
+    private func advance(_ state: inout P.State, from position: Position) throws -> Position? {
+        try log.withView { view in
+            guard position.rawValue <= view.last else { return position }
+            var isWhole = true
+            let end = min(view.last, position.rawValue + Self.eventsAtOnce)
+            try log.states.advance(P.self, &state, from: position.rawValue, to: end, view) { _, header in
+                isWhole = header.kind != .userErased
+                return isWhole
+            }
+            return isWhole ? Position(rawValue: end) : nil
         }
     }
 
@@ -71,25 +86,6 @@ package final class LiveState<P: Projection>: Sendable {
     package func withStateIfThere<Result>(_ body: (P.State) throws -> Result) throws -> Result? {
         try reached.withReading { reached throws(any Error) -> Result? in
             try reached.map { try body($0.state) }
-        }
-    }
-}
-
-extension EventLog {
-    /// Folds what follows `position` into `state`, which has reached it, and returns its new position. Nil if a user
-    /// was erased after it: the state may hold erased values.
-    func advance<P: Projection>(
-        _: P.Type, _ state: inout P.State, from position: Position, atMost events: UInt64
-    ) throws -> Position? {
-        try withView { view in
-            guard position.rawValue <= view.last else { return position }
-            var isWhole = true
-            let end = min(view.last, position.rawValue + events)
-            try states.advance(P.self, &state, from: position.rawValue, to: end, view) { _, header in
-                isWhole = header.kind != .userErased
-                return isWhole
-            }
-            return isWhole ? Position(rawValue: end) : nil
         }
     }
 }

@@ -25,7 +25,7 @@ package struct Alteration: Sendable {
     private let isByPosition: Bool
 
     /// Throws `AppendError.invalid` for an event that cannot be omitted or corrected.
-    package init(_ history: AlteredHistory, of log: EventLog) throws {
+    package init(_ history: AlteredHistory, of log: LogReader) throws {
         (names, last, timeline) = try log.withView { view in
             (log.names.current, view.last, try log.states.rules(view))
         }
@@ -37,7 +37,7 @@ package struct Alteration: Sendable {
                 canonical.insert(try Self.target(position, log).user)
                 positions.insert(position.rawValue)
             case .user(let user):
-                let user = try log.canonicalUser(of: user).rawValue
+                let user = try log.users.canonicalUser(of: user).rawValue
                 canonical.insert(user)
                 owners.formUnion(try log.withView { try Self.owners(of: user, $0) })
             case .name(let name):
@@ -75,7 +75,7 @@ package struct Alteration: Sendable {
     private static let remedy = "Name an event that was saved or logged: `profilecli history USER` lists them."
 
     /// The event at `position`, and the canonical user who has it.
-    private static func target(_ position: Position, _ log: EventLog) throws -> (user: UInt64, event: RecordedEvent) {
+    private static func target(_ position: Position, _ log: LogReader) throws -> (user: UInt64, event: RecordedEvent) {
         let place = "The event at position \(position.rawValue)"
         return try log.withView { view in
             guard position > .start, position.rawValue <= view.last else {

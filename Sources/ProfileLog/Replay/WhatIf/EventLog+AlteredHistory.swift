@@ -36,7 +36,7 @@ extension EventLog {
     public func whatIf(_ history: AlteredHistory, threads: Int = 1) throws -> ProfileImpact {
         var options = WhatIfOptions()
         options.threads = threads
-        return try whatIf(Alteration(history, of: self), options)
+        return try whatIf(read { try Alteration(history, of: $0) }, options)
     }
 
     /// As `whatIf(_:threads:)`. `progress` may stop it by returning false.
@@ -103,7 +103,7 @@ private struct AlteredFold: Sendable {
         if ProfileProjection.encode(before) == ProfileProjection.encode(after) { return }
         let changes = FieldChange.all(from: before, to: after, alteration.names)
         var passes: ProfileImpact.Passes?
-        if let isPassing = options.passes, let info = try log.find(UserNumber(rawValue: user)) {
+        if let isPassing = options.passes, let info = try log.reader.users.find(UserNumber(rawValue: user)) {
             passes = .init(before: try isPassing(info, before, nil), after: try isPassing(info, after, alteration))
         }
         impact.note(UserNumber(rawValue: user), changes, passes, samples: options.samples, seed: options.seed)

@@ -6,7 +6,7 @@ package struct ProfileSubject: ConditionSubject {
     package let user: UserInfo?
     package let ids: [UserID]
     package let state: ProfileState
-    private let log: EventLog
+    private let log: LogReader
     private let changes: [ProfileEvent]
     private let createdAt: Timestamp?
     /// The history of which the state is, if that is not the one of the log.
@@ -19,13 +19,13 @@ package struct ProfileSubject: ConditionSubject {
     ///     asked for.
     package init(
         _ user: UserInfo, _ state: ProfileState, createdAt: Timestamp? = nil, traits: TraitReader? = nil,
-        in log: EventLog
+        in log: LogReader
     ) {
         self.init(user, ids: user.ids, state, createdAt: createdAt, traits: traits, changes: [], in: log)
     }
 
     /// A user whose state is that of an altered history.
-    package init(_ user: UserInfo, _ state: ProfileState, of alteration: Alteration?, in log: EventLog) {
+    package init(_ user: UserInfo, _ state: ProfileState, of alteration: Alteration?, in log: LogReader) {
         self.init(user, state, in: log)
         self.alteration = alteration
     }
@@ -33,7 +33,7 @@ package struct ProfileSubject: ConditionSubject {
     /// The user as `changes` leave their attributes.
     package init(
         _ user: UserInfo?, ids: [UserID], _ state: ProfileState, createdAt: Timestamp? = nil,
-        traits: TraitReader? = nil, changes: [ProfileEvent], in log: EventLog
+        traits: TraitReader? = nil, changes: [ProfileEvent], in log: LogReader
     ) {
         (self.user, self.ids, self.state, self.log) = (user, ids, state, log)
         (self.changes, self.createdAt, self.traits) = (changes, createdAt, traits)
@@ -155,7 +155,7 @@ package struct ProfileSubject: ConditionSubject {
             }
         var count: UInt64 = 0
         let part = try traits?.part(of: user.number, state) ?? (version: state.version, until: nil)
-        try log.forEachOccurrence(
+        try log.occurrences.forEach(
             of: user.number, asOf: part.version, until: part.until,
             altered: { alteration?.effect(on: $0, at: $1) ?? .none }, under: alteration?.alteredTimeline
         ) { occurrence in

@@ -15,7 +15,7 @@ package struct WhereNames {
     }
 
     /// The names that `log` has seen.
-    package init(_ log: EventLog) {
+    package init(_ log: LogReader) {
         self.init(
             knows: { name, kind in
                 guard kind == .trait else { return try log.number(of: name) != nil }

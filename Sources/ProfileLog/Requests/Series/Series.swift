@@ -39,7 +39,7 @@ package struct Series: Sendable {
     ///   - users: counts only users who pass now.
     package init(
         _ measure: SeriesMeasure, _ range: SeriesRange, app: String? = nil, of users: Condition? = nil,
-        in log: EventLog
+        in log: LogReader
     ) throws {
         self.range = range
         points = Array(repeating: Point(), count: range.length)
@@ -57,8 +57,8 @@ package struct Series: Sendable {
         default:
             let wanted = try Self.wanted(measure, log)
             var orders: OrderEvents?
-            if case .revenue(nil, withOrders: true) = measure { orders = try log.orderEvents() }
-            try log.forEachOccurrence { occurrence in
+            if case .revenue(nil, withOrders: true) = measure { orders = try log.occurrences.orderEvents() }
+            try log.occurrences.forEach { occurrence in
                 let index = range.index(of: occurrence.at)
                 guard points.indices.contains(index) else { return }
                 if let orders, case .event(let name) = occurrence.what, orders.has(name) {
@@ -80,7 +80,7 @@ package struct Series: Sendable {
         }
     }
 
-    private static func wanted(_ measure: SeriesMeasure, _ log: EventLog) throws -> (Occurrence.What) -> Bool {
+    private static func wanted(_ measure: SeriesMeasure, _ log: LogReader) throws -> (Occurrence.What) -> Bool {
         switch measure {
         case .events(let name):
             let number = try log.number(of: name)
@@ -97,13 +97,13 @@ package struct Series: Sendable {
     }
 
     /// Counts at each point the users with a use of the app in that point or the ones before it, `span` in all.
-    private mutating func countUsers(within span: Int, _ filter: SeriesFilter, _ log: EventLog) throws {
+    private mutating func countUsers(within span: Int, _ filter: SeriesFilter, _ log: LogReader) throws {
         struct Use: Hashable {
             let user: UserNumber
             let index: Int
         }
         var uses: Set<Use> = []
-        try log.forEachOccurrence { occurrence in
+        try log.occurrences.forEach { occurrence in
             guard occurrence.what == .session || occurrence.what == .launch else { return }
             let index = range.index(of: occurrence.at)
             guard index > -span, index < range.length, try filter.takes(occurrence) else { return }
@@ -121,16 +121,16 @@ package struct Series: Sendable {
         }
     }
 
-    private mutating func countSizes(_ condition: Condition, _ log: EventLog) throws {
+    private mutating func countSizes(_ condition: Condition, _ log: LogReader) throws {
         var last: (position: Position, size: UInt64)?
         for index in points.indices {
             let end = range.end(index)
-            let position = try log.lastPosition(recordedBy: Timestamp(rawValue: end.rawValue - 1))
+            let position = try log.past.lastPosition(recordedBy: Timestamp(rawValue: end.rawValue - 1))
             if last?.position != position {
                 var size: UInt64 = 0
                 let past = PastHistory(to: position)
                 let traits = TraitReader(log, in: past, at: end)
-                _ = try log.forEachProfile(in: past, withUsage: false) { user, createdAt, state, _ in
+                _ = try log.users.forEachProfile(in: past, withUsage: false) { user, createdAt, state, _ in
                     let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
                     if try condition.accepts(subject, at: end) { size += 1 }
                 }
@@ -146,10 +146,10 @@ private final class SeriesFilter {
     private let app: String?
     /// The users who pass; nil for all.
     private let users: Set<UserNumber>?
-    private let log: EventLog
+    private let log: LogReader
     private var canonical: [UserNumber: UserNumber] = [:]
 
-    init(_ app: String?, _ condition: Condition?, _ log: EventLog) throws {
+    init(_ app: String?, _ condition: Condition?, _ log: LogReader) throws {
         self.app = app
         self.log = log
         guard let condition else {
@@ -159,7 +159,7 @@ private final class SeriesFilter {
         var users: Set<UserNumber> = []
         let now = log.options.now()
         let traits = TraitReader(log, at: now)
-        _ = try log.forEachProfile(withUsage: false) { user, createdAt, state, _ in
+        _ = try log.users.forEachProfile(withUsage: false) { user, createdAt, state, _ in
             let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
             if try condition.accepts(subject, at: now) { users.insert(user.number) }
         }
@@ -173,7 +173,7 @@ private final class SeriesFilter {
 
     func canonicalUser(of user: UserNumber) throws -> UserNumber {
         if let known = canonical[user] { return known }
-        let found = try log.canonicalUser(of: user)
+        let found = try log.users.canonicalUser(of: user)
         canonical[user] = found
         return found
     }

@@ -4,8 +4,8 @@ internal import ProfileLogGuide
 package final class TraitReader {
     /// The declared traits, in the order of their declaration.
     package let traits: [ComputedTrait]
-    private let log: EventLog
-    /// Is nil for the present.
+    private let log: LogReader
+    /// Nil for the present.
     private let past: PastHistory?
     private let now: Timestamp
     private let alteration: Alteration?
@@ -29,7 +29,7 @@ package final class TraitReader {
     ///   - now: what windows end with.
     ///   - alteration: what becomes of the events of the history that is asked about; nil for the one of the log.
     package init(
-        _ log: EventLog, in past: PastHistory? = nil, at now: Timestamp, of alteration: Alteration? = nil
+        _ log: LogReader, in past: PastHistory? = nil, at now: Timestamp, of alteration: Alteration? = nil
     ) {
         (self.log, self.past, self.now, self.alteration) = (log, past, now, alteration)
         // It is in the order of recording.
@@ -53,7 +53,7 @@ package final class TraitReader {
         {
             let users = user.rawValue...user.rawValue + Self.usersAtOnce
             do {
-                scanned = (users, try log.foldTraits(traits, ofAll: users, asOf: past?.position, at: now))
+                scanned = (users, try log.occurrences.foldTraits(traits, ofAll: users, asOf: past?.position, at: now))
             } catch StorageError.damaged {
                 // From now on each history is read by itself: only those that need the damaged record lack it.
                 mayScan = false
@@ -64,7 +64,7 @@ package final class TraitReader {
         }
         readEvents += state.version.rawValue
         let part = try part(of: user, state)
-        return try log.foldTraits(
+        return try log.occurrences.foldTraits(
             traits, of: user, asOf: part.version, until: part.until, at: now,
             altered: { [alteration] in alteration?.effect(on: $0, at: $1) ?? .none },
             under: alteration?.alteredTimeline)
@@ -74,7 +74,7 @@ package final class TraitReader {
     package func part(of user: UserNumber, _ state: ProfileState) throws -> (version: Version, until: Timestamp?) {
         // By occurrence the version of a state counts what had happened.
         guard let past, let until = past.until else { return (state.version, nil) }
-        return (try log.version(of: user, at: past.position), until)
+        return (try log.past.version(of: user, at: past.position), until)
     }
 
     /// The value of the trait `name`; nil if there is no such trait, or no value.

@@ -51,7 +51,7 @@ struct BrokenCachePageTests {
         try breakPage(ofLastRowIn: .streams, log)
         // The last user's version is in the tail; their row on the page is needed by the flush alone.
         try append(1_000) { _ in 999 }
-        #expect(try log.statistics().extent.indexed == log.lastPosition())
+        #expect(try log.reader.statistics().extent.indexed == log.lastPosition())
         try log.expectSound()
         #expect(try log.find(.externalID("user 998"))?.version.rawValue == 2)
     }

@@ -59,12 +59,12 @@ struct CheckpointTests {
         let found = try second.environment.withReadTransaction { try second.caches.checkpointRow($0) }
         #expect(!found.isUsable)
         try first.rebuildCaches()
-        let indexed = try first.extent().indexed
+        let indexed = try first.reader.extent().indexed
         try second.caches.dropCaches(ifStill: found)
-        #expect(try second.extent().indexed == indexed)
+        #expect(try second.reader.extent().indexed == indexed)
         let now = try second.environment.withReadTransaction { try second.caches.checkpointRow($0) }
         try second.caches.dropCaches(ifStill: now)
-        #expect(try second.extent().indexed.rawValue == 0)
+        #expect(try second.reader.extent().indexed.rawValue == 0)
         try first.writeIndex()
         try second.expectSound()
     }

@@ -63,7 +63,7 @@ struct IndexRoundTests {
         #expect(throws: StorageError.damaged(place: "the record at position 70 fails its checksum")) {
             try log.rebuildCaches()
         }
-        #expect(try log.statistics().extent.indexed == log.lastPosition())
+        #expect(try log.reader.statistics().extent.indexed == log.lastPosition())
         try log.remove(.checkpoints, IndexCheckpoint.key)
         log = try open(greatestLag: 50)
         #expect(try log.lastPosition().rawValue == log.store.tail.withReading { $0.last })

@@ -142,7 +142,7 @@ struct RulesTests {
         try set(5, log)
         _ = try log.append([.customAttributesSaved([.init("x", .set(3))])], to: ana, context: .saved(on: "d"))
         try log.setRules(FoldRules(policies: ["x": .counter]))
-        let rules = try log.boundRules()
+        let rules = try log.reader.boundRules()
         let promised = try log.profile(of: try #require(try log.find(ana)).number).flushingAllPending(under: rules)
         #expect(log.customAttribute("x", of: promised) == 8)
         _ = try log.launch(device: "d")

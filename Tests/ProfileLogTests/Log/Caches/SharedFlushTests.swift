@@ -20,7 +20,7 @@ struct SharedFlushTests {
         return try EventLog(path: folder.path, create: true, options: options)
     }
 
-    private func indexed(_ log: EventLog) throws -> UInt64 { try log.statistics().extent.indexed.rawValue }
+    private func indexed(_ log: EventLog) throws -> UInt64 { try log.reader.statistics().extent.indexed.rawValue }
 
     /// Returns the greatest lag of the caches while `rounds` appends are made, each by the log that `opened` gives.
     private func greatestLag(rounds: Int, _ opened: (Int) throws -> EventLog) throws -> UInt64 {

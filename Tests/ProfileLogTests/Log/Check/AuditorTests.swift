@@ -92,7 +92,7 @@ struct AuditorTests {
         var expected: [AuditDifference] = []
         for number in 1...20 {
             let user = UserNumber(rawValue: UInt64(number * 2))
-            let version = try log.find(user)?.version.rawValue ?? 0
+            let version = try log.reader.users.find(user)?.version.rawValue ?? 0
             let key = KeyCoding.snapshot(ProfileProjection.name, user: user.rawValue, version: version)
             if number % 5 == 3 {
                 // The last event of another user.
@@ -138,7 +138,7 @@ struct AuditorTests {
     func waiting() throws {
         let log = try filled()
         let number = UserNumber(rawValue: 7)
-        let version = try #require(log.find(number)?.version.rawValue)
+        let version = try #require(log.reader.users.find(number)?.version.rawValue)
         try log.damage(.snapshots, KeyCoding.snapshot(ProfileProjection.name, user: 7, version: version)) { row in
             var state = row.withUnsafeBytes {
                 SnapshotRow.state($0, revision: ProfileProjection.revision).flatMap(ProfileProjection.decode)!

@@ -163,17 +163,17 @@ struct AppendTests {
         let right = clock.now
         let tenYears: Int64 = 315_576_000_000_000
         _ = try log.append([played], to: .externalID("ana"))
-        #expect(try log.clockJump() == nil)
+        #expect(try log.reader.clockJump() == nil)
         clock.advance(tenYears)
         _ = try log.append([played], to: .externalID("ana"))
-        #expect(try log.clockJump() == nil)
+        #expect(try log.reader.clockJump() == nil)
         clock.advance(-tenYears)
         for _ in 0..<3 { _ = try log.append([played], to: .externalID("ana")) }
         let ahead = Timestamp(rawValue: right.rawValue + tenYears)
         let times = try log.events(from: Position(rawValue: 1), limit: 10).events.map(\.recordedAt)
         #expect(times == [right, right, ahead, ahead, ahead, ahead])
         let jump = ClockJump(position: Position(rawValue: 3), recordedAt: ahead, seconds: tenYears / 1_000_000)
-        #expect(try log.clockJump() == jump)
+        #expect(try log.reader.clockJump() == jump)
         try log.expectSound()
     }
 
@@ -190,7 +190,7 @@ struct AppendTests {
         let report = try log.replay(into: folder.path, latest: clock.now)
         #expect(report.isComplete && report.isEqual)
         let copy = try EventLog(path: folder.path, options: .small(clock))
-        #expect(try copy.clockJump() == nil)
+        #expect(try copy.reader.clockJump() == nil)
         let all = { (log: EventLog) in try log.events(from: Position(rawValue: 1), limit: 10).events }
         let (before, after) = (try all(log), try all(copy))
         #expect(after.count == before.count && after.map(\.event) == before.map(\.event))

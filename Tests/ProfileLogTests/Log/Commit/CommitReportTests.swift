@@ -62,13 +62,13 @@ struct CommitReportTests {
         for user in ["ana", "bo", "ana"] {
             _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID(user))
             for _ in 0..<2 {
-                let extent = try log.extent()
-                #expect(try log.statistics().extent == extent)
+                let extent = try log.reader.extent()
+                #expect(try log.reader.statistics().extent == extent)
                 #expect(extent.lastPosition == (try log.lastPosition()))
                 #expect(extent.users == (try log.userCount()))
                 try log.writeIndex()
             }
-            #expect(try log.extent().indexed == log.lastPosition())
+            #expect(try log.reader.extent().indexed == log.lastPosition())
         }
     }
 }

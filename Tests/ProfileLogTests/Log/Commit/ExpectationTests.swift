@@ -99,7 +99,7 @@ struct ExpectationTests {
         let again = try log.commit(append)
         #expect(again.isRepetition && again.places == receipt.places && again.first == receipt.first)
         #expect(try log.find(address)?.number == receipt.places[0].user)
-        #expect(try log.find(first.number)?.version.rawValue == first.version.rawValue + 1)
+        #expect(try log.reader.users.find(first.number)?.version.rawValue == first.version.rawValue + 1)
         try log.expectSound()
     }
 

@@ -214,7 +214,7 @@ struct IdentityTests {
             #expect(again.places == first.places)
             #expect(again.note == [7])
             #expect(throws: AppendError.keyReused(position: first.first)) { try merge(bo, [8], log) }
-            #expect(try log.append(underKey: "k")?.places == first.places)
+            #expect(try log.reader.events.append(underKey: "k")?.places == first.places)
             #expect(try count(ana, log) == 2)
             #expect(try count(bo, log) == 1)
         }
@@ -241,17 +241,19 @@ struct IdentityTests {
         try set(bo, .phone, "+49 170 1", log)
         try played(crm, log)
         try stays(log) { (log) throws in
-            let found = try log.users(sharing: .email("ANA@example.com"))
+            let found = try log.reader.addresses.users(sharing: .email("ANA@example.com"))
             #expect(found.map(\.id) == [ana, crm])
-            #expect(try log.users(sharing: .email("bo@example.com")).map(\.id) == [bo])
-            #expect(try log.users(sharing: .phone("+491701")).map(\.id) == [bo])
-            #expect(try log.users(sharing: .email("ana@example.co")).isEmpty)
+            #expect(try log.reader.addresses.users(sharing: .email("bo@example.com")).map(\.id) == [bo])
+            #expect(try log.reader.addresses.users(sharing: .phone("+491701")).map(\.id) == [bo])
+            #expect(try log.reader.addresses.users(sharing: .email("ana@example.co")).isEmpty)
         }
         try change(.merge(source: crm, target: bo), log)
-        #expect(try log.users(sharing: .email("ana@example.com")).map(\.id) == [ana])
+        #expect(try log.reader.addresses.users(sharing: .email("ana@example.com")).map(\.id) == [ana])
         try set(bo, .email, .null, log)
         try change(.merge(source: ana, target: bo), log)
-        try stays(log) { (log) throws in #expect(try log.users(sharing: .email("ana@example.com")).map(\.id) == [bo]) }
+        try stays(log) { (log) throws in
+            #expect(try log.reader.addresses.users(sharing: .email("ana@example.com")).map(\.id) == [bo])
+        }
     }
 
     @Test("A saved address is found once a launch has flushed it")
@@ -259,19 +261,21 @@ struct IdentityTests {
         let log = try open()
         _ = try log.append(
             [.userAttributeSaved(UserAttributeChange(.email, "ana@example.com"))], to: ana, context: .saved(on: "d"))
-        #expect(try log.users(sharing: .email("ana@example.com")).isEmpty)
+        #expect(try log.reader.addresses.users(sharing: .email("ana@example.com")).isEmpty)
         _ = try log.launch(device: "d")
-        try stays(log) { (log) throws in #expect(try log.users(sharing: .email("ana@example.com")).map(\.id) == [ana]) }
+        try stays(log) { (log) throws in
+            #expect(try log.reader.addresses.users(sharing: .email("ana@example.com")).map(\.id) == [ana])
+        }
     }
 
     @Test("A user made by an address is found by it, as long as no attribute says otherwise")
     func madeByAddress() throws {
         let log = try open()
         try played(.email("a@example.com"), log)
-        #expect(try log.users(sharing: .email("A@example.com")).count == 1)
+        #expect(try log.reader.addresses.users(sharing: .email("A@example.com")).count == 1)
         try set(.email("a@example.com"), .email, "b@example.com", log)
-        #expect(try log.users(sharing: .email("a@example.com")).isEmpty)
-        #expect(try log.users(sharing: .email("b@example.com")).count == 1)
+        #expect(try log.reader.addresses.users(sharing: .email("a@example.com")).isEmpty)
+        #expect(try log.reader.addresses.users(sharing: .email("b@example.com")).count == 1)
     }
 
     @Test(
@@ -298,14 +302,14 @@ struct IdentityTests {
         try change(.merge(source: phone, target: ana), log)
         try change(.merge(source: email, target: ana), log)
         try stays(log) { (log) throws in
-            #expect(try log.users(sharing: .email("a@example.com")).map(\.id) == [ana])
-            #expect(try log.users(sharing: .phone("+49301234567")).map(\.id) == [ana])
+            #expect(try log.reader.addresses.users(sharing: .email("a@example.com")).map(\.id) == [ana])
+            #expect(try log.reader.addresses.users(sharing: .phone("+49301234567")).map(\.id) == [ana])
         }
         try change(.merge(source: ana, target: bo), log)
         try stays(log) { (log) throws in
             #expect(try attribute(.email, of: bo, log) == "bo@example.com")
-            #expect(try log.users(sharing: .email("a@example.com")).isEmpty)
-            #expect(try log.users(sharing: .phone("+49301234567")).map(\.id) == [bo])
+            #expect(try log.reader.addresses.users(sharing: .email("a@example.com")).isEmpty)
+            #expect(try log.reader.addresses.users(sharing: .phone("+49301234567")).map(\.id) == [bo])
         }
     }
 
@@ -320,12 +324,12 @@ struct IdentityTests {
         #expect(throws: AppendError.self) { try change(.releaseAddress(ana), log) }
         try stays(log) { (log) throws in
             #expect(try log.find(old) == nil)
-            #expect(try log.users(sharing: new).map(\.ids) == [[]])
+            #expect(try log.reader.addresses.users(sharing: new).map(\.ids) == [[]])
         }
         try played(old, log)
         try stays(log) { (log) throws in
-            #expect(try log.users(sharing: old).map(\.number.rawValue) == [2])
-            #expect(try log.users(sharing: new).map(\.number.rawValue) == [1])
+            #expect(try log.reader.addresses.users(sharing: old).map(\.number.rawValue) == [2])
+            #expect(try log.reader.addresses.users(sharing: new).map(\.number.rawValue) == [1])
         }
     }
 }

@@ -39,7 +39,7 @@ struct LaunchTests {
         let view = try log.profileView(log.profile(of: user))
         let b = try #require(view.customEvents.first { $0.name == "b" })
         #expect(b.occurrences.first.rawValue == 1_700_000_000_000_000)
-        #expect(try log.pending(on: "d").isEmpty)
+        #expect(try log.reader.devices.pending(on: "d").isEmpty)
         try log.expectSound()
     }
 
@@ -85,7 +85,7 @@ struct LaunchTests {
         _ = try log.append([.customEventSaved(CustomEvent(name: "a"))], to: .externalID("ana"), context: context)
         let report = try log.launch(device: "d")
         #expect(report.flushed.isEmpty)
-        #expect(try log.pending(on: "d").count == 1)
+        #expect(try log.reader.devices.pending(on: "d").count == 1)
     }
 
     @Test("Items go to the user who was there when they were saved")
@@ -137,7 +137,7 @@ struct LaunchTests {
         #expect(times.withLock { $0 } == 2)
         let chunks = (waiting + 2) / 3
         #expect(report.flushed.count == chunks && report.finished.count == (finishesAnother ? chunks : 0))
-        #expect(try log.pending(on: "d").isEmpty)
+        #expect(try log.reader.devices.pending(on: "d").isEmpty)
         try log.expectSound()
     }
 

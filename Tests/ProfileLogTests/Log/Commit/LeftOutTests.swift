@@ -29,15 +29,15 @@ struct LeftOutTests {
         try builder.leaveOut([field], of: .externalID("nobody"))
         let receipt = try log.commit(builder.finish(idempotencyKey: "k", note: [1]))
         #expect(receipt.places.map(\.user.rawValue) == [1, 1, 1, 0])
-        let all = try log.leftOut()
+        let all = try log.reader.items.leftOut()
         #expect(all.map(\.what) == [field, whole, field.anonymous])
         #expect(all.map(\.user.rawValue) == [1, 1, 0])
         let number = try #require(try log.find(ana)).number
-        #expect(try log.leftOut(of: number).map(\.what) == [field, whole])
-        let again = try log.append(underKey: "k")
+        #expect(try log.reader.items.leftOut(of: number).map(\.what) == [field, whole])
+        let again = try log.reader.events.append(underKey: "k")
         #expect(again?.places == receipt.places)
         #expect(try log.find(.externalID("nobody")) == nil)
-        #expect(try log.statistics().extent.users == 1)
+        #expect(try log.reader.statistics().extent.users == 1)
         try log.expectSound()
     }
 
@@ -51,9 +51,9 @@ struct LeftOutTests {
         try builder.leaveOut([whole], of: ana)
         let (beginning, rest) = try builder.finish(idempotencyKey: "k").split(at: 3, restKey: "k, the rest")
         #expect(try log.commit(beginning).places.count == 4)
-        #expect(try log.leftOut().isEmpty)
+        #expect(try log.reader.items.leftOut().isEmpty)
         #expect(try log.commit(rest).places.count == 2)
-        #expect(try log.leftOut().map(\.what) == [whole])
+        #expect(try log.reader.items.leftOut().map(\.what) == [whole])
         #expect(try log.commit(beginning).isRepetition && log.commit(rest).isRepetition)
         try log.expectSound()
     }
@@ -71,10 +71,10 @@ struct LeftOutTests {
         let report = try log.replay(threads: 2, verify: true)
         #expect(report.isEqual && report.users == 1)
         #expect(try log.check().users == 1)
-        #expect(try log.leftOut().count == 60)
+        #expect(try log.reader.items.leftOut().count == 60)
         let copy = TemporaryFolder()
         #expect(try log.replay(into: copy.path).isEqual)
-        #expect(try EventLog(path: copy.path).leftOut() == log.leftOut())
+        #expect(try EventLog(path: copy.path).reader.items.leftOut() == log.reader.items.leftOut())
     }
 
     @Test("It goes with the person, and follows a merge")
@@ -87,9 +87,9 @@ struct LeftOutTests {
         }
         _ = try log.commit(.identity(.merge(source: bo, target: ana), context: .test))
         let number = try #require(try log.find(ana)).number
-        #expect(try log.leftOut(of: number).count == 2)
+        #expect(try log.reader.items.leftOut(of: number).count == 2)
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
-        #expect(try log.leftOut().isEmpty)
+        #expect(try log.reader.items.leftOut().isEmpty)
         try log.expectSound()
     }
 

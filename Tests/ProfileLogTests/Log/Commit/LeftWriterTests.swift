@@ -16,6 +16,6 @@ struct LeftWriterTests {
             left = log
         }
         while left != nil { try await Task.sleep(for: .milliseconds(2)) }
-        #expect(try EventLog(path: folder.path).statistics().extent.indexed.rawValue == 2)
+        #expect(try EventLog(path: folder.path).reader.statistics().extent.indexed.rawValue == 2)
     }
 }

@@ -31,9 +31,9 @@ struct RefusalTests {
         _ = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: .externalID("ana"))
         try log.writeIndex()
         let user = UserNumber(rawValue: number)
-        #expect(try log.find(user) == nil)
+        #expect(try log.reader.users.find(user) == nil)
         #expect(try log.history(of: user).isEmpty)
-        #expect(try log.version(of: user, at: Position(rawValue: 9)).rawValue == 0)
+        #expect(try log.reader.past.version(of: user, at: Position(rawValue: 9)).rawValue == 0)
     }
 
     @Test("A private storage of another process than the one that saves")
@@ -52,7 +52,7 @@ struct RefusalTests {
         #expect(throws: AppendError.self) { try log.append([event], to: .device("d"), context: context) }
         context.storage = .privateTo(process: DeviceStorage.app)
         _ = try log.append([event], to: .device("d"), context: context)
-        let storages = try log.pending(on: "d").map(\.context.storage)
+        let storages = try log.reader.devices.pending(on: "d").map(\.context.storage)
         #expect(storages == [.privateTo(process: "other"), .privateTo(process: "app")])
         try log.expectSound()
     }

@@ -206,7 +206,9 @@ private struct ReplicaRun {
         let (ours, theirs) = try (log.replay(verify: true), replica.replay(verify: true))
         #expect(ours.isEqual && theirs.isEqual, "\(ours.differences) \(theirs.differences)")
         #expect(ours.digest == theirs.digest)
-        for device in ["d1", "d2", "d3"] { #expect(try log.pending(on: device) == replica.pending(on: device)) }
+        for device in ["d1", "d2", "d3"] {
+            #expect(try log.reader.devices.pending(on: device) == replica.reader.devices.pending(on: device))
+        }
         for log in [log, replica] {
             try log.expectSound()
             try log.writeIndex()

@@ -60,13 +60,13 @@ struct UnfinishedCommitTests {
         let third = log.brazeID(of: UserNumber(rawValue: 3))
         try whileCommitting([.externalID("cy"), .externalID("di")], to: log) { () throws in
             #expect(try log.userCount() == 2)
-            #expect(try log.extent().users == 2)
+            #expect(try log.reader.extent().users == 2)
             #expect(try log.users(limit: 10) == known)
             #expect(try log.find(.externalID("cy")) == nil)
             #expect(try log.find(.brazeID(third)) == nil)
-            #expect(try log.find(UserNumber(rawValue: 3)) == nil)
-            #expect(try log.devices().isEmpty)
-            #expect(try log.pending(on: "new device").isEmpty)
+            #expect(try log.reader.users.find(UserNumber(rawValue: 3)) == nil)
+            #expect(try log.reader.devices.all().isEmpty)
+            #expect(try log.reader.devices.pending(on: "new device").isEmpty)
             #expect(try log.lastPosition().rawValue == 4)
         }
         #expect(try log.userCount() == 2)

@@ -75,7 +75,7 @@ struct VoidTests {
         for _ in 0..<60 { try story.step() }
         for (position, isVoid) in story.facts.sorted(by: { $0.key < $1.key }) where !isVoid {
             let owner = try #require(try log.event(at: position)).user
-            let user = try log.canonicalUser(of: owner)
+            let user = try log.reader.users.canonicalUser(of: owner)
             let before = try log.profile(of: user)
             try log.void(position, actor: "a test", reason: "wrong")
             let receipt = try log.unvoid(position, actor: "a test", reason: "right")
@@ -120,9 +120,9 @@ struct VoidTests {
         try log.void(item, actor: "ops", reason: "a test")
         let user = try #require(try log.find(ana)).number
         #expect(try log.profile(of: user).pending.map(\.position) == [other.rawValue])
-        #expect(try log.pending(on: "phone").map(\.position) == [item, other])
+        #expect(try log.reader.devices.pending(on: "phone").map(\.position) == [item, other])
         _ = try log.launch(device: "phone")
-        guard case .flushed = try log.outcome(of: item) else {
+        guard case .flushed = try log.reader.items.outcome(of: item) else {
             Issue.record("the item was not flushed")
             return
         }

@@ -109,8 +109,8 @@ struct EraseTests {
             #expect(
                 try log.find(ana) == nil && log.find(.brazeID(braze)) == nil
                     && log.find(.device("canary-device")) == nil)
-            #expect(try log.users(sharing: .email("canary@example.com")).isEmpty)
-            #expect(try log.devices() == ["shared-device"])
+            #expect(try log.reader.addresses.users(sharing: .email("canary@example.com")).isEmpty)
+            #expect(try log.reader.devices.all() == ["shared-device"])
             #expect(try log.profileView(log.profile(of: boNumber)) == boBefore)
             try log.expectSound()
         }
@@ -129,7 +129,7 @@ struct EraseTests {
         _ = try log.changeUser(device: "d", to: ana)
         _ = try isWiped ? log.wipe(device: "d") : log.logOut(device: "d")
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
-        #expect(try log.device("d")?.user == nil)
+        #expect(try log.reader.devices.find("d")?.user == nil)
         let saved = try log.append(
             [.customEventSaved(CustomEvent(name: "other"))], to: .device("d"), context: .saved(on: "d"))
         #expect(try saved.places.allSatisfy { $0.user != (try log.find(bo)?.number) })
@@ -148,10 +148,10 @@ struct EraseTests {
         _ = try log.append([.customEventSaved(CustomEvent(name: "other"))], to: bo, context: .saved(on: "d"))
         _ = try log.launch(device: "d")
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
-        #expect(try log.device("d") == nil)
+        #expect(try log.reader.devices.find("d") == nil)
         let cyd = UserID.externalID("cyd")
         _ = try log.append([.customEventSaved(CustomEvent(name: "other"))], to: cyd, context: .saved(on: "d"))
-        #expect(try log.device("d")?.user == log.find(cyd)?.number)
+        #expect(try log.reader.devices.find("d")?.user == log.find(cyd)?.number)
         // A launch that an erased one follows has the chunks that are its own.
         _ = try log.changeUser(device: "e", to: bo)
         _ = try log.append([.customEventSaved(CustomEvent(name: "other"))], to: bo, context: .saved(on: "e"))
@@ -161,7 +161,7 @@ struct EraseTests {
         _ = try log.launch(device: "e")
         _ = try log.erase([.externalID("dan")], actor: "a test", reason: "asked to")
         let number = try #require(try log.find(bo)).number.rawValue
-        #expect(try log.deviceState("e").status.chunks == [number: 1])
+        #expect(try log.reader.devices.state(of: "e").status.chunks == [number: 1])
         try log.expectSound()
         #expect(try log.replay(verify: true).isEqual)
         try log.writeIndex()
@@ -180,7 +180,7 @@ struct EraseTests {
         #expect(new.number != old.number)
         #expect(try log.profileView(log.profile(of: new.number)).customEvents.first?.name == "canary-event")
         #expect(try log.history(of: old.number).dropLast().allSatisfy(\.isErased))
-        #expect(try log.users(sharing: .email("canary@example.com")).map(\.number) == [new.number])
+        #expect(try log.reader.addresses.users(sharing: .email("canary@example.com")).map(\.number) == [new.number])
         try log.expectSound()
         #expect(try log.replay(verify: true).isEqual)
     }
@@ -383,9 +383,9 @@ struct EraseTests {
             #expect(erased.count == 2 && erased.contains { $0.number == person.number })
             let other = try #require(try log.find(bo))
             #expect(!other.isErased)
-            #expect(try log.findErased(.brazeID(person.brazeID))?.number == person.number)
-            #expect(try log.findErased(.brazeID(other.brazeID)) == nil)
-            #expect(try log.findErased(ana) == nil)
+            #expect(try log.reader.users.findErased(.brazeID(person.brazeID))?.number == person.number)
+            #expect(try log.reader.users.findErased(.brazeID(other.brazeID)) == nil)
+            #expect(try log.reader.users.findErased(ana) == nil)
             try log.rebuildCaches()
         }
     }

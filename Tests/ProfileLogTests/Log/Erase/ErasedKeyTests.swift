@@ -74,7 +74,7 @@ struct ErasedKeyTests {
         try everywhere(log) { log in
             let again = try send(log, users)
             #expect(again.isRepetition && again.first == first.first && again.places == first.places)
-            #expect(try log.append(underKey: key)?.places == first.places)
+            #expect(try log.reader.events.append(underKey: key)?.places == first.places)
             #expect(try log.find(UserID.externalID("ana")) == nil)
             // What is left of the append is compared.
             #expect(throws: AppendError.keyReused(position: first.first)) { try send(log, users, number: 2) }
@@ -221,7 +221,7 @@ struct ErasedKeyTests {
         #expect(first.places.count == 6)
         try erase(ana, log)
         #expect(try send().places == first.places)
-        #expect(try log.leftOut().count == 1)
+        #expect(try log.reader.items.leftOut().count == 1)
         try log.expectSound()
     }
 

@@ -90,7 +90,7 @@ struct ContainedDamageTests {
         var greatest: UInt64 = 0
         for round in 0..<2 * count {
             _ = try log.append([played], to: .externalID(round % 2 == 0 ? "ana" : "bo"))
-            let (last, indexed) = try (log.lastPosition().rawValue, log.extent().indexed.rawValue)
+            let (last, indexed) = try (log.lastPosition().rawValue, log.reader.extent().indexed.rawValue)
             greatest = max(greatest, last - indexed)
         }
         return greatest
@@ -125,12 +125,12 @@ struct ContainedDamageTests {
         let record = withNumberKey(3) { Array($0) }
         try log.damage(.log, record) { $0[$0.count - 5] ^= 1 }
         try log.damage(.streams, KeyCoding.stream(user: 1, version: 1)) { $0[$0.count - 1] ^= 1 }
-        let indexed = try log.extent().indexed
+        let indexed = try log.reader.extent().indexed
         for _ in 0..<20 { _ = try log.append([played], to: .externalID("ana")) }
         // If it were asked, it would not refuse any more.
         try log.damage(.log, record) { $0[$0.count - 5] ^= 1 }
         log.caches.writeIndexIfDue()
-        #expect(try log.extent().indexed == indexed)
+        #expect(try log.reader.extent().indexed == indexed)
         try log.rebuildCaches()
         try log.expectSound()
     }

@@ -85,7 +85,7 @@ struct DamagedOwnerTests {
         let damaged = StorageError.damaged(place: "a row of table devices")
         #expect(throws: AppendError.refused(damaged)) { try log.launch(device: "d") }
         #expect(throws: AppendError.refused(damaged)) { try log.logOut(device: "d") }
-        #expect(throws: damaged) { try log.devices().map { try log.deviceState($0.text) } }
+        #expect(throws: damaged) { try log.reader.devices.all().map { try log.reader.devices.state(of: $0.text) } }
         #expect(try log.rows(.log) == before)
     }
 }

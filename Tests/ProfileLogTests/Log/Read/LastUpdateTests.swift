@@ -21,13 +21,13 @@ struct LastUpdateTests {
         for _ in 0..<count { _ = try log.append([state], to: bo, context: EventContext(source: .system)) }
         for isIndexed in [false, true] {
             if isIndexed { try log.writeIndex() }
-            let found = try log.users(sharing: .email("x@y.example"))
+            let found = try log.reader.addresses.users(sharing: .email("x@y.example"))
             #expect(found.map(\.id) == [ana, bo, alias])
-            for user in found { #expect(try log.lastUpdate(of: user) == last[user.id]) }
+            for user in found { #expect(try log.reader.addresses.lastUpdate(of: user) == last[user.id]) }
         }
         last[bo] = try log.append([.customEventLogged(CustomEvent(name: "e"))], to: bo).last
-        #expect(try log.users(sharing: .email("x@y.example")).map(\.id) == [bo, ana, alias])
-        #expect(try log.find(bo).map { try log.lastUpdate(of: $0) } == last[bo])
+        #expect(try log.reader.addresses.users(sharing: .email("x@y.example")).map(\.id) == [bo, ana, alias])
+        #expect(try log.find(bo).map { try log.reader.addresses.lastUpdate(of: $0) } == last[bo])
         try log.expectSound()
     }
 }

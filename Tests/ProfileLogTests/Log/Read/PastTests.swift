@@ -127,20 +127,22 @@ struct PastTests {
             _ = try log.replay(into: target.path, until: position)
             let copy = try EventLog(path: target.path, options: .small(clock))
             let erased = Set(try log.users(limit: .max).filter(\.isErased).map(\.number))
-            let then = try log.users(after: UserNumber(rawValue: 0), limit: .max, in: PastHistory(to: position))
+            let then = try log.reader.past.users(
+                after: UserNumber(rawValue: 0), limit: .max, in: PastHistory(to: position))
             #expect(then.total == (try copy.userCount()))
             for (user, expected) in zip(then.users, try copy.users(limit: .max)) where !erased.contains(expected.number)
             {
                 #expect(user.info == expected, "at \(position)")
-                #expect(user.canonical == (try copy.canonicalUser(of: expected.number)))
+                #expect(user.canonical == (try copy.reader.users.canonicalUser(of: expected.number)))
                 let state = try log.profile(of: expected.number, asOf: .position(position))
                 #expect(
                     try ProfileProjection.encode(state) == ProfileProjection.encode(copy.profile(of: expected.number)))
             }
-            let devices = try log.devices(in: PastHistory(to: position))
-            for device in Set(devices.keys).union(try copy.devices()) {
+            let devices = try log.reader.deviceStates(in: PastHistory(to: position))
+            for device in Set(devices.keys).union(try copy.reader.devices.all()) {
                 #expect(
-                    try devices[device] ?? DeviceState() == copy.deviceState(device.text), "\(device) at \(position)")
+                    try devices[device] ?? DeviceState() == copy.reader.devices.state(of: device.text),
+                    "\(device) at \(position)")
             }
         }
     }
@@ -155,14 +157,15 @@ struct PastTests {
         let ends = [random.next() % last + 1, random.next() % last + 1].sorted()
         let (from, to) = (Position(rawValue: ends[0]), Position(rawValue: ends[1]))
         var changed: [UserNumber: [FieldChange]] = [:]
-        try log.forEachChangedUser(
+        try log.reader.past.forEachChangedUser(
             after: UserNumber(rawValue: 0), from: PastHistory(to: from), to: PastHistory(to: to)
         ) { user, before, after in
             #expect((before == nil) == (user.created > from))
-            changed[user.number] = log.changes(from: before, to: after)
+            changed[user.number] = log.reader.changes(from: before, to: after)
             return true
         }
-        for user in try users(log) where try log.canonicalUser(of: user.number) == user.number && user.created <= to {
+        for user in try users(log)
+        where try log.reader.users.canonicalUser(of: user.number) == user.number && user.created <= to {
             let models = try [from, to].map { position in
                 let events = try log.history(of: user.number).filter { $0.position <= position }
                 return try PastModel(recorded: events) { try log.history(of: $0, to: $1) }
@@ -199,11 +202,11 @@ struct PastTests {
         let (before, after) = try (
             log.profile(of: ana, asOf: .version(Version(rawValue: 2))), log.profile(of: ana, asOf: .now)
         )
-        let changes = log.changes(from: before, to: after).filter { $0.group == .customAttributes }
+        let changes = log.reader.changes(from: before, to: after).filter { $0.group == .customAttributes }
         #expect(changes.map(\.field) == ["address.street", "address.tags"])
         #expect(changes.first?.before == .string("Domplatte 1") && changes.first?.after == .string("Hohe Straße 2"))
         #expect(changes.first?.position?.rawValue == 3)
-        #expect(log.changes(from: after, to: after).isEmpty)
+        #expect(log.reader.changes(from: after, to: after).isEmpty)
     }
 
     @Test("A launch is between the versions before it and after its last flush")
@@ -221,7 +224,7 @@ struct PastTests {
         }
         let number = try #require(try log.find(ana)).number
         for (asked, round) in [(1, 1), (2, 2), (3, 3), (-1, 3), (-3, 1)] {
-            let read = try log.launch(asked, of: number)
+            let read = try log.reader.past.launch(asked, of: number)
             #expect(read.number == round && read.count == 3)
             let states = try [read.before, read.after].map { try log.profile(of: number, asOf: $0) }
             #expect(states.map(\.launches.count) == [UInt64(round) - 1, UInt64(round)])
@@ -229,7 +232,7 @@ struct PastTests {
             #expect(states[1].flushes.count - states[0].flushes.count == UInt64(round * 2))
         }
         for asked in [0, 4, -4] {
-            #expect(throws: MomentError.beyondLaunches(count: 3)) { try log.launch(asked, of: number) }
+            #expect(throws: MomentError.beyondLaunches(count: 3)) { try log.reader.past.launch(asked, of: number) }
         }
     }
 
@@ -253,7 +256,7 @@ struct PastTests {
                 try log.profile(of: bo, asOf: moment)
             }
         }
-        #expect(throws: MomentError.versionOfAll) { try log.position(at: .version(Version(rawValue: 1))) }
+        #expect(throws: MomentError.versionOfAll) { try log.reader.past.position(at: .version(Version(rawValue: 1))) }
     }
 
     @Test("A time after now is refused, unless an event was recorded then while the clock was ahead")
@@ -266,13 +269,13 @@ struct PastTests {
             clock.advance(step)
             let latest = max(clock.now, recorded)
             let (now, later) = (Moment.time(latest), Moment.time(Timestamp(rawValue: latest.rawValue + 1)))
-            #expect(try log.position(at: now) == log.lastPosition())
+            #expect(try log.reader.past.position(at: now) == log.lastPosition())
             #expect(try log.profile(of: ana, asOf: now).version.rawValue == 2)
             for order in [EventOrder.recorded, .occurred] {
                 #expect(try log.profile(of: ana, asOf: now, order: order).version.rawValue == 2)
                 #expect(throws: MomentError.beyondNow(latest)) { try log.profile(of: ana, asOf: later, order: order) }
             }
-            #expect(throws: MomentError.beyondNow(latest)) { try log.position(at: later) }
+            #expect(throws: MomentError.beyondNow(latest)) { try log.reader.past.position(at: later) }
             #expect(throws: MomentError.beyondNow(latest)) { try log.profile(of: ana, asOf: later) }
         }
     }

@@ -27,11 +27,11 @@ struct DamagedStreamTests {
     private func readEverything(_ log: EventLog) {
         for number in 0...3 as ClosedRange<UInt64> {
             let user = UserNumber(rawValue: number)
-            _ = try? log.find(user)
+            _ = try? log.reader.users.find(user)
             _ = try? log.profile(of: user)
             _ = try? log.profile(of: user, asOf: Version(rawValue: 60))
             _ = try? log.history(of: user, direction: .backward, limit: 5)
-            _ = try? log.version(of: user, at: Position(rawValue: 70))
+            _ = try? log.reader.past.version(of: user, at: Position(rawValue: 70))
         }
         _ = try? log.users(limit: 10)
         _ = try? log.replay(verify: true)

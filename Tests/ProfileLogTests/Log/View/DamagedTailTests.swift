@@ -38,7 +38,7 @@ struct DamagedTailTests {
         let bo = try #require(try log.find(.externalID("bo")))
         #expect(throws: damaged(3)) { try log.profile(of: ana) }
         #expect(throws: damaged(3)) { try log.history(of: ana) }
-        #expect(try log.find(ana)?.version.rawValue == 4)
+        #expect(try log.reader.users.find(ana)?.version.rawValue == 4)
         #expect(try log.profileView(log.profile(of: bo.number)).customEvents[0].occurrences.count == 3)
         #expect(throws: AppendError.refused(damaged(3))) { try log.append([played], to: .externalID("bo")) }
         #expect(throws: damaged(3)) { try log.writeIndex() }
@@ -54,7 +54,7 @@ struct DamagedTailTests {
         let again = try open()
         #expect(throws: damaged(1)) { try again.find(.externalID("ana")) }
         #expect(throws: damaged(1)) { try again.find(.externalID("nobody")) }
-        #expect(throws: damaged(1)) { try again.pending(on: "d") }
+        #expect(throws: damaged(1)) { try again.reader.devices.pending(on: "d") }
         #expect(try again.find(.externalID("bo")) != nil)
     }
 

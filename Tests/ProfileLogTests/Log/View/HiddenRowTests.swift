@@ -60,16 +60,16 @@ struct HiddenRowTests {
             // The anonymous user of another device becomes ana.
             _ = try log.launch(device: "e")
             _ = try log.changeUser(device: "e", to: .externalID("ana"))
-            #expect(try log.deviceState("e").user == log.find(.externalID("ana"))?.number)
+            #expect(try log.reader.devices.state(of: "e").user == log.find(.externalID("ana"))?.number)
         }
         #expect(throws: AppendError.refused(UserRow.damage)) {
             try log.changeUser(device: "d", to: .externalID("bo"))
         }
-        #expect(throws: UserRow.damage) { try log.find(ana.number) }
+        #expect(throws: UserRow.damage) { try log.reader.users.find(ana.number) }
         try log.rebuildCaches()
-        #expect(try log.deviceState("d").user == ana.number)
+        #expect(try log.reader.devices.state(of: "d").user == ana.number)
         _ = try log.changeUser(device: "d", to: .externalID("bo"))
-        #expect(try log.canonicalUser(of: ana.number) == ana.number)
+        #expect(try log.reader.users.canonicalUser(of: ana.number) == ana.number)
         try log.expectSound()
     }
 
@@ -90,7 +90,7 @@ struct HiddenRowTests {
         }
         #expect(try log.lastPosition() == last)
         try log.rebuildCaches()
-        #expect(try log.find(ana.number) == ana)
+        #expect(try log.reader.users.find(ana.number) == ana)
         try log.expectSound()
     }
 
@@ -129,7 +129,7 @@ struct HiddenRowTests {
         } else {
             try hide(ana, in: log)
         }
-        #expect(throws: StorageError.self) { try other.find(ana.number) }
+        #expect(throws: StorageError.self) { try other.reader.users.find(ana.number) }
         #expect(throws: AppendError.self) { try other.append([event], to: .brazeID(ana.brazeID)) }
         try log.rebuildCaches()
         #expect(try other.append([event], to: .brazeID(ana.brazeID)).places.map(\.version.rawValue) == [3])
@@ -146,7 +146,7 @@ struct HiddenRowTests {
         #expect(throws: refusal) { try log.append([event], to: .device("d")) }
         #expect(throws: refusal) { try log.launch(device: "d") }
         try log.rebuildCaches()
-        #expect(try log.deviceState("d").user == log.find(.externalID("ana"))?.number)
+        #expect(try log.reader.devices.state(of: "d").user == log.find(.externalID("ana"))?.number)
         try log.expectSound()
     }
 
@@ -157,9 +157,11 @@ struct HiddenRowTests {
         _ = try log.append([event], to: address)
         try log.writeIndex()
         try replaceRow(.contacts, in: log, with: (key, [7]))
-        #expect(throws: StorageError.damaged(place: "a row of table contacts")) { try log.users(sharing: address) }
+        #expect(throws: StorageError.damaged(place: "a row of table contacts")) {
+            try log.reader.addresses.users(sharing: address)
+        }
         try log.rebuildCaches()
-        #expect(try log.users(sharing: address).map(\.id) == [address])
+        #expect(try log.reader.addresses.users(sharing: address).map(\.id) == [address])
         try log.expectSound()
     }
 

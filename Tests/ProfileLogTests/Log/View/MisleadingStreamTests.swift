@@ -59,7 +59,7 @@ struct MisleadingStreamTests {
         expectDamage { try log.forEachEvent(of: user) { _ in true } }
         expectDamage { try log.profile(of: user) }
         expectDamage { try log.profile(of: user, asOf: Version(rawValue: 200)) }
-        expectDamage { try log.version(of: user, at: Position(rawValue: version == 1 ? 100 : 500)) }
+        expectDamage { try log.reader.past.version(of: user, at: Position(rawValue: version == 1 ? 100 : 500)) }
         #expect(try log.history(of: user, from: Version(rawValue: 257)).count == 45)
         #expect(try log.history(of: UserNumber(rawValue: 3)).count == 301)
     }
@@ -91,7 +91,7 @@ struct MisleadingStreamTests {
         for version in [1, 129, 257] as [UInt64] {
             try log.remove(.streams, KeyCoding.stream(user: 2, version: version))
         }
-        expectDamage { try log.find(UserNumber(rawValue: 2)) }
+        expectDamage { try log.reader.users.find(UserNumber(rawValue: 2)) }
         expectDamage { try log.find(.externalID("user 1")) }
         #expect(throws: AppendError.self) { try log.append([event], to: .externalID("user 1")) }
         try log.rebuildCaches()
@@ -102,7 +102,7 @@ struct MisleadingStreamTests {
     @Test("The last user number there can be is no user")
     func lastUser() throws {
         let log = try filled()
-        #expect(try log.find(UserNumber(rawValue: .max)) == nil)
+        #expect(try log.reader.users.find(UserNumber(rawValue: .max)) == nil)
         #expect(try log.profile(of: UserNumber(rawValue: .max)).version == .none)
         #expect(try log.users(after: UserNumber(rawValue: .max), limit: 1).isEmpty)
     }

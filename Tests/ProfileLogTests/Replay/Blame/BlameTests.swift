@@ -211,7 +211,7 @@ private struct SteppedReplay {
     }
 
     mutating func run(_ user: UserNumber, to version: Version) throws {
-        let voided = try log.voidedEvents(of: user)
+        let voided = try log.reader.events.voided(of: user)
         try run(user, to: version, voided)
     }
 

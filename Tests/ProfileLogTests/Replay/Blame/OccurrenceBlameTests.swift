@@ -27,7 +27,7 @@ struct OccurrenceBlameTests {
         _ subject: OccurrenceBlame.Subject?, _ log: EventLog, withLog: Bool = false
     ) throws -> [OccurrenceBlame] {
         let user = try #require(try log.find(ana)).number
-        let found = try log.blameWithCounts(of: user, field: subject?.text, withLog: withLog).counts
+        let found = try log.reader.blameWithCounts(of: user, field: subject?.text, withLog: withLog).counts
         try CountingWalk.expectEqual(user, "a told story", log)
         return found
     }
@@ -95,14 +95,16 @@ struct OccurrenceBlameTests {
             [.customEventLogged(CustomEvent(name: "played"))], to: ana, context: context, idempotencyKey: "k1"
         ).last
         let user = try #require(try log.find(ana)).number
-        #expect(try log.blameWithCounts(of: user, withLog: true).counts.isEmpty)
+        #expect(try log.reader.blameWithCounts(of: user, withLog: true).counts.isEmpty)
         settings.isOnline = true
         _ = try log.change(settings, of: "phone")
-        let entry = try #require(try log.blameWithCounts(of: user).counts.first)
+        let entry = try #require(try log.reader.blameWithCounts(of: user).counts.first)
         #expect(entry.count == 1 && entry.write.event.position == queued && entry.write.request == "k1")
         #expect(try entry.write.effect.flatMap { try log.event(at: $0) }?.event.kind == .dataSent)
         #expect(
-            try log.blameWithCounts(of: user, withLog: true).counts.first?.log.map(\.effect) == [entry.write.effect])
+            try log.reader.blameWithCounts(of: user, withLog: true).counts.first?.log.map(\.effect) == [
+                entry.write.effect
+            ])
     }
 
     @Test("Void events count nowhere, and are in the log at their place")
@@ -156,12 +158,12 @@ struct OccurrenceBlameTests {
         }
         try step(1)
         let user = try #require(try log.find(ana))
-        let (attributes, counts) = try log.blameWithCounts(of: user.number, withLog: withLog)
+        let (attributes, counts) = try log.reader.blameWithCounts(of: user.number, withLog: withLog)
         for level in 2...9 { try step(Int64(level)) }
         _ = try log.void(counts[0].write.event.position, actor: "a test", reason: "wrong")
-        let past = try log.blameWithCounts(of: user.number, asOf: user.version, withLog: withLog)
+        let past = try log.reader.blameWithCounts(of: user.number, asOf: user.version, withLog: withLog)
         #expect(past.attributes == attributes && past.counts == counts)
-        #expect(try log.blameWithCounts(of: user.number, withLog: withLog).counts.first?.count == 8)
+        #expect(try log.reader.blameWithCounts(of: user.number, withLog: withLog).counts.first?.count == 8)
     }
 
     @Test("Events and products are named with a word before the colon")
@@ -201,7 +203,7 @@ private struct CountingWalk {
 
     static func expectEqual(_ user: UserNumber, _ place: String, _ log: EventLog) throws {
         let walk = try CountingWalk(log, user)
-        let found = try log.blameWithCounts(of: user, withLog: true).counts
+        let found = try log.reader.blameWithCounts(of: user, withLog: true).counts
         #expect(Set(found.map(\.subject)) == Set(walk.tallies.keys), "\(place)")
         for blame in found {
             let tally = Tally(
@@ -209,11 +211,11 @@ private struct CountingWalk {
                 position: blame.count == 0 ? .start : blame.write.event.position, log: blame.log.map(Entry.init))
             #expect(tally == walk.tallies[blame.subject], "\(place), \(blame.subject.text)")
             #expect(
-                try log.blameWithCounts(of: user, field: blame.subject.text, withLog: true).counts == [blame],
+                try log.reader.blameWithCounts(of: user, field: blame.subject.text, withLog: true).counts == [blame],
                 "\(place)")
         }
         // Without the log the answer comes from the profile, and is the same.
-        let short = try log.blameWithCounts(of: user).counts
+        let short = try log.reader.blameWithCounts(of: user).counts
         let counted = found.filter { $0.count > 0 }.map { blame in
             var blame = blame
             blame.log = []
@@ -224,9 +226,9 @@ private struct CountingWalk {
 
     private init(_ log: EventLog, _ user: UserNumber) throws {
         self.log = log
-        voided = try log.voidedEvents(of: user)
+        voided = try log.reader.events.voided(of: user)
         rules = try log.withView { try log.states.rules($0) }
-        let version = try #require(try log.find(user)).version
+        let version = try #require(try log.reader.users.find(user)).version
         for (subject, last) in try lastCounted(user, version) { tallies[subject, default: Tally()].position = last }
         try count(try everything(of: user, to: version).sorted { $0.event.position < $1.event.position })
     }

@@ -53,7 +53,7 @@ struct LiveStateTests {
             if random.next(below: 3) > 0 { try expectLive(live, log) }
         }
         try expectLive(live, log)
-        try expectSumOfProfiles(log.catalogueView(live.withState { $0 }), log)
+        try expectSumOfProfiles(log.reader.catalogueView(live.withState { $0 }), log)
         try log.expectSound()
     }
 
@@ -82,7 +82,7 @@ struct LiveStateTests {
         _ = try log.changeUser(device: "d", to: .externalID("a"))
         let live = LiveState<CatalogueProjection>(log)
         try expectLive(live, log)
-        let events = try log.catalogueView(live.withState { $0 }).events
+        let events = try log.reader.catalogueView(live.withState { $0 }).events
         #expect(events.map(\.occurrences.count) == [2])
         try log.expectSound()
     }
@@ -106,7 +106,7 @@ struct LiveStateTests {
         _ = try log.erase([.externalID("a")], actor: "test", reason: "test")
         _ = try log.append([.customEventLogged(CustomEvent(name: "later"))], to: .externalID("b"))
         try expectLive(live, log)
-        let view = try log.catalogueView(live.withState { $0 })
+        let view = try log.reader.catalogueView(live.withState { $0 })
         #expect(view.events.map(\.name) == ["common", "later"])
         #expect(view.events.map(\.occurrences.count) == [1, 1])
         #expect(view.attributes.map(\.name) == ["common"])

@@ -121,9 +121,9 @@ struct ReplayTests {
             #expect(log.profileView(state).customAttributes.first?.value == .int(Int64(version) - 1))
         }
         let time = Timestamp(rawValue: clock.now.rawValue - 20_500_000)
-        let position = try log.lastPosition(recordedBy: time)
+        let position = try log.reader.past.lastPosition(recordedBy: time)
         #expect(position.rawValue == 30)
-        #expect(try log.version(of: ana.number, at: position).rawValue == 30)
+        #expect(try log.reader.past.version(of: ana.number, at: position).rawValue == 30)
     }
 
     @Test("An embedder's own projection gets snapshots, reads, replay and its proof")

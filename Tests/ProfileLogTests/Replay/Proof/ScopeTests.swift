@@ -102,7 +102,7 @@ struct ScopeTests {
         }
         let report = try log.replay(verify: true)
         #expect(report.isEqual && report.devices == 2)
-        #expect(Set(try log.devices()).count == 2)
+        #expect(Set(try log.reader.devices.all()).count == 2)
         try log.expectSound()
     }
 
@@ -122,7 +122,7 @@ struct ScopeTests {
             _ = try log.append(
                 [.customEventSaved(CustomEvent(name: "s"))], to: .externalID("u"), context: .saved(on: device))
         }
-        let devices = try log.devices()
+        let devices = try log.reader.devices.all()
         #expect(devices.count == 2 && devices[0] != devices[1])
     }
 }

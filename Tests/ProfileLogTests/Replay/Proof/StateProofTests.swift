@@ -69,7 +69,7 @@ struct StateProofTests {
     private func expectFoundAfterLaunch<P: Projection>(_: P.Type) throws {
         let log = try filled()
         let ana = UserNumber(rawValue: 1)
-        let launch = try log.launch(1, of: ana)
+        let launch = try log.reader.past.launch(1, of: ana)
         try plant(P.initial, P.self, at: launch.launch.version.rawValue, log)
         let versions = [launch.launch.version] + launch.flushes.map(\.version)
         #expect(versions.count == 2)

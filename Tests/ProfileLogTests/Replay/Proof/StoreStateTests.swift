@@ -83,7 +83,7 @@ struct StoreStateTests {
         _ = try log.erase([.externalID("user 2")], actor: "a test", reason: "asked to")
         #expect(try stored(log) == nil)
         try append(200)
-        #expect(try reached(log) ?? 0 >= log.statistics().extent.indexed.rawValue)
+        #expect(try reached(log) ?? 0 >= log.reader.statistics().extent.indexed.rawValue)
         try log.expectSound()
     }
 
@@ -115,7 +115,7 @@ struct StoreStateTests {
     func manyUsers() async throws {
         let log = try openWithManyUsers()
         try await append(600, log)
-        let indexed = try log.statistics().extent.indexed.rawValue
+        let indexed = try log.reader.statistics().extent.indexed.rawValue
         #expect(indexed > 400)
         // What a flush takes in is three times what is folded after one commit, and each of its slices comes after one.
         #expect(try #require(try reached(log)) >= indexed)

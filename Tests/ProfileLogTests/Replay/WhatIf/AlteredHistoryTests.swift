@@ -31,12 +31,12 @@ struct AlteredHistoryTests {
     ) throws -> ProfileImpact {
         var options = WhatIfOptions()
         (options.threads, options.usersPerPass, options.samples) = (threads, usersPerPass, samples)
-        return try log.whatIf(Alteration(history, of: log), options)
+        return try log.whatIf(Alteration(history, of: log.reader), options)
     }
 
     private func profiles(_ log: EventLog) throws -> [UserNumber: ProfileState] {
         try log.users(limit: 1000).reduce(into: [:]) { profiles, user in
-            guard !user.isErased, try log.canonicalUser(of: user.number) == user.number else { return }
+            guard !user.isErased, try log.reader.users.canonicalUser(of: user.number) == user.number else { return }
             profiles[user.number] = try log.profile(of: user.number)
         }
     }
@@ -126,7 +126,7 @@ struct AlteredHistoryTests {
             if random.next(below: 3) == 0 { rules.blockedAttributes = ["score"] }
             if random.next(below: 3) == 0 { rules.forcedTypes = ["plan": .string] }
             let without: Set<AlteredHistory.Omission> = random.next(below: 2) == 0 ? [] : [.source(.rest)]
-            let bound = try log.bound(rules)
+            let bound = BoundRules(rules, names: log.names.current)
             let oracle = AlteredOracle(log: log, without: without, rules: bound)
             let after = try before.keys.reduce(into: [:]) { $0[$1] = try oracle.profile(of: $1) }
             let expected = changes(log, from: before, to: after)
@@ -259,9 +259,11 @@ struct AlteredHistoryTests {
         let (log, _) = try story(seed: 2)
         var options = WhatIfOptions()
         options.end = .now
-        let impact = try log.whatIf(Alteration(AlteredHistory(without: [.source(.rest)]), of: log), options)
+        let impact = try log.whatIf(Alteration(AlteredHistory(without: [.source(.rest)]), of: log.reader), options)
         #expect(!impact.isComplete && impact.users == 0 && impact.reached == 0 && impact.total > 0)
-        let stopped = try log.whatIf(Alteration(AlteredHistory(without: [.source(.rest)]), of: log), WhatIfOptions()) {
+        let stopped = try log.whatIf(
+            Alteration(AlteredHistory(without: [.source(.rest)]), of: log.reader), WhatIfOptions()
+        ) {
             _ in false
         }
         #expect(!stopped.isComplete)
@@ -276,7 +278,7 @@ private struct AlteredOracle {
     var rules: BoundRules?
 
     func profile(of user: UserNumber) throws -> ProfileState {
-        let voided = try log.voidedEvents(of: user)
+        let voided = try log.reader.events.voided(of: user)
         return try fold(user, Version(rawValue: .max), voided, of: user)
     }
 
@@ -307,7 +309,7 @@ private struct AlteredOracle {
                 case .event(let position): if event.position == position { return }
                 case .source(let source): if event.context.source == source { return }
                 case .device(let device): if event.context.device.map({ Name($0) }) == device { return }
-                case .user(let user): if try log.canonicalUser(of: user) == canonical { return }
+                case .user(let user): if try log.reader.users.canonicalUser(of: user) == canonical { return }
                 case .name(let name):
                     guard let event = Self.without(name, left.event) else { return }
                     left.event = event

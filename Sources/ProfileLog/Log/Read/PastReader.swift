@@ -1,20 +1,16 @@
-extension EventLog {
+/// Reads the log as of earlier moments.
+package struct PastReader: ReaderPart {
+    let log: LogReader
+
     // MARK: - Moments
 
-    /// The user's profile as it was at `moment`, folded in `order`.
-    ///
-    /// In the order of occurrence, a time says when things happened, whenever they were recorded; a position or a
-    /// version says what was recorded. Throws ``MomentError``.
-    ///
-    /// ```swift
-    /// let then = try log.profile(of: ana.number, asOf: .time(monday))
-    /// ```
-    public func profile(
+    /// As ``EventLog/profile(of:asOf:order:)``.
+    package func profile(
         of user: UserNumber, asOf moment: Moment, order: EventOrder = .recorded
     ) throws -> ProfileState {
         try withView { view in
-            let past = try pastHistory(of: user.rawValue, at: moment, order: order, view)
-            guard let state = try pastState(of: user.rawValue, in: past, view) else {
+            let past = try history(of: user.rawValue, at: moment, order: order, view)
+            guard let state = try state(of: user.rawValue, in: past, view) else {
                 throw MomentError.beforeUser(
                     created: Position(rawValue: try view.positions(of: user.rawValue, from: 1, to: 1)[0]))
             }
@@ -66,7 +62,7 @@ extension EventLog {
     /// The launch `number` of the user, counted from 1; a negative one is counted from the last. Throws
     /// ``MomentError``.
     package func launch(_ number: Int, of user: UserNumber) throws -> LaunchRead {
-        let events = try history(
+        let events = try log.events.history(
             of: user, where: EventFilter(kinds: [.appLaunched, .pendingFlushed]))
         let launches = events.filter { $0.event.kind == .appLaunched }
         let index = number > 0 ? number - 1 : launches.count + number
@@ -116,7 +112,7 @@ extension EventLog {
             }
             guard let number else { return nil }
             var merges = PastMerges()
-            let user = try pastUser(view.canonicalUser(of: number, in: past, &merges), past, view, &merges).info
+            let user = try user(view.canonicalUser(of: number, in: past, &merges), past, view, &merges).info
             return user.isErased || user.version == .none ? nil : user
         }
     }
@@ -151,7 +147,7 @@ extension EventLog {
             var merges = PastMerges()
             while number < total, users.count < limit, number - after.rawValue < mostScanned {
                 number += 1
-                let user = try pastUser(number, past, view, &merges)
+                let user = try user(number, past, view, &merges)
                 if user.info.version > .none { users.append(user) }
             }
             return (users, max(number, after.rawValue), total)
@@ -169,7 +165,7 @@ extension EventLog {
     /// The user in `past`, at version 0 if they were not there.
     ///
     /// By occurrence they have the IDs that the log knows today, but for those of merges that came later.
-    func pastUser(
+    func user(
         _ number: UInt64, _ past: PastHistory, _ view: LogView, _ merges: inout PastMerges
     ) throws -> PastUser {
         var info = try info(number, view)
@@ -181,6 +177,11 @@ extension EventLog {
             info.ids = canonical == number ? try view.identities(of: number, version: recorded, in: past) : []
         }
         return (info, UserNumber(rawValue: canonical))
+    }
+
+    /// The user's version at `position` of the log: how many of their events have that position or a smaller one.
+    package func version(of user: UserNumber, at position: Position) throws -> Version {
+        try withView { view in Version(rawValue: try view.version(of: user.rawValue, upTo: position.rawValue)) }
     }
 
     /// The canonical user of `user` in `past`.
@@ -197,7 +198,7 @@ extension EventLog {
     }
 
     /// The void events at `position`, by all records that are readable. Scans the log up to there.
-    package func voidedEvents(asOf position: Position) throws -> VoidedEvents {
+    package func voided(asOf position: Position) throws -> VoidedEvents {
         try withView { try $0.voidedEvents(upTo: position.rawValue, skipsDamage: true) }
     }
 
@@ -207,7 +208,7 @@ extension EventLog {
         switch moment {
         case .now: options.now()
         case .time(let time): time
-        case .position, .version: try event(at: position)?.recordedAt ?? options.now()
+        case .position, .version: try log.event(at: position)?.recordedAt ?? options.now()
         }
     }
 
@@ -270,12 +271,12 @@ extension EventLog {
         guard differs else { return nil }
         let user = try info(number, view)
         guard !user.isErased, try view.mergedInto(number) == nil else { return nil }
-        guard let after = try pastState(of: number, in: to, view) else { return nil }
-        return (user, try pastState(of: number, in: from, view), after)
+        guard let after = try state(of: number, in: to, view) else { return nil }
+        return (user, try state(of: number, in: from, view), after)
     }
 
     /// The profile of a user in `past`; nil if they were not there.
-    func pastState(of number: UInt64, in past: PastHistory, _ view: LogView) throws -> ProfileState? {
+    func state(of number: UInt64, in past: PastHistory, _ view: LogView) throws -> ProfileState? {
         let version = try view.version(of: number, upTo: past.position.rawValue)
         if version == 0 { return nil }
         guard let until = past.until else {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-extension EventLog {
+extension OpenStore {
     /// Whether a service needed keys for this store, or for the one that it is a copy of: every copy of `data.mdb`
     /// knows it, while the keys are in a file of their own.
     package func hadKeys() throws -> Bool {
@@ -11,7 +11,7 @@ extension EventLog {
     package func noteKeys() throws {
         if try hadKeys() { return }
         let batch = CommitBatch(meta: [.init(name: Self.keysRow, value: [1])])
-        try store.writing.withLock { _ in
+        try writing.withLock { _ in
             try environment.withWriteTransaction { transaction in
                 try options.transport.deliver(batch)
                 try batch.apply(to: transaction, environment.tables)

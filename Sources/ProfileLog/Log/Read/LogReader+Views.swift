@@ -1,6 +1,6 @@
-extension EventLog {
+extension LogReader {
     /// `state`, which must be of this log, with its names.
-    public func profileView(_ state: ProfileState) -> ProfileView { ProfileView(state, names.current) }
+    package func profileView(_ state: ProfileState) -> ProfileView { ProfileView(state, names.current) }
 
     /// `state`, which must be of this log, with its names.
     package func catalogueView(_ state: CatalogueState) -> CatalogueView {

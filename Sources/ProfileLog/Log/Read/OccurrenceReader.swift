@@ -1,7 +1,10 @@
-extension EventLog {
+/// Reads what took effect: the occurrences of events, purchases, sessions and launches.
+package struct OccurrenceReader: ReaderPart {
+    let log: LogReader
+
     /// Calls `body` with all that took effect up to `position`, was not void then and is not blocked by the rules of
     /// the log, in the order of the log and from one view; without a position, up to its end. Scans the log.
-    package func forEachOccurrence(
+    package func forEach(
         upTo position: Position? = nil, _ body: (Occurrence) throws -> Void
     ) throws {
         try withView { view in
@@ -18,9 +21,6 @@ extension EventLog {
     /// The events that bring revenue; nil if nothing acknowledged is one.
     package func orderEvents() throws -> OrderEvents? { try withView { OrderEvents($0.nameTable.current) } }
 
-    /// The number of `name`, under which occurrences have it; nil if nothing acknowledged has the name.
-    package func number(of name: Name) throws -> UInt32? { try withView { _ in names.number(name) } }
-
     /// Calls `body` with all that took effect for `user` up to `version`, was not void then and is not blocked, in the
     /// order of the log; of those who were merged into them too. Reads their events.
     ///
@@ -28,7 +28,7 @@ extension EventLog {
     ///   - until: nothing that happened later, nor who was merged later; nil for all.
     ///   - effect: what becomes of each event in an altered history.
     ///   - rules: the rules of an altered history; nil for those of the log.
-    package func forEachOccurrence(
+    package func forEach(
         of user: UserNumber, asOf version: Version, until: Timestamp? = nil,
         altered effect: (RecordHeader, UInt64) -> RecordEffect = { _, _ in .none }, under rules: RulesTimeline? = nil,
         _ body: (Occurrence) throws -> Void

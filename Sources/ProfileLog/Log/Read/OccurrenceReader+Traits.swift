@@ -1,13 +1,5 @@
-internal import Synchronization
-
 /// Computed traits, from the occurrences of users.
-extension EventLog {
-    /// The declared traits.
-    package var traits: [ComputedTrait] {
-        get { computedTraits.withLock { $0 } }
-        set { computedTraits.withLock { $0 = newValue } }
-    }
-
+extension OccurrenceReader {
     /// Folds for `traits` of `user` as of `version`, at the time `now`: of what they and the users merged into them
     /// did, and not after `until`. Reads their events. `effect` and `rules` are those of an altered history.
     package func foldTraits(
@@ -16,9 +8,9 @@ extension EventLog {
         altered effect: @escaping (RecordHeader, UInt64) -> RecordEffect = { _, _ in .none },
         under rules: RulesTimeline? = nil
     ) throws -> [TraitFold] {
-        let table = TraitTable(traits, self, altered: effect)
+        let table = TraitTable(traits, log, altered: effect)
         var folds = traits.map { TraitFold($0.function) }
-        try forEachOccurrence(of: user, asOf: version, until: until, altered: effect, under: rules) { occurrence in
+        try forEach(of: user, asOf: version, until: until, altered: effect, under: rules) { occurrence in
             try table.apply(occurrence, at: now, to: &folds)
         }
         return folds
@@ -29,19 +21,21 @@ extension EventLog {
     package func foldTraits(
         _ traits: [ComputedTrait], ofAll users: ClosedRange<UInt64>, asOf position: Position?, at now: Timestamp
     ) throws -> [UserNumber: [TraitFold]] {
-        let table = TraitTable(traits, self, altered: { _, _ in .none })
+        let table = TraitTable(traits, log, altered: { _, _ in .none })
         var folds: [UserNumber: [TraitFold]] = [:]
         var canonical: [UserNumber: UserNumber] = [:]
         var merges = PastMerges()
-        try forEachOccurrence(upTo: position) { occurrence in
+        try forEach(upTo: position) { occurrence in
             guard table.concerns(occurrence, at: now) else { return }
             let user: UserNumber
             if let known = canonical[occurrence.user] {
                 user = known
             } else {
                 user =
-                    try position.map { try canonicalUser(of: occurrence.user, in: PastHistory(to: $0), &merges) }
-                    ?? canonicalUser(of: occurrence.user)
+                    try position.map {
+                        try log.past.canonicalUser(of: occurrence.user, in: PastHistory(to: $0), &merges)
+                    }
+                    ?? log.users.canonicalUser(of: occurrence.user)
                 canonical[occurrence.user] = user
             }
             guard users.contains(user.rawValue) else { return }
@@ -67,7 +61,7 @@ package struct UnseenTraitName: Hashable, Sendable {
     }
 }
 
-extension EventLog {
+extension OccurrenceReader {
     /// The first name of each of `traits` that no event of this log has ever used; none for a log without names.
     ///
     /// The log numbers the names of events, attributes and properties together: a name that is known as another thing
@@ -106,14 +100,14 @@ extension ComputedTrait {
 /// Traits by what they look at, with the numbers that a store gave to names.
 private struct TraitTable {
     private let traits: [ComputedTrait]
-    private let log: EventLog
+    private let log: LogReader
     private let effect: (RecordHeader, UInt64) -> RecordEffect
     /// The places of traits by what they look at. Traits of all purchases are at each product too.
     private var places: [Occurrence.What: [Int]] = [:]
     private var ofAllPurchases: [Int] = []
 
     init(
-        _ traits: [ComputedTrait], _ log: EventLog, altered effect: @escaping (RecordHeader, UInt64) -> RecordEffect
+        _ traits: [ComputedTrait], _ log: LogReader, altered effect: @escaping (RecordHeader, UInt64) -> RecordEffect
     ) {
         (self.traits, self.log, self.effect) = (traits, log, effect)
         for (place, trait) in traits.enumerated() {
