@@ -136,29 +136,31 @@ package struct FoldDriver: Sendable {
     ) throws -> Bool {
         var waiting: [(positions: [UInt64], next: Int, state: Fold.State)] = []
         var (positions, next) = (positions, 0)
-        // The state of the user whom the event at `next` merges, when it is folded.
-        var merged: Fold.State?
+        // Whether the merge at `next` is already folded in.
+        var isMerged = false
         while true {
             guard next < positions.count else {
-                guard let resumed = waiting.popLast() else { return true }
-                merged = state
+                guard var resumed = waiting.popLast() else { return true }
+                let merge = resumed.positions[resumed.next]
+                try withEvent(source.header(at: merge), at: merge) {
+                    try fold.merge(state, into: &resumed.state, by: $0, under: $1)
+                }
                 (positions, next, state) = resumed
+                isMerged = true
                 continue
             }
             let position = positions[next]
             source.prefetch(positions, next)
             let header = try source.header(at: position)
-            if header.kindNumber == EventKind.usersMerged.rawValue {
-                if let ready = merged {
-                    try withEvent(header, at: position) { try fold.merge(ready, into: &state, by: $0, under: $1) }
-                    merged = nil
-                } else if let events = try source.mergedPositions(header, position) {
-                    waiting.append((positions, next, state))
-                    (positions, next, state) = (try fold.ordered(events), 0, fold.initial)
-                    continue
-                }
+            if header.kindNumber == EventKind.usersMerged.rawValue, !isMerged,
+                let merged = try source.mergedPositions(header, position)
+            {
+                waiting.append((positions, next, state))
+                (positions, next, state) = (try fold.ordered(merged), 0, fold.initial)
+                continue
             }
             next += 1
+            isMerged = false
             if let voided {
                 if let void = voided.void(of: position) {
                     try withEvent(header, at: position) { try fold.skip($0, void: void, &state, under: $1) }
