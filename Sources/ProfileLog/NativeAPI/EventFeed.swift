@@ -5,8 +5,7 @@ package struct EventFeed: Sendable {
     private let log: EventLog
     private let filter: EventFilter
     private var scanned: Position
-    /// The keys of the appends up to `scanned`; nil if they are to be read.
-    private var keys: AppendKeys?
+    private var keys: AppendKeys? = AppendKeys()
 
     /// Events that are read at once, and the bytes after which a slice ends.
     private static let maxEvents = 64
@@ -42,7 +41,6 @@ package struct EventFeed: Sendable {
         var text: [UInt8] = []
         do {
             return try log.read { log in
-                if keys == nil { keys = try log.events.keys(before: scanned.next) }
                 let page = try log.events.page(from: scanned.next, limit: Self.maxEvents, where: filter, keys: &keys)
                 var events = EventJSON(log: log)
                 for event in page.events {
@@ -52,10 +50,7 @@ package struct EventFeed: Sendable {
                     text += json.bytes
                     text += Array("\n\n".utf8)
                     scanned = event.position
-                    if text.count > Self.maxBytes {
-                        keys = nil
-                        return (text, false)
-                    }
+                    if text.count > Self.maxBytes { return (text, false) }
                 }
                 if page.scanned > scanned {
                     scanned = page.scanned

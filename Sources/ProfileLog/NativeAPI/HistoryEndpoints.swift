@@ -174,7 +174,7 @@ struct HistoryEndpoints {
         while true {
             let answer = try log.read { log -> APIAnswer? in
                 try after.check(log, "after")
-                var keys: AppendKeys? = try log.events.keys(before: scanned.next)
+                var keys: AppendKeys? = AppendKeys()
                 let page = try log.events.page(
                     from: scanned.next, limit: min(limit, chunk), where: filter, keys: &keys)
                 // Cancelled when the service stops: then this answers at once with what there is.

@@ -120,6 +120,7 @@ enum NameRow {
 extension CommitBatch {
     /// The format that this program writes, and the newest that it reads.
     static let storeFormat: UInt32 = 1
+    private static let createdRow = "created"
     private static let erasuresRow = "erasures"
     private static let rewritesRow = "rewrites"
 
@@ -129,9 +130,16 @@ extension CommitBatch {
         time.appendBigEndian(created.rawValue)
         let format = NameRow.key(storeFormat)
         return CommitBatch(meta: [
-            MetaRow(name: "uuid", value: id), MetaRow(name: "created", value: time),
+            MetaRow(name: "uuid", value: id), MetaRow(name: createdRow, value: time),
             MetaRow(name: "reader", value: format), MetaRow(name: "writer", value: format),
         ])
+    }
+
+    /// When the store was made, in microseconds.
+    static func created(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> Int64 {
+        guard let row = try transaction.get(tables.meta, Array(createdRow.utf8)) else { return 0 }
+        guard row.count == 8 else { throw StorageError.damaged(place: "row \(createdRow) of table meta") }
+        return Int64(bitPattern: row.bigEndian64())
     }
 
     /// The number of erasures of names. A process that knows another number must load the names again.

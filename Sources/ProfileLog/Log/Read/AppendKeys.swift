@@ -1,35 +1,55 @@
-/// The idempotency keys of the appends that a scan of the log goes through: only the first record of an append has it.
+/// The idempotency keys of appends: the first record of an append stores its key, and how many records it has.
 package struct AppendKeys: Sendable {
-    private var key: String?
-    /// The first position after the append with that key.
-    private var end: UInt64 = 0
+    /// Positions that were looked at, ascending: those of an append with a key, or of records without one.
+    private var known: [(positions: Range<UInt64>, key: String?)] = []
+    /// A feed goes through a whole log.
+    private static let mostKnown = 4_096
+    /// How far apart two times of recording in one append may be: an import has 10,000 lines under a key, each with a
+    /// new user and a change of its device at most.
+    private static let longestImport: UInt64 = 30_000
 
-    /// Records that are looked at before the first position of a scan: as many as 1,000 events make, with a new user
-    /// and a change of its device each.
-    private static let mostBefore: UInt64 = 3_000
+    package init() {}
 
-    init(before position: UInt64, in view: borrowing LogView) throws {
-        guard position <= view.last, position > 1 else { return }
-        var first = position
-        repeat {
-            guard let header = try? view.header(at: first) else { return }
-            if AppendField.first(in: header.body) != nil {
-                follow(header, at: first)
-                return
+    /// The key of the append with the record at `position`; nil if it had none, or was erased.
+    ///
+    /// Goes back to the first record of the append. Each record is looked at once, in any order of calls. The records
+    /// of an append have one time, unless they were imported with their times, which are before the store was made.
+    package mutating func key(
+        at position: UInt64, _ header: RecordHeader, in view: borrowing LogView
+    ) throws -> String? {
+        let index = known.lowerBound { $0.positions.upperBound <= position }
+        if index < known.count, known[index].positions.contains(position) { return known[index].key }
+        let floor = index > 0 ? known[index - 1].positions.upperBound : 1
+        let time = header.recordedAt
+        var (first, header) = (position, header)
+        while true {
+            if let field = AppendField.first(in: header.body) {
+                let key = field.isErased ? nil : String(decoding: field.key, as: UTF8.self)
+                let end = first + min(field.count, view.last - first + 1)
+                remember(first..<max(end, first + 1), key, at: index)
+                if position < end { return key }
+                first = end
+                break
             }
-            first -= 1
-        } while first > 0 && position - first < Self.mostBefore
+            guard first > floor, let before = try Self.header(at: first - 1, view) else { break }
+            if before.recordedAt != time {
+                guard position - first < Self.longestImport, try time < CommitBatch.created(view.tables, view) else {
+                    break
+                }
+            }
+            (first, header) = (first - 1, before)
+        }
+        remember(first..<position + 1, nil, at: known.lowerBound { $0.positions.upperBound <= position })
+        return nil
     }
 
-    /// Goes on to the record at `position`.
-    @inline(__always)
-    mutating func follow(_ header: RecordHeader, at position: UInt64) {
-        guard let field = AppendField.first(in: header.body) else { return }
-        key = field.key.isEmpty ? nil : String(decoding: field.key, as: UTF8.self)
-        end = position + field.count
+    /// Nil for a damaged record: what is after it is of another append, as far as can be told.
+    private static func header(at position: UInt64, _ view: borrowing LogView) throws -> RecordHeader? {
+        do { return try view.header(at: position) } catch is StorageError { return nil }
     }
 
-    /// The key of the append that has an event at `position`, the last one that was followed.
-    @inline(__always)
-    func key(at position: UInt64) -> String? { position < end ? key : nil }
+    private mutating func remember(_ positions: Range<UInt64>, _ key: String?, at index: Int) {
+        if known.count < Self.mostKnown { return known.insert((positions, key), at: index) }
+        known = [(positions, key)]
+    }
 }

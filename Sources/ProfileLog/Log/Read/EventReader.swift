@@ -139,8 +139,8 @@ package struct EventReader: ReaderPart {
         return try page(from: from, limit: limit, where: filter, scanLimit: scanLimit, keys: &keys, skipping: skipping)
     }
 
-    /// As the other one, with its idempotency key on every event of an append. `keys` are those before `from`, and then
-    /// those before what follows.
+    /// As the other one, with its idempotency key on every event of an append, unless `keys` is nil. A reader of several
+    /// pages keeps `keys`.
     package func page(
         from: Position, limit: Int, where filter: EventFilter, scanLimit: Int = 100_000, keys: inout AppendKeys?,
         skipping: ((Position, StorageError) -> Void)? = nil
@@ -160,10 +160,9 @@ package struct EventReader: ReaderPart {
             }
             try view.withCursor(view.tables.log) { log in
                 try view.scan(from: scanned + 1, to: scanned + count, skipping: skip) { position, header in
-                    follow?.follow(header, at: position)
                     if filter.mayMatch(header.kind) {
                         var event = try Self.recorded(position, names, &log)
-                        if let key = follow?.key(at: position) { event.idempotencyKey = key }
+                        if let key = try follow?.key(at: position, header, in: view) { event.idempotencyKey = key }
                         if filter.matches(event) { events.append(event) }
                     }
                     scanned = position
@@ -172,11 +171,6 @@ package struct EventReader: ReaderPart {
             }
             return (events, scanned: Position(rawValue: scanned), last: Position(rawValue: view.last))
         }
-    }
-
-    /// The key of the append to which an event at `position` may belong, for a scan from there on.
-    package func keys(before position: Position) throws -> AppendKeys {
-        try withView { view in try AppendKeys(before: position.rawValue, in: view) }
     }
 
     /// The append that was stored under `key`, whatever its content; nil if there is none.

@@ -51,10 +51,10 @@ extension BlameSearch {
                 counted.position.rawValue, .int(Int64(clamping: counted.count)), void: nil, found)
             return OccurrenceBlame(
                 subject: subject, count: counted.count, first: counted.first, last: counted.last,
-                write: withRequest(last), log: log)
+                write: last, log: log)
         }
         // All its events are void.
-        return log.last.map { OccurrenceBlame(subject: subject, count: 0, write: withRequest($0), log: log) }
+        return log.last.map { OccurrenceBlame(subject: subject, count: 0, write: $0, log: log) }
     }
 
     private func subject(_ what: Occurrence.What) -> OccurrenceBlame.Subject? {

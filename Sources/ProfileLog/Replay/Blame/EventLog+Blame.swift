@@ -138,28 +138,8 @@ struct BlameSearch {
         _ previous: (value: AttributeValue, position: UInt64)?, _ log: [FieldWrite]
     ) -> FieldBlame {
         FieldBlame(
-            attribute: name, isCustom: key.isCustom, path: path, value: value, write: withRequest(write),
+            attribute: name, isCustom: key.isCustom, path: path, value: value, write: write,
             previous: previous.map { .init(value: $0.value, position: Position(rawValue: $0.position)) }, log: log)
-    }
-
-    /// `write` with the key of its append, also if it is in an earlier record.
-    func withRequest(_ write: FieldWrite) -> FieldWrite {
-        var write = write
-        if write.request == nil { write.request = read.request(of: write.event.position.rawValue, request) }
-        return write
-    }
-
-    /// The farthest distance before an event at which the first one of its request is looked for.
-    private static let longestRequest: UInt64 = 100
-
-    /// The key of the append with the event at `position`: it is in the append's first record.
-    private func request(of position: UInt64) -> String? {
-        for distance in 1..<max(2, min(position, Self.longestRequest)) where distance < position {
-            guard let header = try? view.header(at: position - distance) else { return nil }
-            guard let append = AppendField.first(in: header.body) else { continue }
-            return append.count > distance && !append.isErased ? String(decoding: append.key, as: UTF8.self) : nil
-        }
-        return nil
     }
 
     // MARK: - The search
@@ -274,7 +254,7 @@ struct BlameSearch {
         guard let event = RecordedEvent(header, position: place, names: log.names.current) else {
             throw StorageError.damaged(place: "the record at position \(position) is unreadable")
         }
-        var write = FieldWrite(value: nil, event: event, request: event.idempotencyKey)
+        var write = FieldWrite(value: nil, event: event, request: try read.keys.key(at: position, header, in: view))
         if header.user != user { write.merge = found.merges[header.user].map { Position(rawValue: $0) } }
         if isVoid { return write }
         if let effect = found.effects[position] {
@@ -294,19 +274,12 @@ struct BlameSearch {
 private final class ReadWrites {
     private var writes: [UInt64: FieldWrite] = [:]
     private var voidWrites: [UInt64: FieldWrite] = [:]
-    private var requests: [UInt64: String?] = [:]
+    var keys = AppendKeys()
 
     func write(at position: UInt64, isVoid: Bool, _ read: () throws -> FieldWrite) rethrows -> FieldWrite {
         if let known = isVoid ? voidWrites[position] : writes[position] { return known }
         let write = try read()
         if isVoid { voidWrites[position] = write } else { writes[position] = write }
         return write
-    }
-
-    func request(of position: UInt64, _ read: (UInt64) -> String?) -> String? {
-        if let known = requests[position] { return known }
-        let request = read(position)
-        requests[position] = .some(request)
-        return request
     }
 }

@@ -45,8 +45,7 @@ public struct FieldWrite: Hashable, Sendable {
     public var effect: Position?
     /// The launch that flushed it.
     public var launch: Position?
-    /// The idempotency key of the request with the event; nil if it had none, and in a log for events after the
-    /// request's first one.
+    /// The idempotency key of the request with the event; nil if it had none.
     public var request: String?
     /// The `usersMerged` event that brought it to this user.
     public var merge: Position?

@@ -136,6 +136,46 @@ struct BlameTests {
         #expect(try blame("pets[1].age", log).first?.previous == .init(value: 2, position: pets))
     }
 
+    @Test("Each event of a long append has its key, and no event of another append", arguments: [false, true])
+    func requests(imported: Bool) throws {
+        let log = try folder.log(clock)
+        var count = 0
+        func append(_ key: String?) throws {
+            var builder = log.prepare(capacity: 300)
+            let begin = clock.now.rawValue
+            for index in 0..<75 {
+                let events: [ProfileEvent] = [
+                    .customAttributesChanged([.init(Name("\(key ?? "none") \(index)"), .set(1))]),
+                    .customEventLogged(CustomEvent(name: Name("\(key ?? "none") \(index)"))),
+                ]
+                // Of an import each event has a time of its own, before the store was made.
+                count += 1
+                let time = imported ? Timestamp(rawValue: begin - 3_600_000_000 + Int64(count)) : nil
+                try builder.add(events.map { ($0, .test, ana, time) })
+            }
+            _ = try log.commit(builder.finish(idempotencyKey: key))
+        }
+        for key in [nil, "k1", "k2", nil] { try append(key) }
+        let user = try #require(try log.find(ana)).number
+        for withLog in [false, true] {
+            let (attributes, counts) = try log.blameWithCounts(of: user, withLog: withLog)
+            #expect(attributes.count == 225 && counts.count == 225)
+            for entry in attributes.shuffled() + counts.map(FieldBlame.init) {
+                let name = entry.field.split(separator: ":").last?.prefix { $0 != " " }
+                let key = name == "none" ? nil : name.map(String.init)
+                #expect(entry.write.request == key, "\(entry.field)")
+                #expect(entry.log.allSatisfy { $0.request == key }, "\(entry.field)")
+            }
+            // Whichever is asked for first.
+            for name in ["k1 74", "k2 74", "k1 3", "none 74"] {
+                let key = try #require(name.split(separator: " ").first)
+                let found = try log.blame(of: user, field: name, withLog: withLog).first
+                #expect(found?.write.request == (key == "none" ? nil : String(key)), "\(name)")
+            }
+        }
+        try log.check()
+    }
+
     @Test("The log has all values, void ones and removals included")
     func allValues() throws {
         let log = try folder.log(clock)
