@@ -4,6 +4,6 @@ extension AttributeOperation {
     package func applied(to old: AttributeValue?, under policy: AttributePolicy = .lastArrival) -> AttributeValue? {
         if policy == .firstWins, old != nil { return old }
         if self == .unset || self == .set(.null) { return nil }
-        return policy.value(of: self, on: old) ?? old
+        return policy.value(of: self, on: old, by: ()) ?? old
     }
 }

@@ -36,16 +36,35 @@ extension AttributePolicy {
 
     /// The value after `operation`, which is no removal, or nil if it changes nothing. Without the policies that
     /// compare times or look for a first value.
-    func value(of operation: AttributeOperation, on old: AttributeValue?) -> AttributeValue? {
-        switch (self, operation) {
-        case (.counter, .set(let number)): Self.sum(old, number)
-        case (.counter, .increment(let number)): Self.sum(old, .int(number))
+    func value<Value: Operand>(
+        of operation: AttributeOperation, on old: Value?, by writer: Value.Writer
+    ) -> Value? {
+        func sum(_ number: AttributeValue) -> Value? {
+            Self.sum(old?.value, number).map { Value($0, by: writer, over: old) }
+        }
+        return switch (self, operation) {
+        case (.counter, .set(let number)): sum(number)
+        case (.counter, .increment(let number)): sum(.int(number))
         case (.counter, _): nil
         case (.setUnion, .set(.array(let values))), (.setUnion, .arrayAdd(let values)),
             (.setUnion, .objectsAdd(let values)):
-            Self.union(old, values)
+            Self.union(old, Value.new(values, by: writer), by: writer)
         case (.setUnion, .set), (.setUnion, .increment), (.setUnion, .objectMerge): nil
-        default: AttributeFold.value(of: operation, on: old)
+        default: AttributeFold.value(of: operation, on: old, by: writer)
+        }
+    }
+
+    /// `operation` as a change of an array by elements; nil if it is none.
+    func elementChange(_ operation: AttributeOperation) -> (FieldStore.ElementChange, [AttributeValue])? {
+        switch (self, operation) {
+        case (.counter, _): nil
+        case (.setUnion, .set(.array(let values))), (.setUnion, .arrayAdd(let values)),
+            (.setUnion, .objectsAdd(let values)):
+            (.addMissing, values)
+        case (_, .arrayAdd(let values)): (.moveToEnd, values)
+        case (_, .arrayRemove(let values)): (.remove, values)
+        case (_, .objectsAdd(let values)): (.append, values)
+        default: nil
         }
     }
 
@@ -53,7 +72,7 @@ extension AttributePolicy {
     func merged(_ own: AttributeValue?, with other: AttributeValue?) -> AttributeValue? {
         switch self {
         case .counter: other.flatMap { Self.sum(own, $0) }
-        case .setUnion: if case .array(let values)? = other { Self.union(own, values) } else { nil }
+        case .setUnion: other?.elements.map { Self.union(own, $0, by: ()) }
         case .lastArrival, .lastOccurred, .firstWins: nil
         }
     }
@@ -75,11 +94,10 @@ extension AttributePolicy {
     }
 
     /// Both, in the order in which the elements came. An old value that is no array counts as none.
-    private static func union(_ old: AttributeValue?, _ values: [AttributeValue]) -> AttributeValue {
-        var elements: [AttributeValue] = []
-        if case .array(let before)? = old { elements = before }
-        var known = Set(elements)
-        for value in values where known.insert(value).inserted { elements.append(value) }
-        return .array(elements)
+    private static func union<Value: Operand>(_ old: Value?, _ values: [Value], by writer: Value.Writer) -> Value {
+        var elements = old?.elements ?? []
+        var known = Set(elements.map { $0.value })
+        for value in values where known.insert(value.value).inserted { elements.append(value) }
+        return .array(elements, by: writer, over: old)
     }
 }

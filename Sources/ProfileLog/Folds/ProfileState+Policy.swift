@@ -16,7 +16,14 @@ extension ProfileState {
             removals[key] = rule.policy == .lastOccurred ? at : nil
             return
         }
-        guard let value = rule.policy.value(of: operation, on: field.flatMap { fields.value($0) }) else { return }
+        if field != nil, let (change, elements) = rule.policy.elementChange(operation),
+            fields.change(key, change, elements, position: position, at: at)
+        {
+            return
+        }
+        guard let value = rule.policy.value(of: operation, on: field.flatMap { fields.value($0) }, by: ()) else {
+            return
+        }
         set(key, value, position: position, at: at)
     }
 

@@ -2,7 +2,7 @@
 package indirect enum TracedValue: Sendable {
     case leaf(AttributeValue, Origin)
     case array([TracedValue], Origin)
-    case object([(key: Name, value: TracedValue)], Origin)
+    case object([Member], Origin)
 
     /// The origin of a part of a value.
     package struct Origin: Sendable {
@@ -25,9 +25,8 @@ package indirect enum TracedValue: Sendable {
                 }, Origin(position: position))
         case .object(let members) where !members.isEmpty:
             self = .object(
-                members.map { member in
-                    (member.key, TracedValue(member.value, by: position, over: old?.member(member.key)))
-                }, Origin(position: position))
+                members.map { Member($0.key, TracedValue($0.value, by: position, over: old?.member($0.key))) },
+                Origin(position: position))
         case .array: self = .array([], Self.origin(position, over: old))
         case .object: self = .object([], Self.origin(position, over: old))
         case .null, .bool, .int, .double, .string, .date: self = .leaf(value, Self.origin(position, over: old))
@@ -60,84 +59,76 @@ package indirect enum TracedValue: Sendable {
         let index = members.lowerBound { $0.key < key }
         return index < members.count && members[index].key == key ? members[index].value : nil
     }
+}
 
-    /// The value after the event at `position` did `operation`, by the rules of `AttributeFold`. What an operation does
-    /// not write keeps its origin.
-    package func applying(_ operation: AttributeOperation, by position: UInt64) -> TracedValue {
-        let value = value
-        guard let result = AttributeFold.value(of: operation, on: value) else { return self }
-        if let traced = applying(operation, to: value, by: position), traced.value == result { return traced }
-        return TracedValue(result, by: position, over: self)
+extension TracedValue: Operand {
+    /// A member of an object.
+    package struct Member: OperandMember, Sendable {
+        /// The key.
+        package let key: Name
+        /// What the key holds.
+        package let value: TracedValue
+
+        init(_ key: Name, _ value: TracedValue) { (self.key, self.value) = (key, value) }
     }
 
-    /// As `applying(_:by:)`; `value` is that of all parts. Nil for an operation that writes the whole value.
-    private func applying(
-        _ operation: AttributeOperation, to value: AttributeValue, by position: UInt64
-    ) -> TracedValue? {
-        switch (operation, self, value) {
-        case (.arrayAdd(let added), .array(let items, _), .array(let values)):
-            let isAdded = AttributeFold.membership(in: added)
-            let kept = zip(items, values).filter { !isAdded($0.1) }.map(\.0)
-            return array(kept + AttributeFold.lastOfEach(added).map { TracedValue($0, by: position) }, by: position)
-        case (.arrayRemove(let gone), .array(let items, _), .array(let values)):
-            let isGone = AttributeFold.membership(in: gone)
-            return array(zip(items, values).filter { !isGone($0.1) }.map(\.0), by: position)
-        case (.objectMerge(let members), .object(let before, _), _):
-            return .object(Self.merge(members, into: before, by: position), Self.origin(position, over: self))
-        case (.objectsAdd(let added), .array(let items, _), _):
-            return array(items + added.map { TracedValue($0, by: position) }, by: position)
-        case (.objectsUpdate(let updates, let merging), .array(let items, _), .array(let values)):
-            let matches = ElementMatches(updates.lazy.map(\.match))
-            return array(
-                zip(items, values).map { $0.updated($1, updates, matches, merging: merging, by: position) },
-                by: position)
-        case (.objectsRemove(let removed), .array(let items, _), .array(let values)):
-            let matches = ElementMatches(removed)
-            return array(zip(items, values).filter { matches.first(in: $0.1) == nil }.map(\.0), by: position)
-        case (.set, _, _), (.unset, _, _), (.increment, _, _), (.arrayAdd, _, _), (.arrayRemove, _, _),
-            (.objectMerge, _, _), (.objectsAdd, _, _), (.objectsUpdate, _, _), (.objectsRemove, _, _):
-            return nil
+    var elements: [TracedValue]? { if case .array(let items, _) = self { items } else { nil } }
+    var members: [Member]? { if case .object(let members, _) = self { members } else { nil } }
+
+    static func new(_ values: [AttributeValue], by position: UInt64) -> [TracedValue] {
+        values.map { TracedValue($0, by: position) }
+    }
+    static func array(_ elements: [TracedValue], by position: UInt64, over old: TracedValue?) -> TracedValue {
+        .array(elements, elements.isEmpty ? origin(position, over: old) : Origin(position: position))
+    }
+    static func object(_ members: [Member], by position: UInt64, over old: TracedValue) -> TracedValue {
+        .object(members, members.isEmpty ? origin(position, over: old) : Origin(position: position))
+    }
+
+    /// An operation of the event at `position`, by the attribute's policy.
+    package struct Step: Sendable {
+        package let operation: AttributeOperation
+        package let policy: AttributePolicy
+        package let position: UInt64
+
+        init(_ operation: AttributeOperation, _ policy: AttributePolicy, by position: UInt64) {
+            (self.operation, self.policy, self.position) = (operation, policy, position)
+        }
+
+        /// What is done of `operation` by the rule of the attribute; nil if that refuses it.
+        package init?(
+            _ operation: AttributeOperation, on key: FieldKey, under rules: BoundRules, by position: UInt64
+        ) {
+            let rule = rules.rule(of: key) ?? AttributeRule()
+            guard let fitting = rule.fitting(operation) else { return nil }
+            self.init(fitting, rule.policy, by: position)
+        }
+
+        /// The elements that it adds to an array, if it does that alone.
+        fileprivate var added: [TracedValue]? {
+            guard policy != .setUnion, case .arrayAdd(let values) = operation else { return nil }
+            return TracedValue.new(values, by: position)
         }
     }
 
-    /// An array of `items` in place of this value.
-    private func array(_ items: [TracedValue], by position: UInt64) -> TracedValue {
-        .array(items, items.isEmpty ? Self.origin(position, over: self) : Origin(position: position))
-    }
-
-    /// An element of an array, whose value is `value`, after all `updates` that it matches.
-    private func updated(
-        _ value: AttributeValue, _ updates: [AttributeOperation.ObjectUpdate], _ matches: ElementMatches,
-        merging: Bool, by position: UInt64
-    ) -> TracedValue {
-        var (item, value, next) = (self, value, 0)
-        while let place = matches.first(in: value, from: next) {
-            let object = updates[place].object
-            if merging, case .object(let members, let origin) = item {
-                item = .object(
-                    Self.merge(object, into: members, by: position),
-                    Origin(position: position, replaced: origin.replaced))
+    /// The value after `steps`, by the rules of `AttributeFold`. What a step does not write keeps its origin. Elements
+    /// that were added one after the other cost one pass.
+    package func applying(_ steps: [Step]) -> TracedValue {
+        var value = self
+        var rest = steps[...]
+        while let step = rest.popFirst() {
+            if var added = step.added, let array = value.elements {
+                var last = step.position
+                while let next = rest.first, let more = next.added {
+                    added += more
+                    last = rest.removeFirst().position
+                }
+                value = .array(AttributeFold.add(added, added.map(\.value), to: array), by: last, over: value)
             } else {
-                item = TracedValue(.object(object), by: position, over: item)
+                value = step.policy.value(of: step.operation, on: value, by: step.position) ?? value
             }
-            value = item.value
-            next = place + 1
         }
-        return item
-    }
-
-    private static func merge(
-        _ new: [AttributeValue.Member], into old: [(key: Name, value: TracedValue)], by position: UInt64
-    ) -> [(key: Name, value: TracedValue)] {
-        old.ascendingUnion(new.ascending, key: \.key, otherKey: \.key) { old, new in
-            guard case .object(let before, let origin) = old.value, case .object(let after) = new.value else {
-                return (new.key, TracedValue(new.value, by: position, over: old.value))
-            }
-            let merged = merge(after, into: before, by: position)
-            return (new.key, .object(merged, Origin(position: position, replaced: origin.replaced)))
-        } fresh: {
-            ($0.key, TracedValue($0.value, by: position))
-        }
+        return value
     }
 }
 

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ProfileLogFolds
+@testable import ProfileLogRecords
 
 /// Operations on large values look elements up; here they are compared one by one instead.
 @Suite("An operation on many elements does what one element after the other does")
@@ -22,6 +23,56 @@ struct ManyElementsTests {
         let removed = old.filter { element in !given.contains { $0 == element } }
         check(.arrayAdd(given), on: old, gives: added, seed)
         check(.arrayRemove(given), on: old, gives: removed, seed)
+    }
+
+    @Test("A large array changed step by step", arguments: Thoroughness.seeds(short: 60, full: 2000))
+    func operations(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let keys = [FieldKey(custom: 1), FieldKey(custom: 2)]
+        let rules = [AttributeRule(), AttributeRule(policy: .setUnion)]
+        var state = ProfileState()
+        var arrays: [[AttributeValue]] = [[], []]
+        for position in 1...UInt64.random(in: 1...150, using: &random) {
+            let at = Int.random(in: 0...1, using: &random)
+            let given = (0..<Int.random(in: 0...10, using: &random)).map { _ in
+                // Many are equal; some are longer than all others together.
+                let text = String(repeating: "x", count: [3, 20, 20, 300, 2000].randomElement(using: &random) ?? 0)
+                return Bool.random(using: &random) ? Self.value(&random) : .string("\(text) \(position % 40)")
+            }
+            let match = Self.match(&random)
+            let operation: AttributeOperation
+            var array = arrays[at]
+            switch (Int.random(in: 0...30, using: &random), at) {
+            case (0, 0): (operation, array) = (.set(.array(given)), given)
+            case (1...5, _):
+                operation = .arrayRemove(given)
+                array.removeAll { given.contains($0) }
+            case (6, _):
+                operation = .objectsRemove([match])
+                array.removeAll { $0[match.key] == match.value }
+            case (7...12, 0): (operation, array) = (.objectsAdd(given), array + given)
+            case (_, 0):
+                operation = .arrayAdd(given)
+                for value in given { array = array.filter { $0 != value } + [value] }
+            default:
+                operation = [.set(.array(given)), .objectsAdd(given), .arrayAdd(given)][Int(position % 3)]
+                for value in given where !array.contains(value) { array.append(value) }
+            }
+            arrays[at] = array
+            state.apply(operation, to: keys[at], by: rules[at], position: position, at: Int64(position))
+            // A part of the runs goes on from what is stored.
+            let bytes = ProfileProjection.encode(state)
+            let read = try #require(bytes.withUnsafeBytes { ProfileProjection.decode($0) })
+            if seed % 3 == 0, position % 5 == 0 { state = read }
+            for (key, array) in zip(keys, arrays) {
+                let found = state.fields.value(key)
+                #expect(found == .array(array) || found == nil && array.isEmpty, "seed \(seed), @\(position)")
+                let stored = state.fields.field(key).map { state.fields.withBytes($0) { Array($0) } }
+                var writer = WireWriter()
+                if let found { ValueCodec.write(found, to: &writer) }
+                #expect(stored ?? [] == Array(writer.bytes), "seed \(seed), @\(position)")
+            }
+        }
     }
 
     @Test("Objects updated and removed in an array", arguments: Thoroughness.seeds(short: 60, full: 2000))
@@ -105,7 +156,7 @@ struct ManyElementsTests {
         _ operation: AttributeOperation, on old: [AttributeValue], gives expected: [AttributeValue], _ seed: UInt64
     ) {
         #expect(operation.applied(to: .array(old)) == .array(expected), "seed \(seed), \(operation)")
-        let traced = TracedValue(.array(old), by: 1).applying(operation, by: 2)
+        let traced = TracedValue(.array(old), by: 1).applying([.init(operation, .lastArrival, by: 2)])
         #expect(traced.value == .array(expected), "seed \(seed), \(operation)")
     }
 

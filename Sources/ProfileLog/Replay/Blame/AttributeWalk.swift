@@ -19,8 +19,10 @@ struct AttributeTrack {
     private(set) var previous: AttributeWrite?
     /// All writes, if they are wanted.
     var all: [AttributeWrite] = []
-    /// The last value by its parts, if it is an array or an object.
+    /// The value by its parts before `steps`, if it is an array or an object.
     private var parts: TracedValue?
+    /// What was done to its parts since, up to the last value.
+    private var steps: [TracedValue.Step] = []
     /// Whether the writers of all parts are known, and not only that of the value as a whole.
     private var knowsParts = true
     /// Whether those of the parts that they replaced are.
@@ -40,7 +42,9 @@ struct AttributeTrack {
     /// The last value by its parts; nil without a value.
     var traced: TracedValue? {
         guard let current, let value = current.value else { return nil }
-        return parts ?? TracedValue(value, by: current.position, over: replaced)
+        guard let parts else { return TracedValue(value, by: current.position, over: replaced) }
+        let traced = parts.applying(steps)
+        return traced.value == value ? traced : TracedValue(value, by: current.position, over: traced)
     }
 
     private var replaced: TracedValue? {
@@ -48,21 +52,18 @@ struct AttributeTrack {
         return TracedValue(value, by: previous.position)
     }
 
-    /// Takes in the next write, which did `operation`; nil if it wrote the whole value.
-    mutating func add(_ write: AttributeWrite, _ operation: AttributeOperation?) {
-        if write.isComposed, let value = write.value {
-            let before = traced
-            if let before, let operation, operation.keepsParts {
-                let after = before.applying(operation, by: write.position)
-                parts = after.value == value ? after : TracedValue(value, by: write.position, over: before)
-                knowsReplaced = knowsReplaced && knowsParts
-            } else {
-                parts = TracedValue(value, by: write.position, over: before)
-                (knowsReplaced, knowsParts) = (knowsParts, true)
-            }
+    /// Takes in the next write, which did `step`; nil if it wrote the whole value.
+    mutating func add(_ write: AttributeWrite, _ step: TracedValue.Step?) {
+        if write.isComposed, let step, step.keepsParts, let before = steps.isEmpty ? traced : parts {
+            // The parts are asked for once, at the end: an array may grow by many steps.
+            parts = before
+            steps.append(step)
+            knowsReplaced = knowsReplaced && knowsParts
         } else {
-            parts = nil
-            (knowsReplaced, knowsParts) = (true, true)
+            let before = write.isComposed ? traced : nil
+            parts = before.flatMap { before in write.value.map { TracedValue($0, by: write.position, over: before) } }
+            steps = []
+            (knowsReplaced, knowsParts) = (!write.isComposed || knowsParts, true)
         }
         previous = current
         current = write
@@ -89,11 +90,12 @@ extension AttributeWrite {
     }
 }
 
-extension AttributeOperation {
+extension TracedValue.Step {
     /// Whether parts of a composed value stay as they were.
     fileprivate var keepsParts: Bool {
-        switch self {
-        case .set, .unset, .increment: false
+        switch operation {
+        case .set: policy == .setUnion
+        case .unset, .increment: false
         case .arrayAdd, .arrayRemove, .objectMerge, .objectsAdd, .objectsUpdate, .objectsRemove: true
         }
     }
@@ -208,8 +210,9 @@ struct AttributeWalk: EventFold {
         swap(&tracks, &state.tracks)
         var effects: [UInt64: UInt64] = [:]
         let position = event.position.rawValue
-        ProfileProjection.apply(event, to: &state.profile, under: rules ?? .none) { written, keys, profile in
-            let isNoted = note(written, keys, profile.fields, &tracks)
+        let rules = rules ?? .none
+        ProfileProjection.apply(event, to: &state.profile, under: rules) { written, keys, profile in
+            let isNoted = note(written, keys, profile.fields, rules, &tracks)
             if isNoted, written != position { effects[written] = position }
         }
         swap(&tracks, &state.tracks)
@@ -225,7 +228,7 @@ struct AttributeWalk: EventFold {
 
     /// Notes what the event at `position` has just written; false if that is nothing.
     private mutating func note(
-        _ position: UInt64, _ written: ProfileProjection.Written, _ fields: FieldStore,
+        _ position: UInt64, _ written: ProfileProjection.Written, _ fields: FieldStore, _ rules: BoundRules,
         _ tracks: inout [FieldKey: AttributeTrack]
     ) -> Bool {
         var isNoted = false
@@ -238,16 +241,20 @@ struct AttributeWalk: EventFold {
         for key in [standard, written.keys].joined() where wanted == nil || wanted == key {
             guard let write = note(key) else { continue }
             isNoted = true
-            add(write, key, &tracks)
+            // What is no array or object has no parts, whatever the operation was.
+            let operation = write.isComposed ? operation(on: key, position) : nil
+            let step = operation.flatMap { TracedValue.Step($0, on: key, under: rules, by: position) }
+            add(write, step, key, &tracks)
         }
         return isNoted
     }
 
     private static let standardKeys = StandardAttribute.allCases.map { FieldKey(standard: UInt32($0.rawValue)) }
 
-    private mutating func add(_ write: AttributeWrite, _ key: FieldKey, _ tracks: inout [FieldKey: AttributeTrack]) {
-        // What is no array or object has no parts, whatever the operation was.
-        tracks[key, default: AttributeTrack()].add(write, write.isComposed ? operation(on: key, write.position) : nil)
+    private mutating func add(
+        _ write: AttributeWrite, _ step: TracedValue.Step?, _ key: FieldKey, _ tracks: inout [FieldKey: AttributeTrack]
+    ) {
+        tracks[key, default: AttributeTrack()].add(write, step)
         guard keepsAll else { return }
         tracks[key]?.all.append(write)
         keptBytes += write.bytes?.count ?? 0
@@ -321,7 +328,7 @@ struct AttributeWalk: EventFold {
         ProfileProjection.merge(source.profile, into: &target.profile, under: rules ?? .none)
         for key in keys where wanted == nil || wanted == key {
             guard let write = target.profile.fields.write(of: key) else {
-                if before[key] != nil { add(.init(position: position, bytes: nil), key, &target.tracks) }
+                if before[key] != nil { add(.init(position: position, bytes: nil), nil, key, &target.tracks) }
                 continue
             }
             if let old = before[key], old.position == write.position, old.bytes == write.bytes { continue }
@@ -331,7 +338,7 @@ struct AttributeWalk: EventFold {
                 target.tracks[key, default: AttributeTrack()].goOn(with: track)
             } else {
                 // Entries of both, as for push tokens.
-                add(write, key, &target.tracks)
+                add(write, nil, key, &target.tracks)
             }
         }
     }

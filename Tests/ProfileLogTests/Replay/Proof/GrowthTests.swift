@@ -72,6 +72,46 @@ struct GrowthTests {
         }
     }
 
+    @Test("Elements added to an array, one event after the other", arguments: [nil, AttributePolicy.setUnion])
+    func elements(policy: AttributePolicy?) throws {
+        let additions: [(Int) -> AttributeOperation] = [
+            { .arrayAdd([.string("element \($0)")]) }, { .objectsAdd([["id": .int(Int64($0))]]) },
+        ]
+        for addition in additions {
+            try expectNoSquare(1000) { size in
+                let operations = (0..<size).map(addition)
+                let rule = AttributeRule(policy: policy ?? .lastArrival)
+                return {
+                    var state = ProfileState()
+                    for (index, operation) in operations.enumerated() {
+                        state.apply(
+                            operation, to: FieldKey(custom: 1), by: rule, position: UInt64(index + 1), at: 0)
+                    }
+                    #expect(state.customAttribute(1)?.elements?.count == size)
+                }
+            }
+        }
+    }
+
+    @Test("Blame of an array that grew by one element an event")
+    func blamedElements() throws {
+        try expectNoSquare(400) { size in
+            let folder = TemporaryFolder()
+            let log = try folder.log(TestClock(), indexLag: 10_000)
+            var builder = log.prepare(capacity: size)
+            for index in 0..<size {
+                let change = AttributeChange("array", .arrayAdd([.string("element \(index)")]))
+                try builder.add(.customAttributesChanged([change]), .test, to: .externalID("ana"))
+            }
+            _ = try log.commit(builder.finish())
+            let user = try #require(try log.find(.externalID("ana"))).number
+            return { () throws in
+                #expect(try log.blame(of: user, field: "array").count == size)
+                withExtendedLifetime(folder) {}
+            }
+        }
+    }
+
     @Test("The members of a large object, looked for by their keys")
     func keys() throws {
         try expectNoSquare(1000) { size in
