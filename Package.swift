@@ -48,7 +48,7 @@ let package = Package(
             name: "ProfileLogFolds", dependencies: ["CPrefetch", "ProfileLogRecords"], path: "Sources/ProfileLog/Folds",
             swiftSettings: settings),
         .target(
-            name: "ProfileLogMessages", dependencies: ["ProfileLogFolds"], path: "Sources/ProfileLog/Messages",
+            name: "ProfileLogMachines", dependencies: ["ProfileLogFolds"], path: "Sources/ProfileLog/Machines",
             swiftSettings: settings),
         .systemLibrary(name: "CFiles", path: "Sources/ProfileLog/Store/CFiles"),
         .systemLibrary(name: "CPrefetch", path: "Sources/ProfileLog/Store/CPrefetch"),
@@ -57,29 +57,33 @@ let package = Package(
             path: "Sources/ProfileLog/Store", exclude: ["CPrefetch", "CFiles"], swiftSettings: settings),
         .target(
             name: "ProfileLogLog",
-            dependencies: ["ProfileLogMessages", "ProfileLogStore"],
+            dependencies: ["ProfileLogMachines", "ProfileLogStore"],
             path: "Sources/ProfileLog/Log", swiftSettings: settings),
         .target(
             name: "ProfileLogReplay",
             dependencies: ["ProfileLogLog"],
             path: "Sources/ProfileLog/Replay", swiftSettings: settings),
         .target(
-            name: "ProfileLogGuide", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Guide",
+            name: "ProfileLogSnippets", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Snippets",
             swiftSettings: settings),
         .target(
-            name: "ProfileLog", dependencies: ["ProfileLogGuide"], path: "Sources/ProfileLog/ProfileLog",
+            name: "ProfileLog", dependencies: ["ProfileLogSnippets"], path: "Sources/ProfileLog/ProfileLog",
             swiftSettings: settings),
         .target(
-            name: "ProfileLogRequests", dependencies: ["ProfileLogGuide", .product(name: "Yams", package: "Yams")],
-            path: "Sources/ProfileLog/Requests", swiftSettings: settings),
+            name: "ProfileLogDocuments",
+            dependencies: ["ProfileLogSnippets", .product(name: "Yams", package: "Yams")],
+            path: "Sources/ProfileLog/Documents", swiftSettings: settings),
         .target(
-            name: "ProfileLogSending", dependencies: ["ProfileLogFolds"], path: "Sources/ProfileLog/Sending",
+            name: "ProfileLogMessaging", dependencies: ["ProfileLogFolds"], path: "Sources/ProfileLog/Messaging",
+            swiftSettings: settings),
+        .target(
+            name: "ProfileLogRequests", dependencies: ["ProfileLogDocuments"], path: "Sources/ProfileLog/Requests",
             swiftSettings: settings),
         .target(
             name: "ProfileLogNativeAPI", dependencies: ["ProfileLogRequests"], path: "Sources/ProfileLog/NativeAPI",
             swiftSettings: settings),
         .target(
-            name: "ProfileLogBrazeAPI", dependencies: ["ProfileLogRequests", "ProfileLogSending"],
+            name: "ProfileLogBrazeAPI", dependencies: ["ProfileLogMessaging", "ProfileLogRequests"],
             path: "Sources/ProfileLog/BrazeAPI", swiftSettings: settings),
         .executableTarget(
             name: "profilecli",
@@ -119,7 +123,7 @@ let package = Package(
             name: "EmbeddingTests", dependencies: ["ProfileLog"], packageAccess: false, swiftSettings: settings),
         .testTarget(
             name: "ProfileLogTests",
-            dependencies: ["ProfileLog", "ProfileLogMessages", "ProfileLogSending", "TestSupport"],
+            dependencies: ["ProfileLog", "ProfileLogMachines", "ProfileLogMessaging", "TestSupport"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

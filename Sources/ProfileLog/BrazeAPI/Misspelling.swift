@@ -22,7 +22,7 @@ struct Misspelling: Hashable, Sendable {
             guard !known.contains(key), member.value != .null else { return nil }
             let candidates = member.value.isContainer ? known : known.filter { !given.contains($0) }
             guard let meant = NearestNames(to: key, among: candidates, within: 5).close.first else { return nil }
-            let shown = APIProblem.shown(key)
+            let shown = key.shown
             return Misspelling(member: place.isEmpty ? shown : "\(place).\(shown)", meant: meant)
         }
     }

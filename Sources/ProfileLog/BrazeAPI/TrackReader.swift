@@ -189,7 +189,7 @@ extension TrackReader {
     }
 
     /// A field's name for an answer: not longer than a name may be.
-    static func shown(_ name: Name) -> String { APIProblem.shown(name.text) }
+    static func shown(_ name: Name) -> String { name.text.shown }
 
     /// A property's name for an answer.
     static func shown(property name: Name) -> String { "properties.\(shown(name))" }

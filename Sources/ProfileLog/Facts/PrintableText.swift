@@ -31,6 +31,9 @@ extension String {
         return String(unicodeScalars.prefix(limit)).printable { _ in "\u{FFFD}" } + (isLong ? "…" : "")
     }
 
+    /// A name as a message shows it: its first 80 characters, on one line.
+    package var shown: String { printable(80) }
+
     /// Whether all of it may be printed.
     package var isPrintable: Bool {
         var isPrintable = true

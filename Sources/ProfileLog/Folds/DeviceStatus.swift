@@ -5,16 +5,16 @@ package struct DeviceStatus: Hashable, Sendable {
     /// Position of the last `appLaunched`; 0 if there was none.
     package var launch: UInt64 = 0
     /// The lists that the last launch takes: none, if the SDK was disabled then.
-    var lists = PendingKind.all
+    package internal(set) var lists = PendingKind.all
     /// The number of `pendingFlushed` events of the last launch for each user.
-    var chunks: [UInt64: UInt32] = [:]
+    package internal(set) var chunks: [UInt64: UInt32] = [:]
     /// Position of the `sessionStarted` of the session that is open; 0 if none is.
     package var session: UInt64 = 0
     /// The time at which the app left the foreground; nil while it is there, or was never launched. A launch in the
     /// background does not change it; the first one counts as away.
-    var leftAt: Int64?
+    package internal(set) var leftAt: Int64?
     /// The time at which the SDK last sent something, in microseconds since 1970; nil if it never did.
-    var sentAt: Int64?
+    package internal(set) var sentAt: Int64?
     package var settings = DeviceSettings()
     package private(set) var pushes = PushState()
     /// Whether the app was removed from it, and not launched since.

@@ -1,2 +1,2 @@
-@_exported public import ProfileLogMessages
+@_exported public import ProfileLogMachines
 @_exported public import ProfileLogStore

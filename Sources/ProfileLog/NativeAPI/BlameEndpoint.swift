@@ -103,9 +103,9 @@ struct BlameEndpoint {
         let attributes = Set((profile.attributes + profile.customAttributes).map(\.name.text)).sorted()
         let (what, things, names) =
             switch OccurrenceBlame.Subject(field) {
-            case .event(let name): ("a custom event \(APIProblem.shown(name.text))", "events", events.map(\.text))
-            case .product(let name): ("a product \(APIProblem.shown(name.text))", "products", products.map(\.text))
-            case nil: ("an attribute \(APIProblem.shown(field))", "attributes", attributes)
+            case .event(let name): ("a custom event \(name.text.shown)", "events", events.map(\.text))
+            case .product(let name): ("a product \(name.text.shown)", "products", products.map(\.text))
+            case nil: ("an attribute \(field.shown)", "attributes", attributes)
             }
         let nearest = NearestNames(to: field, among: names)
         let called = (events + products).first { $0.name == Name(field) }?.text

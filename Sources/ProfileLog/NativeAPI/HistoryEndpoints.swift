@@ -139,7 +139,7 @@ struct HistoryEndpoints {
         }
         let near = NearestNames(to: name.text, among: names.map(\.text).sorted()).close
         if let first = near.first, first != name.text, !text.hasSuffix("?") {
-            text += " Did you mean \(APIProblem.shown(first))?"
+            text += " Did you mean \(first.shown)?"
         }
     }
 

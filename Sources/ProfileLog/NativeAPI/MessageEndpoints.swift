@@ -57,7 +57,7 @@ struct MessageEndpoints {
             return true
         }
         let near = NearestNames(to: message.text, among: known.map(\.text).sorted()).close.first
-        let guess = near.map { "Did you mean \(APIProblem.shown($0))? " } ?? ""
+        let guess = near.map { "Did you mean \($0.shown)? " } ?? ""
         return APIProblem(
             status: 404, code: "no_such_message", error: "No step of this message is known for the user.",
             remedy: guess + look)

@@ -196,7 +196,7 @@ extension APIProblem {
         return APIProblem(
             status: 404, code: "unknown_field",
             error:
-                "\(shown(field)) has no value: the update at position \(last.event.position.rawValue) had no effect "
+                "\(field.shown) has no value: the update at position \(last.event.position.rawValue) had no effect "
                 + "(\(last.reason)).\(others)",
             remedy: "\(look).", place: "field", facts: [("position", last.event.position.rawValue)])
     }

@@ -220,7 +220,7 @@ struct AlteredHistoryReader {
             let names = (known.keys + ["kind", "occurred_at"]).map(\.text)
             let nearest = NearestNames(to: member.key.text, among: names)
             throw APIProblem.invalid(
-                "correct", "cannot change \(APIProblem.shown(member.key.text))",
+                "correct", "cannot change \(member.key.text.shown)",
                 remedy: "\(nearest.close.first.map { "Did you mean \($0)? " } ?? "")"
                     + "An event's content has \(nearest.all.joined(separator: ", ")).")
         }

@@ -45,9 +45,9 @@ struct TagEndpoint {
         if let name = given.keys.sorted().first(where: { !known.contains($0) }) {
             let nearest = NearestNames(to: name.text, among: known.sorted().map(\.text))
             throw APIProblem.invalid(
-                "variables.\(APIProblem.shown(name.text))", "is no variable of the container",
-                remedy: nearest.close.first.map { "Did you mean `\(APIProblem.shown($0))`?" }
-                    ?? "It has \(nearest.all.prefix(20).map(APIProblem.shown).joined(separator: ", ")).")
+                "variables.\(name.text.shown)", "is no variable of the container",
+                remedy: nearest.close.first.map { "Did you mean `\($0.shown)`?" }
+                    ?? "It has \(nearest.all.prefix(20).map(\.shown).joined(separator: ", ")).")
         }
         if let provider = try fields.text("provider") { container.provider = provider }
         return container
@@ -222,7 +222,7 @@ struct TagEndpoint {
             json.member("note", firings.isEmpty ? Self.noteAboutNothing(container, run, event) : nil)
             let isOfFirebase = container.triggers.contains { $0.firebaseEvent == event.name }
             json.array("warnings", FirebaseRule.broken(by: event, loggedByFirebase: isOfFirebase)) {
-                $0.value($1.sentence(APIProblem.shown))
+                $0.value($1.sentence(\.shown))
             }
             json.member("queued", state.queued.count)
             json.member("why", state.queued.isEmpty ? nil : state.settings.reasonQueued().rawValue)
@@ -231,19 +231,19 @@ struct TagEndpoint {
 
     private static func noteAboutNothing(_ container: TagContainer, _ run: TagRun, _ event: AppEvent) -> String {
         if let tag = run.blocked.first {
-            let (name, trigger) = (APIProblem.shown(tag.tag.text), APIProblem.shown(tag.trigger.text))
+            let (name, trigger) = (tag.tag.text.shown, tag.trigger.text.shown)
             return "No tag fired: the exception `\(trigger)` kept `\(name)` from it."
         }
         if let tag = run.missed.first {
-            let (name, trigger) = (APIProblem.shown(tag.tag.text), APIProblem.shown(tag.trigger.text))
+            let (name, trigger) = (tag.tag.text.shown, tag.trigger.text.shown)
             return "No tag fired. `\(name)` came nearest: its trigger `\(trigger)` asks for this event, but its "
-                + "condition does not hold: \(APIProblem.shown(tag.condition))."
+                + "condition does not hold: \(tag.condition.shown)."
         }
         let names = NearestNames(to: event.name.text, among: container.events.sorted().map(\.text))
         if names.all.isEmpty { return "No tag has a trigger on this event." }
         let next =
-            names.close.first.map { "Did you mean `\(APIProblem.shown($0))`?" }
-            ?? "The triggers are on \(names.all.prefix(20).map(APIProblem.shown).joined(separator: ", "))."
+            names.close.first.map { "Did you mean `\($0.shown)`?" }
+            ?? "The triggers are on \(names.all.prefix(20).map(\.shown).joined(separator: ", "))."
         return "No tag has a trigger on this event. \(next)"
     }
 }

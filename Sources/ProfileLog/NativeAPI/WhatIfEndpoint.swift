@@ -315,7 +315,7 @@ struct WhatIfWarnings {
 
     private mutating func add(_ place: String, _ reason: String) { all.append((place, reason)) }
 
-    private static func shown(_ name: Name) -> String { APIProblem.shown(name.text) }
+    private static func shown(_ name: Name) -> String { name.text.shown }
 
     private static func unknown(_ processes: Set<Name>) -> String {
         let known = processes.sorted().prefix(10).map(shown).joined(separator: ", ")

@@ -1,1 +1,1 @@
-@_exported public import ProfileLogGuide
+@_exported public import ProfileLogSnippets

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The answer to an `APIRequest`.
 package struct APIAnswer: Sendable {

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The reason why a request was not done: what is true, what to do next, and a status for it. Names fields, never
 /// values.
@@ -34,7 +34,7 @@ package struct APIProblem: Error {
 
     /// Status 400: `place` does not hold what it must.
     package static func invalid(_ place: String, _ reason: String, remedy: String = correctIt) -> APIProblem {
-        let place = shown(place)
+        let place = place.shown
         return APIProblem(
             status: 400, code: "invalid", error: "`\(place)` \(reason).", remedy: remedy, place: place, reason: reason)
     }
@@ -92,9 +92,6 @@ package struct APIProblem: Error {
         answer.headers = headers
         return answer
     }
-
-    /// A field's name as a message shows it: short, and on one line.
-    package static func shown(_ name: String) -> String { name.printable(80) }
 }
 
 // MARK: - From the errors of the log
@@ -129,7 +126,7 @@ extension APIProblem {
         switch error {
         case .versionConflict(_, _, let actual): facts = [("actual", actual.rawValue)]
         case .keyReused(let position): facts = [("position", position.rawValue)]
-        case .invalid(let place, _, _): self.place = Self.shown(place)
+        case .invalid(let place, _, _): self.place = place.shown
         case .unknownUser: place = "user"
         case .unknownDevice:
             place = "device"
@@ -247,7 +244,7 @@ extension APIProblem {
         let names = nearest.all.prefix(10).joined(separator: ", ")
         let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
         return APIProblem(
-            status: 404, code: "unknown_field", error: "No event of the user changes `\(shown(name))`.",
+            status: 404, code: "unknown_field", error: "No event of the user changes `\(name.shown)`.",
             remedy: guess + (fields.isEmpty ? "Their profile has no attributes." : "Their profile has \(names)."),
             place: "field")
     }
@@ -262,7 +259,7 @@ extension APIProblem {
             default: ""
             }
         guard !kind.isEmpty else {
-            problem.error = "No user is known as \(shown(id.description))."
+            problem.error = "No user is known as \(id.description.shown)."
             return problem
         }
         problem.error = "No user has this \(kind)."
@@ -273,8 +270,8 @@ extension APIProblem {
     /// Status 404: the user who had `id` was merged into another, who does not have it.
     package static func mergedUser(_ id: UserID, into target: UserID, at position: Position) -> APIProblem {
         var problem = APIProblem(.unknownUser(id))
-        let target = shown(target.description)
-        problem.error = "\(shown(id.description)) was merged into \(target) at position \(position.rawValue)."
+        let target = target.description.shown
+        problem.error = "\(id.description.shown) was merged into \(target) at position \(position.rawValue)."
         problem.remedy = "Ask for \(target), or for a moment before the merge."
         return problem
     }
@@ -285,7 +282,7 @@ extension APIProblem {
         let names = nearest.all.joined(separator: ", ")
         let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
         return APIProblem(
-            status: 400, code: "invalid", error: "`\(shown(name))` is no user attribute.",
+            status: 400, code: "invalid", error: "`\(name.shown)` is no user attribute.",
             remedy: "\(guess)Make it a custom attribute, or use one of \(names).", place: "attribute")
     }
 }

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// A request of the API, native or in Braze's format, as a value: from HTTP, or from a command without a network.
 package struct APIRequest: Sendable {

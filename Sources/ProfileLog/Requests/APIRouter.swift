@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// One method on one path of the API.
 package struct Endpoint: Sendable {

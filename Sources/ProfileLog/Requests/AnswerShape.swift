@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The form of a JSON value in an answer, written as the JSON that it describes:
 ///

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The moment of the past that a request asks about, and the order in which its history is read: the parameters `as_of`
 /// and `order`.

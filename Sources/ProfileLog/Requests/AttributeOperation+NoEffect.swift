@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 extension AttributeOperation {
     /// Whether what it does depends on the value that is there.

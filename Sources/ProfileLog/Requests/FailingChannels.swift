@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 internal import Synchronization
 
 /// The channels that a test has told to fail. Messages to them are recorded as not sent.

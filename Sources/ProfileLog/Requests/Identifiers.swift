@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// IDs as requests carry them, refused before they meet the store if they could not be in it.
 package enum Identifiers {

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 extension JSONWriter {
     /// Writes a member, its value by `write`.

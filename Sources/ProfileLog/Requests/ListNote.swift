@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The note of an answer about a list that is empty, or about a moment of which the log has nothing: its member `note`,
 /// one sentence that is made from what was asked and what there is.
@@ -76,8 +76,8 @@ package struct ListNote: Sendable {
         for name in names {
             for value in values(name.parameter) where try !name.isKnown(log, value) {
                 let near = NearestNames(to: value, among: try name.known(log)).close.first
-                return "The store has never seen the \(name.what) \(APIProblem.shown(value))."
-                    + (near.map { " Did you mean \(APIProblem.shown($0))?" } ?? "")
+                return "The store has never seen the \(name.what) \(value.shown)."
+                    + (near.map { " Did you mean \($0.shown)?" } ?? "")
             }
         }
         return sentence
@@ -101,8 +101,8 @@ package struct ListNote: Sendable {
 
     /// The place at which the list was to go on; nil for its start.
     private var place: String? {
-        if let after = values("after").first, !after.isEmpty, after != "0" { return "after \(APIProblem.shown(after))" }
-        if let page = values("page").first, page != "0" { return "on page \(APIProblem.shown(page))" }
+        if let after = values("after").first, !after.isEmpty, after != "0" { return "after \(after.shown)" }
+        if let page = values("page").first, page != "0" { return "on page \(page.shown)" }
         return values("cursor").first.map { _ in "after this cursor" }
     }
 

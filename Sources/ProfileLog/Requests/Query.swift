@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The parameters of a request's query, taken out one by one; what is left is refused by name at the end.
 package struct Query {

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 internal import Synchronization
 
 /// Runs the reads of a service on threads of their own, so that however long they take, no connection and no write

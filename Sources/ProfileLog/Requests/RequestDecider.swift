@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The decision about a request, by what a view of the log shows.
 package enum Decision<Answer: Sendable> {

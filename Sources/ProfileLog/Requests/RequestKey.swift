@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The idempotency key of a request that is one append: sent again, it changes nothing and is answered by what is
 /// remembered of the first.

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 internal import Synchronization
 
 /// The store as requests reach it: the log, and the writer that commits for many callers, if there is one.

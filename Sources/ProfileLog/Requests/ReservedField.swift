@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The validation of the fields that every profile has by name (spec/rest-api 1.4).
 package enum ReservedField {

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// Threads for requests that take long, so that short ones do not wait for them. Each pool is bounded by the system.
 package final class SlowPath: TaskExecutor {

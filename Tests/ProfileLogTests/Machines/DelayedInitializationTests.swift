@@ -2,6 +2,7 @@ import ProfileLog
 import Testing
 
 @testable import ProfileLogFolds
+@testable import ProfileLogMachines
 
 @Suite("Delayed initialization, and server events as pushes")
 struct DelayedInitializationTests {

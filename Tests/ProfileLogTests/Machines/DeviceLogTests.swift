@@ -5,6 +5,7 @@ import Testing
 @testable import ProfileLogFacts
 @testable import ProfileLogFolds
 @testable import ProfileLogLog
+@testable import ProfileLogMachines
 
 /// Devices through the log, where several of them, several users and refusals meet.
 @Suite("Devices on a log")

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ProfileLogFolds
+@testable import ProfileLogMachines
 
 @Suite("The device machine, every interleaving without a thread or a sleep")
 struct DeviceMachineTests {

@@ -3,7 +3,7 @@ import ProfileLog
 import TestSupport
 import Testing
 
-@testable import ProfileLogGuide
+@testable import ProfileLogSnippets
 
 /// Random lives of several devices on one store: whatever happens, each item is in one state, and delivered at most
 /// once.

@@ -1,5 +1,5 @@
 import ProfileLog
-import ProfileLogMessages
+import ProfileLogMachines
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import ProfileLogMessages
+import ProfileLogMachines
 import Testing
 
 @Suite("In-app messages: the machine")

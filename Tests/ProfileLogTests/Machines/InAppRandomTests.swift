@@ -1,4 +1,4 @@
-import ProfileLogMessages
+import ProfileLogMachines
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import ProfileLogMessages
+import ProfileLogMachines
 
 /// A device with in-app messages in a test: folds the steps of each input, as a log does.
 struct InAppRun {

@@ -1,6 +1,7 @@
 import ProfileLog
 
 @testable import ProfileLogFolds
+@testable import ProfileLogMachines
 
 /// Pushes to devices without a log.
 extension MachineRun {

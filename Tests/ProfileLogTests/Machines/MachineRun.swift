@@ -3,6 +3,7 @@ import Testing
 
 @testable import ProfileLogFolds
 @testable import ProfileLogLog
+@testable import ProfileLogMachines
 
 /// Devices without a log: what the machine decides is folded back into their states at once, as the log does with
 /// records.

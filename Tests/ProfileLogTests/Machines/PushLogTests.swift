@@ -3,6 +3,7 @@ import Testing
 
 @testable import ProfileLogFolds
 @testable import ProfileLogLog
+@testable import ProfileLogMachines
 
 /// Pushes through the log: what is sent by the server meets the device inside the commits.
 @Suite("Pushes on a log")

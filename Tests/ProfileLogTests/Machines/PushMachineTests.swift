@@ -2,6 +2,7 @@ import ProfileLog
 import Testing
 
 @testable import ProfileLogFolds
+@testable import ProfileLogMachines
 
 @Suite("Pushes on a device")
 struct PushMachineTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ProfileLogFolds
+@testable import ProfileLogMachines
 
 @Suite("Pushes on devices, every interleaving without a thread or a sleep")
 struct PushModelTests {

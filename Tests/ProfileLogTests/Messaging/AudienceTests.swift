@@ -1,4 +1,4 @@
-import ProfileLogSending
+import ProfileLogMessaging
 import Testing
 
 /// Connected audiences (spec/messaging-api 3).

@@ -1,4 +1,4 @@
-import ProfileLogSending
+import ProfileLogMessaging
 import Testing
 
 /// Message objects and what becomes of them (spec/messaging-api 2).

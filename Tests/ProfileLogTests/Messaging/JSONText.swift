@@ -1,4 +1,4 @@
-import ProfileLogSending
+import ProfileLogMessaging
 
 /// The value that a JSON text is.
 func json(_ text: String) throws -> AttributeValue { try JSON.parse(text) }

@@ -1,5 +1,5 @@
 import ProfileLogFolds
-import ProfileLogSending
+import ProfileLogMessaging
 
 /// A user with the attributes that a test gives.
 struct MadeUpRecipient: Recipient, ConditionSubject {

@@ -1,4 +1,4 @@
-import ProfileLogSending
+import ProfileLogMessaging
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import ProfileLog
 
-@testable import ProfileLogGuide
+@testable import ProfileLogSnippets
 
 /// The flush, as in the guide: retrieve, loop, remove, for one list after the other.
 extension LiteralGuide {

@@ -1,6 +1,6 @@
 import ProfileLog
 
-@testable import ProfileLogGuide
+@testable import ProfileLogSnippets
 
 /// The published snippets as literally as spec/device.md 6 tells them: an array of dictionaries under each key of a
 /// suite, loops and removals. It looks up bugs by their numbers, and shares with `PublishedDevice` the inputs, the

@@ -1,7 +1,7 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogGuide
+@testable import ProfileLogSnippets
 
 /// The same inputs played by `PublishedDevice`, by the literal copy, and by the literal copy without a bug.
 struct PublishedComparison {

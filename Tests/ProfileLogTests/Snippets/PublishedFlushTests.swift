@@ -1,7 +1,7 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogGuide
+@testable import ProfileLogSnippets
 
 @Suite("The published snippets, fault by fault: place, time and order")
 struct PublishedFlushTests {

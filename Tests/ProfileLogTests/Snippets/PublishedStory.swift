@@ -1,7 +1,7 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogGuide
+@testable import ProfileLogSnippets
 
 /// The story of one device, told in order: each save is item 1, 2, 3 …, and each happening is a second after the last.
 ///

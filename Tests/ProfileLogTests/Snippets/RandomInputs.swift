@@ -1,6 +1,6 @@
 import ProfileLog
 
-@testable import ProfileLogGuide
+@testable import ProfileLogSnippets
 
 extension PublishedConditions {
     /// Conditions under which every fault can show.

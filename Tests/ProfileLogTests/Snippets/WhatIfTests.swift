@@ -1,7 +1,7 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogGuide
+@testable import ProfileLogSnippets
 
 @Suite("What the published snippets would have done to a log")
 struct WhatIfTests {

@@ -1,7 +1,7 @@
 import ProfileLog
 import Testing
 
-@testable import ProfileLogGuide
+@testable import ProfileLogSnippets
 
 @Suite("The benchmark's events are varied, valid and always the same")
 struct WorkloadGeneratorTests {

@@ -1,5 +1,5 @@
 import Foundation
-import ProfileLogMessages
+import ProfileLogMachines
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-internal import ProfileLogSending
 
 /// A send to all users who match: read and stored part by part, in the order of the users' creation.
 struct Broadcast: Sendable {

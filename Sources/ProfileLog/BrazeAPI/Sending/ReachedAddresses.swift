@@ -1,5 +1,5 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-internal import ProfileLogSending
 
 /// The addresses and devices that a send has reached: each gets a message once for each channel, also if several users
 /// have it.

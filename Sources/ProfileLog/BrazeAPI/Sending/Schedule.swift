@@ -1,5 +1,5 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-internal import ProfileLogSending
 
 /// A request that waits for its time (spec/messaging-api 1), folded from its steps `scheduled` and `unscheduled`.
 ///

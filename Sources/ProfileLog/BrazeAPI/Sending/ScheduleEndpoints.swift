@@ -1,6 +1,6 @@
 internal import Foundation
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-internal import ProfileLogSending
 
 /// Requests to send at a later time (spec/messaging-api 1). They are stored as steps of messages (``Schedule``);
 /// ``DueSends`` sends them.

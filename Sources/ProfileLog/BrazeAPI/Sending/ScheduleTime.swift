@@ -1,5 +1,5 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-internal import ProfileLogSending
 
 /// The member `schedule` of a request: when to send (spec/messaging-api 1).
 struct ScheduleTime {

@@ -1,5 +1,5 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-internal import ProfileLogSending
 
 /// Decides a send to named users, by what a view of the log shows: an event for each device or address, or why there is
 /// none.

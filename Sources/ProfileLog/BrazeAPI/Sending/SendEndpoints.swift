@@ -1,6 +1,6 @@
 internal import Foundation
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-internal import ProfileLogSending
 
 /// The requests that send messages (spec/messaging-api 1). What is sent, and why something is not, is stored as steps
 /// of messages (`MessageStep`); nothing leaves the service.

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-internal import ProfileLogSending
 
 /// The messages of a request for all users, and the outcome for one user.
 struct SendPlan: Sendable {

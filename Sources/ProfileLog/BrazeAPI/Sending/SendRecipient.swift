@@ -1,5 +1,5 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-internal import ProfileLogSending
 
 /// A recipient of a request's sends, as a user of the store.
 struct SendRecipient: Recipient {

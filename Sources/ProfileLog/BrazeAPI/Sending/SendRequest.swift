@@ -1,6 +1,6 @@
 internal import Foundation
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-internal import ProfileLogSending
 
 /// The request that sends: the beginning of its path. The names are stored with scheduled sends.
 enum SendForm: String, Sendable, CaseIterable {
@@ -84,7 +84,7 @@ extension SendRequest {
         guard case .object(let members) = body.present("messages"), !members.isEmpty else { throw Self.noMessage }
         let channels = MessageStep.Channel.sendable.map(\.name)
         for member in members where member.value != .null {
-            let place = "messages.\(APIProblem.shown(member.key.text))"
+            let place = "messages.\(member.key.text.shown)"
             guard let channel = MessageStep.Channel(name: member.key.text), channel != .inAppMessage else {
                 if member.key == "slideup" { try Self.checkSlideup(member.value, at: place) }
                 let fault = SendFault.unknown(member.key.text, at: place, among: channels)
@@ -377,7 +377,7 @@ extension SendRequest {
         let nearest = id.flatMap { NearestNames(to: $0, among: known.map(\.id)).close.first }
         return refusal(
             "Invalid \(what.capitalized) ID", at: "\(what)_id",
-            nearest.map { "Did you mean '\(APIProblem.shown($0))'?" }
+            nearest.map { "Did you mean '\($0.shown)'?" }
                 ?? "Declare the \(what) in the workspace file (docs/workspace.md).")
     }
 

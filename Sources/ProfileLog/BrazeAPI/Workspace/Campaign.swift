@@ -1,5 +1,5 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-internal import ProfileLogSending
 
 /// A campaign or a canvas of the workspace file: messages that a request sends by its ID.
 struct Campaign: Hashable, Sendable {

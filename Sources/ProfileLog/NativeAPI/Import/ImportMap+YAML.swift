@@ -1,4 +1,5 @@
-package import ProfileLogRequests
+package import ProfileLogDocuments
+internal import ProfileLogRequests
 
 /// The map as a file (docs/import.md).
 extension ImportMap {

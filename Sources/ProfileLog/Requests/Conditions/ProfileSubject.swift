@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// A user as conditions and templates see them: as the log has them, and as the attributes of a request leave them.
 package struct ProfileSubject: ConditionSubject {

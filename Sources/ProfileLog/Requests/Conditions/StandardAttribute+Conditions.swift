@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 extension StandardAttribute {
     /// The value as conditions compare it: in the form that `/users/track` keeps, with a day as a time. The native API

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The names that a condition's text may ask for.
 package struct WhereNames {

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The reason why the text of a condition is refused: where, and what to do.
 package struct WhereError: Error, Hashable {

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The count of a series (spec/messaging-api 6).
 package enum SeriesMeasure: Hashable, Sendable {

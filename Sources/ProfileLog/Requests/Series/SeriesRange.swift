@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The days or hours of a series, in UTC (spec/messaging-api 6).
 package struct SeriesRange: Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The computed traits of users at one moment. For many users it reads the log once, instead of the history of each.
 package final class TraitReader {

@@ -1,5 +1,5 @@
 internal import ProfileLogFacts
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// A container as the tag manager's web interface exports it: JSON with `exportFormatVersion` and `containerVersion`.
 ///
@@ -43,7 +43,7 @@ struct TagExport {
         let words = try container?.texts("usageContext").map { $0.text.text.uppercased() } ?? []
         let isMobile = words.contains { $0.hasPrefix("IOS") || $0.hasPrefix("ANDROID") }
         guard isMobile || words.isEmpty else {
-            let shown = words.prefix(4).map(APIProblem.shown).joined(separator: ", ")
+            let shown = words.prefix(4).map(\.shown).joined(separator: ", ")
             throw .wrong(
                 (container?["usageContext"] ?? version.node).refusal(
                     "is \(shown): this is no container of an app",

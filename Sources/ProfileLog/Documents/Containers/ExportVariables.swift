@@ -1,5 +1,5 @@
 internal import ProfileLogFacts
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The variables of an exported container: the user's, and those that are built in.
 struct ExportVariables {
@@ -92,15 +92,15 @@ struct ExportVariables {
     private static func missing(_ name: Name, _ node: YAMLNode, _ places: [Name: Int]) -> ExportFault {
         let names = places.keys.sorted().map(\.text)
         let remedy =
-            NearestNames(to: name.text, among: names).close.first.map { "Did you mean `\(APIProblem.shown($0))`?" }
-            ?? "The variables are \(names.prefix(20).map(APIProblem.shown).joined(separator: ", "))."
+            NearestNames(to: name.text, among: names).close.first.map { "Did you mean `\($0.shown)`?" }
+            ?? "The variables are \(names.prefix(20).map(\.shown).joined(separator: ", "))."
         return .wrong(
-            node.refusal("refers to the variable `\(APIProblem.shown(name.text))`, which is not there", remedy: remedy))
+            node.refusal("refers to the variable `\(name.text.shown)`, which is not there", remedy: remedy))
     }
 
     /// The fault of a part that uses the variable `name`, which has `fault` itself.
     private static func using(_ name: Name, _ fault: ExportFault, _ node: YAMLNode) -> ExportFault {
-        let shown = APIProblem.shown(name.text)
+        let shown = name.text.shown
         return .unplayable(
             node.refusal(
                 "needs the variable `\(shown)` (`\(fault.error.place)`), which \(fault.error.reason)",
@@ -172,7 +172,7 @@ struct ExportVariables {
             case .reading:
                 throw .wrong(
                     node.refusal(
-                        "refers to `\(APIProblem.shown(declared[place].name.text))`, which refers to itself",
+                        "refers to `\(declared[place].name.text.shown)`, which refers to itself",
                         remedy: "Take one of the references out."))
             case .unread:
                 guard path.count < maxDepth else { throw Self.tooDeep(node) }
@@ -219,7 +219,7 @@ struct ExportVariables {
             .unplayable(
                 node.refusal(
                     "\(reason): only the app knows its value",
-                    remedy: "Give the value: --variable \"\(APIProblem.shown(name.text))=…\", or `variables`."))
+                    remedy: "Give the value: --variable \"\(name.text.shown)=…\", or `variables`."))
         }
 
         private mutating func fill(_ place: Int, _ object: ExportObject) throws(ExportFault) {
@@ -246,7 +246,7 @@ struct ExportVariables {
                 all[place].rule = .value(.fixed(.string(value)))
             case "funcm": throw unknown(object.node, "is a function call", name)
             default:
-                let shown = APIProblem.shown(type)
+                let shown = type.shown
                 throw unknown(object.node, "has the type `\(shown)`", name)
             }
         }

@@ -1,4 +1,4 @@
-package import ProfileLogGuide
+package import ProfileLogSnippets
 
 /// Reading a container file of the tag manager; docs/tag-manager.md describes it.
 extension TagContainer {

@@ -1,5 +1,5 @@
 internal import ProfileLogFacts
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The triggers of an exported container.
 struct ExportTriggers {
@@ -36,7 +36,7 @@ struct ExportTriggers {
         }
         throw .wrong(
             node.refusal(
-                "refers to the trigger `\(APIProblem.shown(id.text))`, which is not there",
+                "refers to the trigger `\(id.text.shown)`, which is not there",
                 remedy: "Export the container once more, with the trigger."))
     }
 
@@ -79,7 +79,7 @@ struct ExportTriggers {
         } else if !["CUSTOMEVENT", "ALWAYS"].contains(type) {
             throw .unplayable(
                 object.node.refusal(
-                    "has the type `\(APIProblem.shown(try object.text("type") ?? ""))`, which no event of an app fires",
+                    "has the type `\((try object.text("type") ?? "").shown)`, which no event of an app fires",
                     remedy: "Use a trigger on a custom event."))
         }
         for key in ["customEventFilter", "filter"] {
@@ -135,7 +135,7 @@ struct ExportTriggers {
         default:
             throw .unplayable(
                 filter.node.refusal(
-                    "compares by `\(APIProblem.shown(try filter.text("type") ?? ""))`",
+                    "compares by `\((try filter.text("type") ?? "").shown)`",
                     remedy: "Use EQUALS, CONTAINS, STARTS_WITH, ENDS_WITH, MATCH_REGEX, GREATER or LESS."))
         }
         return TagCondition(left, test, isNegated: isNegated)

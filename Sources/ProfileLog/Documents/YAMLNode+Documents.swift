@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// A file of documents (docs/workspace.md): an error has the line and the column of the wrong field.
 extension YAMLNode {

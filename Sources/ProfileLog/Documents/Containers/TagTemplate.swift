@@ -1,5 +1,5 @@
 internal import ProfileLogFacts
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// Text with `{{variables}}` in it. Braces that do not close, or hold nothing, are text.
 struct TagTemplate {

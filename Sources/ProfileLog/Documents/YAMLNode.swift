@@ -55,7 +55,7 @@ package struct YAMLNode {
         case .duplicatedKeysInMapping(let keys, let context):
             let key = keys.min().map { "\($0)" } ?? "a key"
             return YAMLFileError(
-                line: context.mark.line, column: context.mark.column, place: APIProblem.shown(key),
+                line: context.mark.line, column: context.mark.column, place: key.shown,
                 reason: "is given twice", remedy: keepOne)
         default:
             return YAMLFileError(line: 1, place: "", reason: "is no YAML", remedy: remedy)
@@ -164,10 +164,10 @@ package struct YAMLNode {
             // The parser takes `1` and `"1"` for two.
             guard seen.insert(Name(text)).inserted else {
                 throw YAMLFileError(
-                    line: spot.line, column: spot.column, place: APIProblem.shown(path), reason: "is given twice",
+                    line: spot.line, column: spot.column, place: path.shown, reason: "is given twice",
                     remedy: Self.keepOne)
             }
-            members.append((Name(text), YAMLNode(value, place: APIProblem.shown(path), key: spot)))
+            members.append((Name(text), YAMLNode(value, place: path.shown, key: spot)))
         }
         return members
     }

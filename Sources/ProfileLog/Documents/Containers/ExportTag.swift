@@ -1,5 +1,5 @@
 internal import ProfileLogFacts
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// A tag of an exported container: a function call, which calls a class of the app.
 struct ExportTag {
@@ -19,7 +19,7 @@ struct ExportTag {
         guard classKey != nil || Self.types.contains(type) else {
             throw .unplayable(
                 object.node.refusal(
-                    "has the type `\(APIProblem.shown(type))`: it calls no class of the app",
+                    "has the type `\(type.shown)`: it calls no class of the app",
                     remedy: "Only function calls reach the provider."))
         }
         if isPaused {
