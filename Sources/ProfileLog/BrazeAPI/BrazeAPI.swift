@@ -1,3 +1,4 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
 /// The REST API of Braze, as its clients speak it, on one store. docs/braze-compatibility.md tells what is the same.

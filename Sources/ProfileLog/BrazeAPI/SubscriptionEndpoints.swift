@@ -1,3 +1,4 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
 /// The requests below `/subscription` and `/v2/subscription`.

@@ -1,3 +1,4 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
 /// The body of `/subscription/status/set`, in either version (spec/rest-api 2.8).

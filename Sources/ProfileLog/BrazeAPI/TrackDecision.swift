@@ -1,3 +1,4 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
 /// Decides a track request: what becomes of each object, by what a view of the log shows: stored, dropped or refused.

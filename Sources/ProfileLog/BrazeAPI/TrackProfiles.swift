@@ -111,7 +111,7 @@ struct TrackProfiles {
     /// user.
     mutating func email(of user: UserID) throws -> UserID? {
         guard try exists(user) else { return nil }
-        if let address = try attribute(.email, of: user)?.asText.flatMap(Identifiers.email) { return .email(address) }
+        if let address = try attribute(.email, of: user)?.asText.flatMap(NormalContact.email) { return .email(address) }
         return try (view.find(user)?.ids ?? [user]).first { if case .email = $0 { true } else { false } }
     }
 

@@ -1,3 +1,4 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
 /// One object of a track request, read and found to be in order.

@@ -42,11 +42,11 @@ struct TrackTarget {
             return .brazeID(id)
         }
         if let value = present(WireNames.email) {
-            guard let address = value.asText.flatMap(Identifiers.email) else { throw TrackFault.invalidEmail }
+            guard let address = value.asText.flatMap(NormalContact.email) else { throw TrackFault.invalidEmail }
             return .email(address)
         }
         if let value = present(WireNames.phone) {
-            guard let number = value.asText.flatMap(Identifiers.phone) else { throw .notValid("phone") }
+            guard let number = value.asText.flatMap(NormalContact.phone) else { throw .notValid("phone") }
             return .phone(number)
         }
         return nil
@@ -63,7 +63,7 @@ struct TrackTarget {
 
     /// An address in its form, as an ID.
     static func contact(_ text: String, isEmail: Bool) -> UserID? {
-        isEmail ? Identifiers.email(text).map(UserID.email) : Identifiers.phone(text).map(UserID.phone)
+        isEmail ? NormalContact.email(text).map(UserID.email) : NormalContact.phone(text).map(UserID.phone)
     }
 
     /// The ID that `value` is as the member `key` of an object; nil if it is none.

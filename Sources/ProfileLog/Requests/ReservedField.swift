@@ -18,10 +18,10 @@ package enum ReservedField {
         case .firstName, .lastName, .homeCity, .imageURL: return .string(try text(value))
         case .email:
             if value == .string("") { throw .field("is empty") }
-            guard let address = value.asText.flatMap(Identifiers.email) else { throw TrackFault.invalidEmail }
+            guard let address = value.asText.flatMap(NormalContact.email) else { throw TrackFault.invalidEmail }
             return .string(address)
         case .phone:
-            guard let number = Identifiers.phone(try text(value)) else {
+            guard let number = NormalContact.phone(try text(value)) else {
                 throw .field("is no phone number as in +14155552671")
             }
             return .string(number)

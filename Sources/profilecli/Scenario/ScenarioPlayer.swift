@@ -1,5 +1,6 @@
 internal import ProfileLog
 internal import ProfileLogBrazeAPI
+internal import ProfileLogMessaging
 internal import ProfileLogNativeAPI
 
 /// The result of a scenario.

@@ -1,4 +1,5 @@
 import ProfileLog
+import ProfileLogMessaging
 import Testing
 
 @testable import ProfileLogBrazeAPI

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLogMachines
+import ProfileLogMessaging
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import ProfileLog
+import ProfileLogMessaging
 
 @testable import ProfileLogBrazeAPI
 @testable import ProfileLogRequests

@@ -59,7 +59,7 @@ struct SendDecision {
             let id = user.map { UserID.brazeID($0.brazeID) } ?? recipient.person.id
             if let (schedule, request) = waiting {
                 if user != nil { try view.requireSame(id) }
-                let step = schedule.step(of: request, for: recipient)
+                let step = schedule.step(of: request, for: recipient.given)
                 try builder.add(.message(step), EventContext(source: .rest), to: id)
                 continue
             }

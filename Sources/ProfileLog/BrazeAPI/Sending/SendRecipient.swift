@@ -2,19 +2,11 @@ internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
 /// A recipient of a request's sends, as a user of the store.
-struct SendRecipient: Recipient {
+struct SendRecipient: ReachableRecipient {
     /// As the log has them, and as the attributes of the same request leave them.
     let profile: ProfileSubject
     /// Devices that a push can reach, the one used last at the end.
     let devices: [PushDevice]
-
-    /// A device with a push token.
-    struct PushDevice {
-        /// Is nil for a token of no known device.
-        var id: Name?
-        /// Is nil if nothing says which platform it is of.
-        var isApple: Bool?
-    }
 
     func value(_ attribute: StandardAttribute) -> AttributeValue? { profile.value(attribute) }
 
@@ -40,7 +32,7 @@ extension BrazeAPI {
     ) throws -> SendRecipient {
         let profile = ProfileSubject(user, ids: user?.ids ?? [id], state, changes: changes, in: log.reader)
         guard let usage else { return SendRecipient(profile: profile, devices: []) }
-        var devices: [SendRecipient.PushDevice] = []
+        var devices: [PushDevice] = []
         for entry in profile.value(.pushTokens)?.asArray ?? [] {
             guard let token = PushToken(entry) else { continue }
             let platform = workspace.app(token.app)?.platform?.lowercased()

@@ -2,19 +2,6 @@ internal import Foundation
 internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
-/// The request that sends: the beginning of its path. The names are stored with scheduled sends.
-enum SendForm: String, Sendable, CaseIterable {
-    /// `/messages/…`
-    case messages
-    /// `/campaigns/trigger/…`
-    case campaign
-    /// `/canvas/trigger/…`
-    case canvas
-
-    /// The member that names the campaign or the canvas.
-    var idKey: Name { self == .canvas ? "canvas_id" : "campaign_id" }
-}
-
 /// The body of a request that sends (spec/messaging-api 1): what is sent, and to whom.
 struct SendRequest: Sendable {
     var plan: SendPlan
@@ -52,6 +39,9 @@ struct SendRequest: Sendable {
         return (array.text, recipients[..<index].count { $0.given.key == array })
     }
 
+    /// An ID of the sends of one request.
+    private static var newDispatch: String { UUID().uuidString.lowercased().filter { $0 != "-" } }
+
     /// Recipients of one request.
     static let mostRecipients = 50
     /// Bytes of `canvas_entry_properties`.
@@ -73,7 +63,7 @@ struct SendRequest: Sendable {
 extension SendRequest {
     init(messages body: AttributeValue, _ workspace: Workspace) throws {
         let campaign = body.present("campaign_id") == nil ? nil : try Self.campaign(body, workspace)
-        plan = SendPlan(campaign, .trigger, [])
+        plan = SendPlan(campaign, .trigger, [], dispatch: Self.newDispatch)
         plan.sendID = try Self.sendID(body)
         plan.state = try Self.state(body)
         try readMessages(body, campaign)
@@ -195,7 +185,7 @@ extension SendRequest {
             throw Self.unknown("campaign", id, among: workspace.campaigns)
         }
         let body = body.withoutEmptyMembers
-        plan = SendPlan(campaign, .trigger, campaign.steps[0].messages)
+        plan = SendPlan(campaign, .trigger, campaign.steps[0].messages, dispatch: Self.newDispatch)
         plan.properties = try Self.properties(body, ["trigger_properties"])
         guard let recipient = body.present("recipient") else { throw Self.noRecipients }
         try add(recipient, at: "recipient", ["trigger_properties"])
@@ -205,7 +195,7 @@ extension SendRequest {
     private init(
         _ body: AttributeValue, _ campaign: Campaign, _ source: PropertySource, _ keys: [String], _ workspace: Workspace
     ) throws {
-        plan = SendPlan(campaign, source, campaign.steps[0].messages)
+        plan = SendPlan(campaign, source, campaign.steps[0].messages, dispatch: Self.newDispatch)
         plan.sendID = try Self.sendID(body)
         plan.properties = try Self.properties(body, keys)
         if let values = try body.array("recipients") {

@@ -1,3 +1,4 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
 /// The settings of a Braze workspace that no request carries: apps, subscription groups, segments, blocklists, types,

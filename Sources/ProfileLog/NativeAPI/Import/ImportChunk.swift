@@ -354,7 +354,7 @@ package struct ImportChunker: ~Copyable {
             for change in changes {
                 guard case .string(let text) = change.value else { continue }
                 switch change.attribute {
-                case .email: given.insert(.email(Identifiers.email(text) ?? text))
+                case .email: given.insert(.email(NormalContact.email(text) ?? text))
                 case .phone: given.insert(.phone(text))
                 default: break
                 }

@@ -138,7 +138,7 @@ package struct ImportLine {
     /// The user of a short line: an e-mail address in lower case, so that each spelling is the same user.
     private static func user(_ fields: ImportFields) throws(Refusal) -> UserID {
         let id = try fields.user("user")
-        if case .email(let text) = id, let address = Identifiers.email(text) { return .email(address) }
+        if case .email(let text) = id, let address = NormalContact.email(text) { return .email(address) }
         return id
     }
 

@@ -1,5 +1,3 @@
-internal import ProfileLogRequests
-
 /// The reason why a message is not sent to a user. docs/scenarios.md lists these reasons.
 package enum SendObstacle: String, StepReason {
     case noPushToken = "the user has no push token"

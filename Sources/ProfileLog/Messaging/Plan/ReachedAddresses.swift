@@ -1,10 +1,9 @@
-internal import ProfileLogMessaging
-internal import ProfileLogRequests
-
 /// The addresses and devices that a send has reached: each gets a message once for each channel, also if several users
 /// have it.
-struct ReachedAddresses: Sendable {
+package struct ReachedAddresses: Sendable {
     private var seen: Set<Target> = []
+
+    package init() {}
 
     private struct Target: Hashable {
         let channel: MessageStep.Channel
@@ -12,11 +11,11 @@ struct ReachedAddresses: Sendable {
     }
 
     /// Whether `text` is reached by `channel` for the first time. `text` is an e-mail address, a number or a device.
-    mutating func insert(_ text: String, by channel: MessageStep.Channel) -> Bool {
+    package mutating func insert(_ text: String, by channel: MessageStep.Channel) -> Bool {
         let normal =
             switch channel {
             case .email: text.lowercased()
-            case .sms: Identifiers.phone(text) ?? text
+            case .sms: NormalContact.phone(text) ?? text
             default: text
             }
         return seen.insert(Target(channel: channel, text: normal)).inserted

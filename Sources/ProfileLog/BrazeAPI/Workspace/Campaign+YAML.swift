@@ -1,27 +1,6 @@
 internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
-/// A campaign or a canvas of the workspace file: messages that a request sends by its ID.
-struct Campaign: Hashable, Sendable {
-    var id: String
-    var name: String
-    var tags: [String]
-    /// The receivers of a broadcast; nil for all users.
-    var segment: String?
-    /// The steps of the send. A campaign has one step; of a canvas only the first is sent.
-    var steps: [Step]
-
-    struct Step: Hashable, Sendable {
-        var name: String
-        var messages: [ChannelMessage]
-    }
-
-    /// The message of this variation.
-    func message(variation: String) -> ChannelMessage? {
-        steps.lazy.flatMap(\.messages).first { $0.variation.map { $0.hasSameBytes(as: variation) } ?? false }
-    }
-}
-
 /// Reads `campaigns` and `canvases` of the workspace file.
 extension Campaign {
     /// Messages of a step, and steps of a canvas.
@@ -49,12 +28,11 @@ extension Campaign {
     }
 
     private init(_ fields: YAMLFields, _ steps: [Step]) throws(YAMLFileError) {
-        id = try fields.required("id").name().text
-        name = try fields.required("name").text()
-        segment = try fields["segment"]?.text()
-        tags = []
+        var tags: [String] = []
         for tag in try fields.elements("tags") { tags.append(try tag.text()) }
-        self.steps = steps
+        self.init(
+            id: try fields.required("id").name().text, name: try fields.required("name").text(), tags: tags,
+            segment: try fields["segment"]?.text(), steps: steps)
     }
 
     private static func messages(_ list: YAMLNode) throws(YAMLFileError) -> [ChannelMessage] {

@@ -1,6 +1,3 @@
-internal import ProfileLogMessaging
-internal import ProfileLogRequests
-
 /// A request that waits for its time (spec/messaging-api 1), folded from its steps `scheduled` and `unscheduled`.
 ///
 /// The steps of the system say when what is sent; they hold nothing about a person. The part of a request that belongs
@@ -15,32 +12,40 @@ internal import ProfileLogRequests
 /// | `request` | what to send, as the request had it: of the system for a broadcast, else of each user |
 /// | `events` | of the system: among so many events before it are the steps of the users |
 /// | `sent_to` | of the system: the users up to this number have the broadcast |
-struct Schedule: Hashable, Sendable {
-    let id: String
-    let form: SendForm
+package struct Schedule: Hashable, Sendable {
+    package let id: String
+    package let form: SendForm
     /// The ID of the campaign or canvas; empty without one.
-    let message: Name
+    package let message: Name
     /// The channel of its first message.
-    let channel: MessageStep.Channel
-    let dispatch: String
-    var time: Timestamp
-    var timing = Timing.fixed
+    package let channel: MessageStep.Channel
+    package let dispatch: String
+    package var time: Timestamp
+    package var timing = Timing.fixed
     /// The step of the system with which the request was stored.
-    var source = Position.start
+    package var source = Position.start
     /// Among so many events before `source` are the steps of its users; nil for a broadcast.
-    var events: Int?
+    package var events: Int?
     /// The users up to this one have the broadcast.
-    var sentTo = UserNumber.system
+    package var sentTo = UserNumber.system
 
     /// The clock by which a time was asked. All are sent at the time in UTC.
-    enum Timing: String, Sendable {
+    package enum Timing: String, Sendable {
         case fixed = "UTC"
         case localTime = "local_time_zones"
         case optimalTime = "intelligent_delivery"
     }
 
     /// The reason of an end that was reached.
-    static let sent = "sent"
+    package static let sent = "sent"
+
+    package init(
+        id: String, form: SendForm, message: Name, channel: MessageStep.Channel, dispatch: String, time: Timestamp,
+        timing: Timing = .fixed
+    ) {
+        (self.id, self.form, self.message, self.channel) = (id, form, message, channel)
+        (self.dispatch, self.time, self.timing) = (dispatch, time, timing)
+    }
 }
 
 // MARK: - Its steps
@@ -73,41 +78,41 @@ extension Schedule {
     }
 
     /// The step of the system for a broadcast of `request`.
-    func step(broadcasting request: AttributeValue) -> MessageStep {
+    package func step(broadcasting request: AttributeValue) -> MessageStep {
         step(moment.merging([Key.request: Self.common(request)]) { $1 })
     }
 
     /// The step of the system for users whose steps are among the `events` before it.
-    func step(events: Int) -> MessageStep { step(moment.merging([Key.events: .int(Int64(events))]) { $1 }) }
+    package func step(events: Int) -> MessageStep { step(moment.merging([Key.events: .int(Int64(events))]) { $1 }) }
 
     /// The step of the system that changes the time alone.
-    var stepOfTime: MessageStep { step(moment) }
+    package var stepOfTime: MessageStep { step(moment) }
 
     /// The step of the system after a part of a broadcast.
-    func step(sentTo user: UserNumber) -> MessageStep {
+    package func step(sentTo user: UserNumber) -> MessageStep {
         step(moment.merging([Key.sentTo: .int(Int64(user.rawValue))]) { $1 })
     }
 
     /// The step of the system that ends it.
-    func end(_ reason: String) -> MessageStep { step([:], reason: reason) }
+    package func end(_ reason: String) -> MessageStep { step([:], reason: reason) }
 
-    /// The step of one user: what of `request` is theirs.
-    func step(of request: AttributeValue, for recipient: SendRequest.Recipient) -> MessageStep {
+    /// The step of one user: what of `request` is theirs, which is `member` of it.
+    package func step(of request: AttributeValue, for member: AttributeValue.Member) -> MessageStep {
         guard case .object(let members) = Self.common(request) else { return step([:]) }
         // Applied already.
         let applied: Set<Name> = ["attributes", "send_to_existing_only"]
         let given =
-            if case .object(let own) = recipient.given.value, recipient.given.key == "recipients" {
+            if case .object(let own) = member.value, member.key == "recipients" {
                 AttributeValue.object(own.filter { !applied.contains($0.key) })
             } else {
-                recipient.given.value
+                member.value
             }
         return step(
-            ofUser: .object((members + [.init(recipient.given.key, .array([given]))]).sorted { $0.key < $1.key }))
+            ofUser: .object((members + [.init(member.key, .array([given]))]).sorted { $0.key < $1.key }))
     }
 
     /// The step of one user with their request.
-    func step(ofUser request: AttributeValue) -> MessageStep { step([Key.request: request]) }
+    package func step(ofUser request: AttributeValue) -> MessageStep { step([Key.request: request]) }
 
     /// The request without its users and its time.
     private static func common(_ request: AttributeValue) -> AttributeValue {
@@ -117,7 +122,7 @@ extension Schedule {
     }
 
     /// The request in a step of this schedule; nil if it has none.
-    func request(in event: ProfileEvent) -> AttributeValue? {
+    package func request(in event: ProfileEvent) -> AttributeValue? {
         guard case .message(let step) = event, case let content = AttributeValue.object(step.content),
             content[Key.schedule] == .string(id)
         else { return nil }
@@ -129,7 +134,7 @@ extension Schedule {
 
 extension [String: Schedule] {
     /// Folds a step of the system.
-    mutating func apply(_ step: MessageStep, at position: Position) {
+    package mutating func apply(_ step: MessageStep, at position: Position) {
         let content = AttributeValue.object(step.content)
         guard let id = content[Schedule.Key.schedule]?.asText else { return }
         guard step.stage == .scheduled, case .date(let time)? = content[Schedule.Key.time],

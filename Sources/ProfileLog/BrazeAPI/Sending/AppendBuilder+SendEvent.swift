@@ -1,10 +1,5 @@
+internal import ProfileLogMessaging
 internal import ProfileLogRequests
-
-/// The outcome of a send for one user, device or address.
-struct SendEvent {
-    var step: MessageStep
-    var context: EventContext
-}
 
 extension AppendBuilder {
     /// Adds `event` of `user`; one that cannot be stored as a send that did not take place, with the reason. Returns

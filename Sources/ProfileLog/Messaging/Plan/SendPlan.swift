@@ -1,26 +1,22 @@
-internal import Foundation
-internal import ProfileLogMessaging
-internal import ProfileLogRequests
-
 /// The messages of a request for all users, and the outcome for one user.
-struct SendPlan: Sendable {
+package struct SendPlan: Sendable {
     /// The ID of the campaign or canvas; empty without one.
-    let id: String
+    package let id: String
     private let name: String
     private let source: PropertySource
-    var messages: [ChannelMessage]
+    package var messages: [ChannelMessage]
     /// Steps of a canvas after the first, which are recorded as not simulated.
     private let laterSteps: [Campaign.Step]
     /// Properties for all users.
-    var properties: AttributeValue = .null
+    package var properties: AttributeValue = .null
     /// The subscription state that a user must have.
-    var state = State.subscribed
-    var sendID: String?
+    package var state = State.subscribed
+    package var sendID: String?
     /// One for the whole request.
-    var dispatch = UUID().uuidString.lowercased().filter { $0 != "-" }
+    package var dispatch: String
 
     /// The least state of subscription.
-    enum State: String, Sendable {
+    package enum State: String, Sendable {
         case optedIn = "opted_in"
         case subscribed
         case all
@@ -38,15 +34,18 @@ struct SendPlan: Sendable {
     }
 
     /// Sends `messages`, for `campaign` if there is one.
-    init(_ campaign: Campaign?, _ source: PropertySource, _ messages: [ChannelMessage]) {
+    package init(
+        _ campaign: Campaign?, _ source: PropertySource, _ messages: [ChannelMessage], dispatch: String
+    ) {
         id = campaign?.id ?? ""
         name = campaign?.name ?? ""
         self.source = source
         self.messages = messages
+        self.dispatch = dispatch
         laterSteps = Array(campaign?.steps.dropFirst() ?? [])
     }
 
-    var hasPush: Bool { messages.contains { $0.channel.isPush } }
+    package var hasPush: Bool { messages.contains { $0.channel.isPush } }
 }
 
 extension SendPlan {
@@ -58,8 +57,9 @@ extension SendPlan {
     ///   - budget: what all renderings of the request may cost.
     ///   - reached: the addresses and devices that other users of the request have reached.
     ///   - cause: the step that scheduled the send; nil if it was not scheduled.
-    func events(
-        for recipient: SendRecipient, _ own: AttributeValue, now: Timestamp, failing: Set<MessageStep.Channel>,
+    package func events(
+        for recipient: some ReachableRecipient, _ own: AttributeValue, now: Timestamp,
+        failing: Set<MessageStep.Channel>,
         budget: RenderBudget, _ reached: inout ReachedAddresses, cause: Position? = nil
     ) -> [SendEvent] {
         let context = RenderContext(
@@ -113,7 +113,7 @@ extension SendPlan {
     }
 
     /// One message of each channel. Of several variations for a channel a user always gets the same.
-    private func messages(for recipient: SendRecipient) -> [ChannelMessage] {
+    private func messages(for recipient: some ReachableRecipient) -> [ChannelMessage] {
         guard messages.count > 1 else { return messages }
         var chosen: [ChannelMessage] = []
         for message in messages where !chosen.contains(where: { $0.channel == message.channel }) {
@@ -147,7 +147,7 @@ extension SendPlan {
         }
     }
 
-    private func targets(_ message: ChannelMessage, _ recipient: SendRecipient) throws(Obstacle) -> [Target] {
+    private func targets(_ message: ChannelMessage, _ recipient: some ReachableRecipient) throws(Obstacle) -> [Target] {
         switch message.channel {
         case .applePush, .androidPush:
             try require(recipient.value(.pushSubscribe))
@@ -210,7 +210,7 @@ extension AttributeValue {
 
 extension AttributeValue {
     /// The object with `key`.
-    func setting(_ key: Name, _ value: AttributeValue) -> AttributeValue {
+    package func setting(_ key: Name, _ value: AttributeValue) -> AttributeValue {
         guard case .object(let members) = self else { return self }
         return .object(members.setting(key, value))
     }
