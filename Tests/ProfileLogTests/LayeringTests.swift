@@ -88,6 +88,19 @@ struct LayeringTests {
         }
     }
 
+    @Test(
+        "No code compares a path of the API: an endpoint says what it is where it is declared",
+        arguments: ["ProfileLog/Requests", "ProfileLog/NativeAPI", "ProfileLog/BrazeAPI", "profiled"])
+    func paths(folder: String) throws {
+        let path = #""(?:/[a-z]|v1/|save/|log/)"#
+        let comparison = try Regex(#"([=!~]=|\bcase|(hasPrefix|hasSuffix|contains|with:)\(?) *"# + path)
+        for file in try files(folder) {
+            for line in file.text.split(separator: "\n") where line.contains(comparison) {
+                Issue.record("\(file.name): \(line)")
+            }
+        }
+    }
+
     @Test("Only the programs know HTTP and terminals")
     func rims() throws {
         for file in try files("ProfileLog") {

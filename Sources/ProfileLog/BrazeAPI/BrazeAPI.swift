@@ -53,6 +53,14 @@ package final class BrazeAPI: Dialect {
         CatalogueEndpoints(log: log, workspace: workspace, catalogue: catalogue)
     }
 
+    package static let format = APIFormat.braze
+    package static let root = "/"
+
+    /// The platform's name for it: mostly the path with dots.
+    package static func permission(_ method: APIRequest.Method, _ path: String) -> String {
+        path.split(separator: "/").joined(separator: ".")
+    }
+
     package static let handlers =
         others + schedules(.messages, "/messages", "messages", messages)
         + schedules(.campaign, "/campaigns/trigger", "a campaign", campaign)
@@ -94,7 +102,8 @@ package final class BrazeAPI: Dialect {
             answers: IdentityEndpoints.deleted
         ) { try await $0.identity.deleteUsers($1) },
         .init(
-            .post, "/users/track", "store attributes, events and purchases of users", track, answers: TrackAnswer.shape
+            .post, "/users/track", "store attributes, events and purchases of users", track, [.isBrief],
+            answers: TrackAnswer.shape
         ) {
             try await $0.tracks.track($1, isBulk: false)
         },
@@ -109,17 +118,18 @@ package final class BrazeAPI: Dialect {
             lists("external_ids", "user_aliases") + [
                 .init("braze_id"), .init("device_id"), .init("email_address"), .init("phone"),
                 .init("fields_to_export", .array),
-            ], answers: ExportEndpoints.users
+            ], [.isRead, .takesNoIdempotencyKey], answers: ExportEndpoints.users
         ) { try $0.export.exportUsers($1) },
         .init(.get, "/events/list", "names of custom events, 250 a page", [.page], answers: CatalogueEndpoints.events) {
             try $0.names.eventNames($1)
         },
-        .init(.get, "/events", "custom events, 50 a page", [.init("cursor")], answers: CatalogueEndpoints.eventPage) {
-            try $0.names.customEvents($1)
-        },
+        .init(
+            .get, "/events", "custom events, 50 a page", [.init("cursor")], [.permission("events.get")],
+            answers: CatalogueEndpoints.eventPage
+        ) { try $0.names.customEvents($1) },
         .init(
             .get, "/custom_attributes", "custom attributes with their types, 50 a page", [.init("cursor")],
-            answers: CatalogueEndpoints.attributePage
+            [.permission("custom_attributes.get")], answers: CatalogueEndpoints.attributePage
         ) {
             try $0.names.customAttributes($1)
         },
@@ -170,7 +180,8 @@ package final class BrazeAPI: Dialect {
         ) { try await $0.subscriptions.setSubscription($1) },
         .init(
             .post, "/v2/subscription/status/set", "set several subscription groups for users",
-            [.required("subscription_groups", .array)], answers: SubscriptionEndpoints.wasSet
+            [.required("subscription_groups", .array)], [.permission("subscription.status.set")],
+            answers: SubscriptionEndpoints.wasSet
         ) { try await $0.subscriptions.setSubscriptions($1) },
         .init(
             .get, "/subscription/status/get", "states of users in one subscription group",
@@ -178,14 +189,15 @@ package final class BrazeAPI: Dialect {
         ) { try $0.subscriptions.subscriptionStatus($1) },
         .init(
             .get, "/subscription/user/status", "users with their subscription groups",
-            people + [.usersPerPage, .offset], answers: SubscriptionEndpoints.ofUsers
+            people + [.usersPerPage, .offset], [.permission("subscription.groups.get")],
+            answers: SubscriptionEndpoints.ofUsers
         ) { try $0.subscriptions.subscriptionsOfUsers($1) },
         .init(
             .post, "/users/export/segment", "profiles of a segment, as a file",
             [
                 .required("segment_id"), .required("fields_to_export", .array),
                 .init("custom_attributes_to_export", .array), .init("output_format"), .init("callback_endpoint"),
-            ], answers: ExportEndpoints.segment
+            ], [.takesNoIdempotencyKey], answers: ExportEndpoints.segment
         ) { try await $0.export.exportSegment($1) },
         .init(
             .post, "/messages/send", "send messages to users, a segment or an audience",
@@ -203,16 +215,19 @@ package final class BrazeAPI: Dialect {
             .post, "/transactional/v1/campaigns/{campaign_id}/send",
             "send a campaign to one user, once for each ID",
             [.init("external_send_id"), .init("trigger_properties", .object), .required("recipient", .object)],
-            answers: SendEndpoints.transactional
+            [.permission("transactional.send")], answers: SendEndpoints.transactional
         ) { try await $0.sends.sendTransactional($1) },
         .init(
             .post, "/sends/id/create", "an ID for the sends of a campaign",
-            [.required("campaign_id"), .init("send_id")], answers: SendEndpoints.sendID
+            [.required("campaign_id"), .init("send_id")], [.takesNoIdempotencyKey], answers: SendEndpoints.sendID
         ) { try $0.sends.createSendID($1) },
-        .init(.get, "/exports/{file}", "the file of an export", [], answers: .any) { try $0.export.exportedFile($1) },
+        .init(
+            .get, "/exports/{file}", "the file of an export", [],
+            [.needsNoKey, .answers(["application/zip", "application/gzip"])], answers: .any
+        ) { try $0.export.exportedFile($1) },
         .init(
             .get, "/messages/scheduled_broadcasts", "scheduled sends to all who match", [.required("end_time")],
-            answers: ScheduleEndpoints.listed
+            [.permission("messages.schedule_broadcasts")], answers: ScheduleEndpoints.listed
         ) { try $0.scheduled.broadcasts($1) },
     ]
 

@@ -70,12 +70,11 @@ package enum BrazeReference {
         + ["GET", "PUT", "DELETE"].flatMap { missing($0, under: "/scim/v2", "Users/{id}", instead: dashboardUsers) }
 
     private static let translations: [Entry] =
-        ["/campaigns", "/canvas", "/templates/email", "/content_blocks"].flatMap { folder in
-            missing("GET", under: folder, "translations", instead: languages)
-                + (folder == "/content_blocks"
-                    ? [] : missing("GET", under: folder, "translations/source", instead: languages))
+        ["/campaigns", "/canvas", "/templates/email"].flatMap { folder in
+            missing("GET", under: folder, "translations", "translations/source", instead: languages)
                 + missing("PUT", under: folder, "translations", instead: languages)
         }
+        + ["GET", "PUT"].flatMap { missing($0, under: "/content_blocks", "translations", instead: languages) }
 
     private static let catalogues: [Entry] =
         ["GET", "POST"].flatMap { missing($0, under: "", "catalogs", instead: catalogItems) }

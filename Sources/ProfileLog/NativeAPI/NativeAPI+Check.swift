@@ -7,22 +7,34 @@ extension NativeAPI {
     ///
     /// A request that passes may still be refused, as when its user is unknown.
     package static func check(_ path: String, _ members: [AttributeValue.Member]) throws(APIProblem) {
-        guard let endpoint = endpoints.first(where: { $0.method == .post && $0.path == path }) else { return }
+        guard let handler = handlers.first(where: { $0.endpoint.method == .post && $0.endpoint.path == path }) else {
+            return
+        }
         do {
-            let fields = try Fields(members, Set(endpoint.inputs.map { Name($0.name) }))
-            if let kind = WriteKind.all.first(where: { path == "/v1/\($0.name)" }) { return try check(kind, fields) }
-            switch path {
-            case "/v1/devices/{device}/settings": _ = try DeviceEndpoints.settingsChange(fields)
-            case "/v1/devices/{device}/launch": _ = try DeviceEndpoints.order(fields, DeviceStorage.defaultDevice)
-            case "/v1/devices/{device}/push": _ = try PushEndpoints.intent(fields)
-            case "/v1/devices/{device}/messages": _ = try InAppEndpoints.action(fields)
-            case "/v1/messages": _ = try InAppEndpoints.definitions(fields.value("messages") ?? .null)
-            default: return
+            if let check = handler.check {
+                try check(members, handler.endpoint)
+            } else {
+                _ = try Fields(members, of: handler.endpoint)
             }
-            if endpoint.inputs.contains(where: { $0.name == "time" }) { _ = try DeviceEndpoints.deviceContext(fields) }
         } catch {
             throw APIProblem(error)
         }
+    }
+
+    /// Checks the fields of a body, and its time.
+    static func checking(
+        _ check: @escaping @Sendable (Fields) throws -> Void
+    ) -> EndpointHandler<NativeAPI>.Check {
+        { members, endpoint in
+            let fields = try Fields(members, of: endpoint)
+            try check(fields)
+            if endpoint.inputs.contains(where: { $0.name == "time" }) { _ = try DeviceEndpoints.deviceContext(fields) }
+        }
+    }
+
+    /// Checks what a write of this kind saves or logs.
+    static func checking(_ kind: WriteKind) -> EndpointHandler<NativeAPI>.Check {
+        { members, endpoint in try check(kind, Fields(members, of: endpoint)) }
     }
 
     private static func check(_ kind: WriteKind, _ fields: Fields) throws {
@@ -32,5 +44,11 @@ extension NativeAPI {
             ? try WriteEndpoints.saving(kind, fields, expected, nil)
             : try WriteEndpoints.logging(kind, fields, expected, nil) { try $0.time("time") }
         for event in write.events { try Validation.check(event, write.context) }
+    }
+}
+
+extension Fields {
+    fileprivate init(_ members: [AttributeValue.Member], of endpoint: Endpoint) throws {
+        try self.init(members, Set(endpoint.inputs.map { Name($0.name) }))
     }
 }

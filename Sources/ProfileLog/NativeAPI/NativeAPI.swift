@@ -34,10 +34,17 @@ package struct NativeAPI: Dialect {
         TestStoreEndpoints(store: store, ephemeral: ephemeral, onTimeSet: onTimeSet)
     }
 
+    package static let format = APIFormat.native
+    package static let root = "/v1/"
+
+    package static func permission(_ method: APIRequest.Method, _ path: String) -> String {
+        method == .get ? "v1.read" : "v1.write"
+    }
+
     package static let handlers =
         WriteKind.all.map { kind in
             EndpointHandler<NativeAPI>(
-                .post, "/v1/\(kind.name)", kind.summary, kind.inputs,
+                .post, "/v1/\(kind.name)", kind.summary, kind.inputs, check: checking(kind),
                 answers: kind.isSaved ? WriteEndpoints.saved : WriteEndpoints.logged
             ) {
                 try await $0.writes.write(kind, $1)
@@ -74,9 +81,11 @@ package struct NativeAPI: Dialect {
             try $0.devices.devices($2, $1)
         },
         look("/v1/devices/{device}", "one device", [], answers: DeviceEndpoints.one) { try $0.devices.device($2, $1) },
-        .init(.post, "/v1/devices/{device}/launch", "start the app there", launch, answers: DeviceEndpoints.launched) {
-            try await $0.devices.launch($1)
-        },
+        .init(
+            .post, "/v1/devices/{device}/launch", "start the app there", launch,
+            check: checking { _ = try DeviceEndpoints.order($0, DeviceStorage.defaultDevice) },
+            answers: DeviceEndpoints.launched
+        ) { try await $0.devices.launch($1) },
         .init(
             .post, "/v1/devices/{device}/leave", "the app leaves the foreground", [time], answers: DeviceEndpoints.left
         ) {
@@ -92,7 +101,8 @@ package struct NativeAPI: Dialect {
                 time, .init("online", .boolean), .init("sdk_enabled", .boolean), .init("request_policy"),
                 .init("flush_interval_s", .integer), .init("session_timeout_s", .integer),
                 .init("without_app_groups", .array), .init("with_app_groups", .array), .init("messages", .object),
-            ] + PushSettingsFields.inputs, answers: DeviceEndpoints.changedSettings
+            ] + PushSettingsFields.inputs, check: checking { _ = try DeviceEndpoints.settingsChange($0) },
+            answers: DeviceEndpoints.changedSettings
         ) { try await $0.devices.changeSettings($1) },
         look(
             "/v1/devices/{device}/pushes", "pushes on their way to the device, on its screen, and captured", [],
@@ -102,7 +112,7 @@ package struct NativeAPI: Dialect {
         },
         .init(
             .post, "/v1/devices/{device}/push", "what happens to the device's pushes", PushEndpoints.inputs,
-            answers: PushEndpoints.acted
+            check: checking { _ = try PushEndpoints.intent($0) }, answers: PushEndpoints.acted
         ) { try await $0.pushes.push($1) },
         .init(
             .post, "/v1/devices/{device}/log-out", "the user leaves, and the SDK is disabled", [time],
@@ -124,7 +134,9 @@ package struct NativeAPI: Dialect {
         ) { try await $0.devices.changeUser($1) },
         .init(
             .post, "/v1/messages", "declare the in-app messages that devices get from their next session on",
-            [.required("messages", .array)], answers: InAppEndpoints.declared
+            [.required("messages", .array)],
+            check: checking { _ = try InAppEndpoints.definitions($0.value("messages") ?? .null) },
+            answers: InAppEndpoints.declared
         ) { try await $0.inApp.declare($1) },
         look("/v1/messages", "the declared in-app messages", [], answers: InAppEndpoints.declarations) {
             try $0.inApp.declared($2, $1)
@@ -137,7 +149,8 @@ package struct NativeAPI: Dialect {
         },
         .init(
             .post, "/v1/devices/{device}/messages", "the app or the user does something with in-app messages",
-            InAppEndpoints.actionInputs, answers: InAppEndpoints.action
+            InAppEndpoints.actionInputs, check: checking { _ = try InAppEndpoints.action($0) },
+            answers: InAppEndpoints.action
         ) { try await $0.inApp.act($1) },
         look(
             "/v1/pending", "what waits for a launch or to be sent, by device and storage",
@@ -185,7 +198,8 @@ package struct NativeAPI: Dialect {
         ) { try HistoryEndpoints(log: $1).history($2) },
         read(
             "/v1/events", "the whole log, with a wait for news",
-            filter + [.init("after"), limit, .init("wait_s", .integer)], answers: HistoryEndpoints.events
+            filter + [.init("after"), limit, .init("wait_s", .integer)],
+            [.answers(["application/json", Endpoint.eventStream])], answers: HistoryEndpoints.events
         ) {
             try await HistoryEndpoints.events($1, $0.store.log)
         },
@@ -214,7 +228,7 @@ package struct NativeAPI: Dialect {
         ) { try await SeriesEndpoint(store: $0.store).series($1) },
         read(
             "/v1/export", "events or profiles of one moment, in pages or as JSON Lines or CSV", ExportEndpoint.inputs,
-            answers: ExportEndpoint.shape
+            [.answers(["application/json", "application/jsonl", "text/csv"])], answers: ExportEndpoint.shape
         ) {
             try await ExportEndpoint(store: $0.store, voids: $0.exportVoids).export($1)
         },
@@ -304,11 +318,12 @@ package struct NativeAPI: Dialect {
 
     /// A GET: its answer may wait until the log has reached a position.
     private static func read(
-        _ path: String, _ summary: String, _ inputs: [EndpointInput], answers shape: AnswerShape,
+        _ path: String, _ summary: String, _ inputs: [EndpointInput], _ traits: [EndpointTrait] = [],
+        answers shape: AnswerShape,
         _ answer: @escaping @Sendable (NativeAPI, APIRequest) async throws -> APIAnswer
     ) -> EndpointHandler<NativeAPI> {
         .init(
-            .get, path, summary, inputs + [.init("wait_for"), .init("timeout", .integer)], answers: shape
+            .get, path, summary, inputs + [.init("wait_for"), .init("timeout", .integer)], traits, answers: shape
         ) { api, request in
             var request = request
             try await PositionWait(&request)?.wait(for: api.store.log)

@@ -9,12 +9,10 @@ struct PositionWait {
     private static let standard: UInt64 = 10
     private static let pollInterval = Duration.milliseconds(10)
 
-    /// Takes both out of the query of `request`; nil if it has neither, or is no read of the native API.
+    /// Takes both out of the query of `request`; nil if it has neither.
     init?(_ request: inout APIRequest) throws {
         let names: Set<String> = ["wait_for", "timeout"]
-        guard request.method == .get, request.path.hasPrefix("/v1/"),
-            request.query.contains(where: { names.contains($0.name) })
-        else { return nil }
+        guard request.query.contains(where: { names.contains($0.name) }) else { return nil }
         var query = Query(request)
         guard request.query.contains(where: { $0.name == "wait_for" }) else {
             throw APIProblem.invalid(

@@ -9,26 +9,26 @@ struct WriteKind: Sendable {
     let events: @Sendable (Fields) throws -> [ProfileEvent]
 
     static let all = [
-        WriteKind("save/event", "save a custom event on a device", event) {
+        WriteKind(save: "event", "save a custom event on a device", event) {
             [.customEventSaved(try $0.customEvent())]
         },
-        WriteKind("save/attributes", "save custom attributes on a device", attributes) {
+        WriteKind(save: "attributes", "save custom attributes on a device", attributes) {
             try $0.attributeChanges().map { .customAttributesSaved($0) }
         },
-        WriteKind("save/user-attribute", "save a user attribute on a device", userAttribute) {
+        WriteKind(save: "user-attribute", "save a user attribute on a device", userAttribute) {
             [.userAttributeSaved(try $0.userAttributeChange(isImported: $0.flag("imported")))]
         },
-        WriteKind("log/event", "log a custom event, effective at once", event) {
+        WriteKind(log: "event", "log a custom event, effective at once", event) {
             [.customEventLogged(try $0.customEvent())]
         },
-        WriteKind("log/attributes", "change custom attributes at once", attributes) {
+        WriteKind(log: "attributes", "change custom attributes at once", attributes) {
             try $0.attributeChanges().map { .customAttributesChanged($0) }
         },
-        WriteKind("log/user-attribute", "change a user attribute at once", userAttribute) {
+        WriteKind(log: "user-attribute", "change a user attribute at once", userAttribute) {
             [.userAttributesChanged([try $0.userAttributeChange()])]
         },
         WriteKind(
-            "log/purchase", "log a purchase, effective at once",
+            log: "purchase", "log a purchase, effective at once",
             [
                 .required("product"), .required("currency"), .required("price", .number), .init("quantity", .integer),
                 .init("properties", .object),
@@ -41,7 +41,7 @@ struct WriteKind: Sendable {
     static let userAttribute: [EndpointInput] = [.required("attribute"), .required("value", .any)]
 
     /// Whether it waits on a device for a launch; else it is effective at once.
-    var isSaved: Bool { name.hasPrefix("save/") }
+    let isSaved: Bool
 
     /// All fields of a request.
     let inputs: [EndpointInput]
@@ -49,17 +49,31 @@ struct WriteKind: Sendable {
     let itemFields: Set<Name>
 
     private init(
-        _ name: String, _ summary: String, _ content: [EndpointInput],
+        save item: String, _ summary: String, _ content: [EndpointInput],
         _ events: @escaping @Sendable (Fields) throws -> [ProfileEvent]
     ) {
-        (self.name, self.summary, self.events) = (name, summary, events)
+        let own: [EndpointInput] = [
+            .init("app_group"), .init("private", .boolean), .init("item"), .init("imported", .boolean),
+        ]
+        self.init("save/\(item)", isSaved: true, summary, own + content, events)
+    }
+
+    private init(
+        log item: String, _ summary: String, _ content: [EndpointInput],
+        _ events: @escaping @Sendable (Fields) throws -> [ProfileEvent]
+    ) {
+        self.init("log/\(item)", isSaved: false, summary, [.init("source")] + content, events)
+    }
+
+    private init(
+        _ name: String, isSaved: Bool, _ summary: String, _ content: [EndpointInput],
+        _ events: @escaping @Sendable (Fields) throws -> [ProfileEvent]
+    ) {
+        (self.name, self.isSaved, self.summary, self.events) = (name, isSaved, summary, events)
         let common: [EndpointInput] = [
             .init("user"), .init("time"), .init("device"), .init("process"), .init("key"), .init("expect", .any),
         ]
-        let saved: [EndpointInput] = [
-            .init("app_group"), .init("private", .boolean), .init("item"), .init("imported", .boolean),
-        ]
-        inputs = common + (name.hasPrefix("save/") ? saved : [.init("source")]) + content
+        inputs = common + content
         itemFields = Set(inputs.map { Name($0.name) }).subtracting(["key"]).union(["kind"])
     }
 }

@@ -57,8 +57,7 @@ package struct APIProblem: Error {
             remedy: "Send them in several requests.", place: place)
     }
 
-    /// In the form of the native API for its paths, and else in Braze's, where the sentence is called `message`.
-    package func answer(at path: String) -> APIAnswer { path.hasPrefix("/v1/") ? answer : messageAnswer }
+    package func answer(in format: APIFormat) -> APIAnswer { format == .native ? answer : messageAnswer }
 
     package var answer: APIAnswer {
         answer { json in

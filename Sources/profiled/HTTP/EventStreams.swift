@@ -7,8 +7,6 @@ internal import ServiceLifecycle
 /// Server-sent events: sends the log to connected readers. A slice is read when the connection has accepted the one
 /// before it, so a slow reader costs one slice.
 struct EventStreams: Sendable {
-    /// The endpoint that sends them, to clients that ask for `text/event-stream`.
-    static let path = "/v1/events"
     private static let pollInterval = Duration.milliseconds(20)
 
     let store: LiveStore
@@ -33,7 +31,7 @@ struct EventStreams: Sendable {
             }
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: APIAnswer.fields(type: "text/event-stream", headers), body: body)
+        return Response(status: .ok, headers: APIAnswer.fields(type: Endpoint.eventStream, headers), body: body)
     }
 
     @concurrent

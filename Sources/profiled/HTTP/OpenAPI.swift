@@ -52,9 +52,7 @@ enum OpenAPI {
     }
 
     private static func operation(_ endpoint: Endpoint, _ security: AttributeValue) -> AttributeValue {
-        var types = endpoint.mediaTypes
-        if endpoint.path == EventStreams.path { types.append("text/event-stream") }
-        let content = types.map { type -> (String, AttributeValue) in
+        let content = endpoint.mediaTypes.map { type -> (String, AttributeValue) in
             (type, ["schema": type == "application/json" ? answer(of: endpoint).schema : ["type": "string"]])
         }
         return [
@@ -83,7 +81,7 @@ enum OpenAPI {
         var headers: [EndpointInput] = []
         if endpoint.takesIdempotencyKey { headers.append(EndpointInput("Idempotency-Key")) }
         if inputs.contains(where: { $0.name == "expect" }) { headers.append(EndpointInput("If-Match")) }
-        if endpoint.path == EventStreams.path { headers.append(EndpointInput("Last-Event-ID")) }
+        if endpoint.streamsEvents { headers.append(EndpointInput("Last-Event-ID")) }
         // `name[]` is another way to write `name`, and generators of clients make one name of both.
         let query = endpoint.method == .get ? inputs.filter { !$0.name.hasSuffix("[]") } : []
         let names = endpoint.path.split(separator: "/").filter { $0.first == "{" }

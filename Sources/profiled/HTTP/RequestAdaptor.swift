@@ -63,7 +63,7 @@ final class RequestAdaptor: Sendable {
         let begin = ContinuousClock.now
         let asked = RequestHeaders(request.headers)
         let id = asked.id
-        let path = APIRequest.plain(path: request.uri.path)
+        let path = API.table.plain(request.uri.path)
         var exchange = Exchange(
             request: request, path: path, asked: asked, connection: connection,
             route: Route(method: request.method.rawValue, path: path), reads: reads,
@@ -107,7 +107,7 @@ final class RequestAdaptor: Sendable {
                 return try exchange.response(APIAnswer(allowing: methods))
             }
         } catch let problem as APIProblem {
-            return try exchange.response(problem.answer(at: exchange.path))
+            return try exchange.response(problem.answer(in: API.table.format(at: exchange.path)))
         }
     }
 
@@ -161,7 +161,7 @@ final class RequestAdaptor: Sendable {
             call.idempotencyKey = asked[.idempotencyKey]
         }
         if keyMayBeInBody { try admit(await Self.key(inBody: call.body), endpoint, &exchange, needsKey: true) }
-        if endpoint.path == EventStreams.path, request.method == .get, asked.accepts("text/event-stream") {
+        if endpoint.streamsEvents, request.method == .get, asked.accepts(Endpoint.eventStream) {
             return try stream(call, endpoint, exchange)
         }
         return try exchange.response(await answer(call, endpoint, exchange.connection, by: store.api.router))

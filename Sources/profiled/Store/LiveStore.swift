@@ -7,7 +7,7 @@ internal import Synchronization
 /// Both dialects on one store.
 struct API: Sendable {
     /// All endpoints, to look at without a store.
-    static let table = EndpointTable(NativeAPI.endpoints + BrazeAPI.endpoints, missing: BrazeAPI.missing)
+    static let table = EndpointTable([NativeAPI.self, BrazeAPI.self])
 
     let store: RequestStore
     let braze: BrazeAPI

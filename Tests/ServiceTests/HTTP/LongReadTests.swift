@@ -58,7 +58,7 @@ struct LongReadTests {
         let refusal = await #expect(throws: APIProblem.self) {
             _ = try await reads.answer(while: { true }) { HeldRead().answer() }
         }
-        let refused = try #require(refusal).answer(at: "/v1/blame")
+        let refused = try #require(refusal).answer(in: .native)
         #expect((refused.status, refused.code) == (503, "too_many_reads"))
         #expect(refused.headers.contains { $0 == (name: "Retry-After", value: "5") })
 

@@ -6,7 +6,7 @@ import ProfileLog
 
 /// Both dialects on one store, as `profiled` has them.
 struct API: Sendable {
-    static let table = EndpointTable(NativeAPI.endpoints + BrazeAPI.endpoints)
+    static let table = EndpointTable([NativeAPI.self, BrazeAPI.self])
 
     let store: RequestStore
     let braze: BrazeAPI

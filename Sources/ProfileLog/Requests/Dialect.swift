@@ -1,0 +1,80 @@
+internal import ProfileLogSnippets
+
+/// The requests of one dialect of the API, on one store.
+package protocol Dialect: Sendable {
+    static var format: APIFormat { get }
+    /// Where its paths begin, as in `/v1/`.
+    static var root: String { get }
+    /// The permission of an endpoint that names none itself.
+    static func permission(_ method: APIRequest.Method, _ path: String) -> String
+    /// The endpoints with their handlers.
+    static var handlers: [EndpointHandler<Self>] { get }
+    /// Endpoints of the platform that the dialect does not answer.
+    static var missing: [MissingEndpoint] { get }
+    /// `problem`, the answer to `request`, with a better remedy if there is one.
+    func explained(_ problem: APIProblem, _ request: APIRequest) -> APIProblem
+}
+
+/// How requests and answers of a dialect are written.
+package enum APIFormat: Sendable {
+    /// What is not known is refused, paths are taken as they are, and a problem has its sentence under `error`.
+    case native
+    /// What is not known is ignored, a slash at the end of a path too, and a problem has its sentence under `message`.
+    case braze
+}
+
+extension Dialect {
+    package static var missing: [MissingEndpoint] { [] }
+    package func explained(_ problem: APIProblem, _ request: APIRequest) -> APIProblem { problem }
+}
+
+/// An endpoint that the platform has whose dialect is spoken here, and that is not simulated.
+package struct MissingEndpoint: Hashable, Sendable {
+    /// Any method of HTTP, as in `PATCH`.
+    package let method: String
+    /// The path; `{…}` in it is a place for a name.
+    package let path: String
+    /// The replacement: one sentence or two.
+    package let instead: String
+
+    package init(_ method: String, _ path: String, instead: String) {
+        self.method = method
+        self.path = path
+        self.instead = instead
+    }
+}
+
+/// An endpoint, and how a dialect answers it.
+package struct EndpointHandler<API: Dialect>: Sendable {
+    package let endpoint: Endpoint
+    /// Refuses the members of a body that no store could take; nil if that needs a store.
+    package let check: Check?
+    let answer: @Sendable (API, APIRequest) async throws -> APIAnswer
+
+    package typealias Check = @Sendable ([AttributeValue.Member], Endpoint) throws -> Void
+
+    package init(
+        _ method: APIRequest.Method, _ path: String, _ summary: String, _ inputs: [EndpointInput],
+        _ traits: [EndpointTrait] = [], check: Check? = nil, answers shape: AnswerShape,
+        _ answer: @escaping @Sendable (API, APIRequest) async throws -> APIAnswer
+    ) {
+        endpoint = Endpoint(of: API.self, method, path, summary, inputs, traits, shape)
+        self.check = check
+        self.answer = answer
+    }
+}
+
+extension Dialect {
+    /// The endpoints.
+    package static var endpoints: [Endpoint] { handlers.map(\.endpoint) }
+
+    var answers: [APIRouter.Answer] {
+        Self.handlers.map { handler in
+            { request in
+                do { return try await handler.answer(self, request) } catch let problem as APIProblem {
+                    throw explained(problem, request)
+                }
+            }
+        }
+    }
+}

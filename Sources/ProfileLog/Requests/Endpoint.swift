@@ -1,0 +1,127 @@
+internal import ProfileLogSnippets
+
+/// One method on one path of the API, with all that the router, the service and OpenAPI know about it.
+///
+/// An endpoint is declared once, in the table of its dialect: nothing else looks at its path to decide something.
+package struct Endpoint: Sendable {
+    package let method: APIRequest.Method
+    /// The path; `{…}` in it is a place for a name.
+    package let path: String
+    /// Its purpose, in a few words.
+    package let summary: String
+    /// The inputs, in its query with GET and in its body with POST.
+    package let inputs: [EndpointInput]
+    /// The form of its answer, if it is a success.
+    package let answer: AnswerShape
+    package let format: APIFormat
+    /// Whether a request is answered in microseconds, its commit aside, unless it ``APIRequest/takesLong``.
+    package let isBrief: Bool
+    /// Whether it reads and stores nothing, for as long as its answer needs.
+    package let isRead: Bool
+    /// Whether a request may carry an `Idempotency-Key`.
+    package let takesIdempotencyKey: Bool
+    /// The name of the permission for it; nil if it needs no key.
+    package let permission: String?
+    /// The types of its answers, as in `Content-Type`.
+    package let mediaTypes: [String]
+
+    init<API: Dialect>(
+        of _: API.Type, _ method: APIRequest.Method, _ path: String, _ summary: String, _ inputs: [EndpointInput],
+        _ traits: [EndpointTrait], _ answer: AnswerShape
+    ) {
+        self.method = method
+        self.path = path
+        self.summary = summary
+        self.inputs = inputs
+        self.answer = answer
+        format = API.format
+        var (isBrief, isRead, permission) = (false, method == .get, Optional(API.permission(method, path)))
+        var takesKey = method == .post && (API.format == .braze || inputs.contains { $0.name == "key" })
+        var mediaTypes = ["application/json"]
+        for trait in traits {
+            switch trait {
+            case .isBrief: isBrief = true
+            case .isRead: isRead = true
+            case .takesNoIdempotencyKey: takesKey = false
+            case .needsNoKey: permission = nil
+            case .permission(let name): permission = name
+            case .answers(let types): mediaTypes = types
+            }
+        }
+        (self.isBrief, self.isRead, self.permission) = (isBrief, isRead, permission)
+        (takesIdempotencyKey, self.mediaTypes) = (takesKey, mediaTypes)
+    }
+
+    /// Whether it is part of the native API, and none of Braze's format.
+    package var isNative: Bool { format == .native }
+
+    /// The media type of server-sent events.
+    package static let eventStream = "text/event-stream"
+
+    /// Whether it sends events for as long as the client stays, if the client asks for them.
+    package var streamsEvents: Bool { mediaTypes.contains(Self.eventStream) }
+}
+
+/// A difference of one endpoint from most of its dialect.
+package enum EndpointTrait: Sendable {
+    /// Answered in microseconds, its commit aside.
+    case isBrief
+    /// A POST that reads and stores nothing.
+    case isRead
+    /// A POST that is no append: a repeated one is done again.
+    case takesNoIdempotencyKey
+    /// A GET whose path cannot be guessed, as that of a file.
+    case needsNoKey
+    /// The name of the permission, where the dialect's rule has another one.
+    case permission(String)
+    /// Media types other than JSON alone.
+    case answers([String])
+}
+
+/// A parameter of an endpoint's query, or a member of its body.
+package struct EndpointInput: Hashable, Sendable {
+    /// The type of its value, in the words of JSON Schema.
+    package enum Kind: String, Sendable {
+        case string, integer, number, boolean, object, array
+        /// Any JSON value.
+        case any
+    }
+
+    package let name: String
+    package let kind: Kind
+    package let isRequired: Bool
+    /// The least and the largest value of a whole number; nil if it has other limits, or none.
+    package let limits: ClosedRange<UInt64>?
+    /// The whole number that counts without one.
+    package let standard: UInt64?
+
+    package init(
+        _ name: String, _ kind: Kind = .string, isRequired: Bool = false, limits: ClosedRange<UInt64>? = nil,
+        standard: UInt64? = nil
+    ) {
+        self.name = name
+        self.kind = kind
+        self.isRequired = isRequired
+        self.limits = limits
+        self.standard = standard
+    }
+
+    /// One that must be there.
+    package static func required(_ name: String, _ kind: Kind = .string) -> EndpointInput {
+        EndpointInput(name, kind, isRequired: true)
+    }
+}
+
+extension Endpoint {
+    /// Fails with status 500 if the JSON of a success has another form than the declared one. Debug builds call it, so
+    /// every test of an answer tests its description.
+    func check(_ answer: APIAnswer) throws {
+        guard answer.isSuccess, answer.file == nil, answer.stream == nil, !answer.body.isEmpty else { return }
+        guard let place = self.answer.difference(in: try JSON.parse(answer.body, maxDepth: 100))
+        else { return }
+        throw APIProblem(
+            status: 500, code: "undeclared_answer",
+            error: "The answer of \(method.rawValue) \(path) has another form than it declares, at \(place).",
+            remedy: "Correct the endpoint's `AnswerShape`.")
+    }
+}
