@@ -52,11 +52,12 @@ extension PlaceArguments {
         }
         if create, try StoreFolder(path: path) == .vacant { return NewStoreAPI(path) }
         let log = try openStore(path, create: create, projections: projections)
+        var declared: [ComputedTrait] = []
         if let traits {
-            log.traits = try traits.declared()
-            for unseen in try log.reader.occurrences.unseenNames(of: log.traits) { Output.message(unseen.sentence) }
+            declared = try traits.declared()
+            for unseen in try log.reader.occurrences.unseenNames(of: declared) { Output.message(unseen.sentence) }
         }
-        return LocalAPI(log)
+        return LocalAPI(log, traits: declared)
     }
 }
 

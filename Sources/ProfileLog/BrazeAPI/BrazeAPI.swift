@@ -19,7 +19,7 @@ package final class BrazeAPI: Dialect {
     package init(_ store: RequestStore, _ workspace: Workspace = Workspace()) {
         self.store = store
         self.workspace = workspace
-        store.log.traits = workspace.traits
+        store.traits = workspace.traits
         catalogue = LiveState(store.log)
         pushTokens = LiveState(store.log)
         schedules = Schedules(store.log)

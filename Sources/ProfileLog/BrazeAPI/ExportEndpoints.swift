@@ -96,7 +96,7 @@ struct ExportEndpoints {
     ) throws -> ExportFiles.File {
         var lines = try ExportLines(in: folder)
         let now = log.options.now()
-        let viewed = try log.read { log in
+        let viewed = try api.store.read { log in
             let traits = TraitReader(log, at: now)
             return try log.users.forEachProfile(withUsage: asked.wantsUsage) { user, createdAt, state, usage in
                 try Task.checkCancellation()

@@ -63,7 +63,7 @@ struct SubscriptionEndpoints {
             json.member("total_count", users.count)
             json.member("message", "success")
             let note = ListNote("users", request)
-            json.member("note", try note.text(isEmpty: users.dropFirst(offset).isEmpty, in: api.log.reader))
+            json.member("note", try note.text(isEmpty: users.dropFirst(offset).isEmpty, in: api.store.reader))
         }
     }
 

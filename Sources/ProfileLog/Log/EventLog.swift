@@ -20,12 +20,6 @@ public final class EventLog: Sendable {
     var braze: BrazeIDs { store.braze }
     private var eraser: Eraser { Eraser(store: store, caches: caches, committer: committer) }
 
-    /// The declared traits.
-    package var traits: [ComputedTrait] {
-        get { store.traits }
-        set { store.traits = newValue }
-    }
-
     /// Opens the store in the folder `path`, and creates it if `create` is true.
     ///
     /// Costs a scan of the log's tail: the events that the caches lack. The caches are written when that is

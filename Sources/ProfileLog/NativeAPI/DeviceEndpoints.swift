@@ -94,12 +94,12 @@ struct DeviceEndpoints {
     func leave(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
         let context = try Self.deviceContext(fields)
-        guard try Self.knownDevice(request, store.log.reader).state.lastLaunch != nil else {
+        guard try Self.knownDevice(request, store.reader).state.lastLaunch != nil else {
             throw APIProblem.invalid(
                 "device", "was never launched, so the app cannot leave", remedy: "Launch the app on it first.")
         }
         let position = try await store.perform { log in try log.leave(device: device, context: context) }
-        return try store.log.read { log in
+        return try store.read { log in
             try APIAnswer.ok { json in
                 json.member("position", position ?? .start)
                 try json.cursor(position ?? .start, in: log)
@@ -114,7 +114,7 @@ struct DeviceEndpoints {
         let (device, fields) = try Self.deviceFields(request)
         let cause: SendCause = try fields.optionalFlag("requested") ?? true ? .request : .timer
         let context = try Self.deviceContext(fields)
-        _ = try Self.knownDevice(request, store.log.reader)
+        _ = try Self.knownDevice(request, store.reader)
         let positions = try await store.perform { log in try log.send(from: device, cause, context) }
         return try answer(on: device, positions.last, sent: positions)
     }
@@ -123,7 +123,7 @@ struct DeviceEndpoints {
         let (device, fields) = try Self.deviceFields(request)
         let change = try Self.settingsChange(fields)
         let context = try Self.deviceContext(fields)
-        let isNew = try store.log.reader.devices.find(device) == nil
+        let isNew = try store.reader.devices.find(device) == nil
         let (receipt, sent) = try await store.perform { log in
             let before = try log.lastPosition()
             let receipt = try log.change(change, of: device, context: context)
@@ -142,7 +142,7 @@ struct DeviceEndpoints {
     ) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
         let context = try Self.deviceContext(fields)
-        let previous = try store.log.read { log in
+        let previous = try store.read { log in
             try Self.knownDevice(request, log).state.user.flatMap { try log.users.find($0) }
         }
         let receipt = try await store.perform { log in try work(log, device, context) }
@@ -158,7 +158,7 @@ struct DeviceEndpoints {
     func removeApp(_ request: APIRequest) async throws -> APIAnswer {
         let (device, fields) = try Self.deviceFields(request)
         let context = try Self.deviceContext(fields)
-        let previous = try store.log.read { log in
+        let previous = try store.read { log in
             try Self.knownDevice(request, log).state.user.flatMap { try log.users.find($0) }
         }
         let receipt = try await store.perform { log in try log.removeApp(device: device, context: context) }
@@ -178,7 +178,7 @@ struct DeviceEndpoints {
         on device: String, _ position: Position?, sent: [Position],
         _ more: (inout JSONWriter, LogReader) throws -> Void = { _, _ in }
     ) throws -> APIAnswer {
-        try store.log.read { log in
+        try store.read { log in
             var events = EventJSON(log: log)
             let state = try log.devices.state(of: device)
             return try APIAnswer.ok { json in
@@ -243,7 +243,7 @@ struct DeviceEndpoints {
         let (device, fields) = try Self.deviceFields(request)
         let id = try Identifiers.user(fields.requiredText("user"))
         let context = try Self.deviceContext(fields)
-        let previous = try store.log.read { log in
+        let previous = try store.read { log in
             try log.devices.find(device)?.user.flatMap { try log.users.find($0) }
         }
         let (receipt, sent) = try await store.perform { log in
@@ -253,7 +253,7 @@ struct DeviceEndpoints {
                 device: device, to: log.reader.users.writtenID(id), context: context)
             return (receipt, try log.read { try $0.sent(on: device, after: before) })
         }
-        return try store.log.read { log in
+        return try store.read { log in
             let state = try log.devices.state(of: device)
             let user = try state.user.flatMap { try log.users.find($0) } ?? log.users.user(meantBy: id)
             var events = EventJSON(log: log)
@@ -290,12 +290,12 @@ struct DeviceEndpoints {
         let (device, fields) = try Self.deviceFields(request)
         let order = try Self.order(fields, device)
         let context = try Self.deviceContext(fields)
-        let isNew = try store.log.reader.devices.find(order.device) == nil
+        let isNew = try store.reader.devices.find(order.device) == nil
         let report = try await store.perform { log in
             try log.launch(
                 device: order.device, kind: order.kind, flushing: order.kinds, dyingAfter: order.step, context: context)
         }
-        return try store.log.read { try Self.answer(report, order, isNew: isNew, $0) }
+        return try store.read { try Self.answer(report, order, isNew: isNew, $0) }
     }
 
     static func order(_ fields: Fields, _ device: String) throws -> LaunchOrder {

@@ -48,7 +48,7 @@ struct EraseEndpoints {
         onErasure()
         return try APIAnswer.ok { json in
             json.member("position", position.rawValue)
-            try json.cursor(position, in: store.log.reader)
+            try json.cursor(position, in: store.reader)
             json.member("user_number", first.rawValue)
             if erasesAll { json.array("user_numbers", erasure.users) { $0.value($1.rawValue) } }
             json.member("events", erasure.events)

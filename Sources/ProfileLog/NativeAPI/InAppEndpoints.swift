@@ -19,7 +19,7 @@ package struct InAppEndpoints {
         }
         let definitions = try Self.definitions(list)
         let receipt = try await store.perform { log in try log.declareMessages(definitions) }
-        return try store.log.read { log in
+        return try store.read { log in
             try APIAnswer.ok { json in
                 _ = try Self.writeDeclared(log, to: &json)
                 json.member("changed", !receipt.places.isEmpty)
@@ -112,7 +112,7 @@ package struct InAppEndpoints {
         let action = try Self.action(fields)
         let context = try DeviceEndpoints.deviceContext(fields)
         let receipt = try await store.perform { log in try log.message(action, on: device, context: context) }
-        return try store.log.read { log in
+        return try store.read { log in
             var events = EventJSON(log: log)
             return try APIAnswer.ok { json in
                 json.member("position", receipt.places.isEmpty ? .start : receipt.last)

@@ -337,7 +337,7 @@ package struct NativeAPI: Dialect {
         _ answer: @escaping @Sendable (NativeAPI, LogReader, APIRequest) throws -> APIAnswer
     ) -> EndpointHandler<NativeAPI> {
         read(path, summary, inputs, answers: shape) { api, request in
-            try api.store.log.read { try answer(api, $0, request) }
+            try api.store.read { try answer(api, $0, request) }
         }
     }
 

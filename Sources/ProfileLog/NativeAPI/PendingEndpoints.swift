@@ -150,13 +150,13 @@ struct PendingEndpoints {
         if storage != nil, positions != nil {
             throw APIProblem.invalid("positions", "and `storage` exclude each other")
         }
-        let selection = try store.log.read { log in
+        let selection = try store.read { log in
             try Self.selection(on: device, storage: storage, positions: positions, log)
         }
         let receipt = try await store.commit(
             PreparedAppend.discard(
                 device: device, selection, actor: actor, reason: reason, context: EventContext(source: .app)))
-        return try store.log.read { log in
+        return try store.read { log in
             try APIAnswer.ok { json in
                 json.member("position", receipt.places.isEmpty ? .start : receipt.last)
                 try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
@@ -257,7 +257,7 @@ struct PendingEndpoints {
         try request.refuseConditions()
         let fields = try Fields(request)
         let position = try fields.position()
-        let (item, outcome) = try store.log.read { log in
+        let (item, outcome) = try store.read { log in
             (try log.event(at: position), try log.items.outcome(of: position))
         }
         guard let item, item.event.kind.isSaved else {

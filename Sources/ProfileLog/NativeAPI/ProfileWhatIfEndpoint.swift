@@ -26,7 +26,7 @@ struct ProfileWhatIfEndpoint {
         let budget = try query.number("budget_ms", 1...3_600_000, standard: .max)
         if budget != .max { options.end = ContinuousClock.now + .milliseconds(budget) }
         try query.end()
-        let (alteration, user, condition) = try log.read { log in
+        let (alteration, user, condition) = try store.read { log in
             let history = try AlteredHistoryReader(log: log).history(without: without, correct: correct, rules: rules)
             let user = try id.map { try log.users.canonicalUser(of: log.users.knownUser(meantBy: $0).number) }
             return (try Alteration(history, of: log), user, try text.map { try Condition(whereParameter: $0, log) })
@@ -34,8 +34,8 @@ struct ProfileWhatIfEndpoint {
         options.user = user
         if let condition {
             let now = log.options.now()
-            options.passes = { [log] user, state, alteration in
-                try condition.accepts(ProfileSubject(user, state, of: alteration, in: log.reader), at: now)
+            options.passes = { [store] user, state, alteration in
+                try condition.accepts(ProfileSubject(user, state, of: alteration, in: store.reader), at: now)
             }
         }
         return try await store.performSlowly { [options] log in

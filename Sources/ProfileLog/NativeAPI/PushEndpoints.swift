@@ -70,7 +70,7 @@ struct PushEndpoints {
         let intent = try Self.intent(fields)
         let context = try DeviceEndpoints.deviceContext(fields)
         let report = try await store.perform { log in try log.push(intent, on: device, context: context) }
-        return try store.log.read { try answer(report, on: device, $0) }
+        return try store.read { try answer(report, on: device, $0) }
     }
 
     private func answer(_ report: PushReport, on device: String, _ log: LogReader) throws -> APIAnswer {

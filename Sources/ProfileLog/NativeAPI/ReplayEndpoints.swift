@@ -33,10 +33,10 @@ struct ReplayEndpoints {
         let threads = try Self.number("threads", Self.threads, fields) ?? 1
         let seconds = try Self.number("for_s", Self.seconds, fields) ?? 5
         let verify = try fields.flag("verify")
-        let (report, count) = try await store.performSlowly { log in
+        let (report, count) = try await store.performSlowly { [store] log in
             let clock = ContinuousClock()
             let end = clock.now + .seconds(seconds)
-            let report = try log.replayIntoShadow(try choice.request(log), threads: threads, verify: verify) { _ in
+            let report = try log.replayIntoShadow(try choice.request(store), threads: threads, verify: verify) { _ in
                 clock.now < end
             }
             return (report, try log.userCount())
@@ -119,12 +119,13 @@ struct ReplayEndpoints {
 }
 
 extension ReplayEndpoints.Choice {
-    fileprivate func request(_ log: EventLog) throws -> ShadowStates.Request {
+    fileprivate func request(_ store: RequestStore) throws -> ShadowStates.Request {
+        let log = store.log
         switch self {
         case .users(let users, let until):
             return .init(users: try log.numbers(of: users), until: try Self.known(until, log))
         case .passing(let text, let until):
-            return .init(users: try Self.users(passing: text, log), until: try Self.known(until, log))
+            return .init(users: try Self.users(passing: text, store), until: try Self.known(until, log))
         case .generation(let number):
             guard let shadow = try log.shadow.current(ifGeneration: number) else {
                 throw APIProblem.invalid("generation", "names no shadow", remedy: "Send the request without it.")
@@ -140,11 +141,11 @@ extension ReplayEndpoints.Choice {
 
     private struct TooMany: Error {}
 
-    private static func users(passing text: String, _ log: EventLog) throws -> [UInt64] {
-        let search = try log.read { try UserSearch(Condition(whereParameter: text, $0), $0) }
+    private static func users(passing text: String, _ store: RequestStore) throws -> [UInt64] {
+        let search = try store.read { try UserSearch(Condition(whereParameter: text, $0), $0) }
         var users: [UInt64] = []
         do {
-            try search.forEach(in: log) { user in
+            try search.forEach(in: store) { user in
                 guard users.count < EventLog.mostChosenUsers else { throw TooMany() }
                 users.append(user.number.rawValue)
             }

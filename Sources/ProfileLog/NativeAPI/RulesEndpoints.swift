@@ -23,7 +23,7 @@ struct RulesEndpoints {
             throw APIProblem.invalid(key, error.reason)
         }
         let receipt = try await store.perform { log in try log.setRules(rules, source: .rest) }
-        return try store.log.read {
+        return try store.read {
             try answer(asOf: receipt.places.isEmpty ? nil : receipt.last, isChanged: !receipt.places.isEmpty, in: $0)
         }
     }

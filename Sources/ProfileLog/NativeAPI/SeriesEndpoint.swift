@@ -16,7 +16,7 @@ struct SeriesEndpoint {
         let range = try SeriesRange(&query, standardLength: Self.standardLength, now: store.log.options.now())
         let condition = try query.text("where")
         try query.end()
-        return try await store.read { log in
+        return try await store.readSlowly { log in
             try Self.answer(of, range, condition, request, log)
         }
     }

@@ -18,15 +18,15 @@ struct StoreEndpoints {
         let isCount = try query.flag("count")
         try query.end()
         if condition != nil || isCount {
-            return try await store.performSlowly { log in
-                let search = try log.read { log in
+            return try await store.performSlowly { [store] _ in
+                let search = try store.read { log in
                     try UserSearch(condition, isCount: isCount, after: after, limit: limit, asked, note, log)
                 }
-                return try search.answer(log)
+                return try search.answer(store)
             }
         }
-        if asked.isPresent { return try store.log.read { try Self.users(after: after, limit: limit, note, $0) } }
-        return try await store.read { log in
+        if asked.isPresent { return try store.read { try Self.users(after: after, limit: limit, note, $0) } }
+        return try await store.readSlowly { log in
             let past = try asked.wholeHistory(log)
             let (users, scanned, total) = try log.past.users(
                 after: after, limit: limit, in: past, mostScanned: Self.mostScanned)

@@ -43,15 +43,15 @@ struct UserSearch: Sendable {
 
     private struct IsFull: Error {}
 
-    func answer(_ log: EventLog) throws -> APIAnswer {
+    func answer(_ store: RequestStore) throws -> APIAnswer {
         let damage = DamageList()
         if isCount {
             var count: UInt64 = 0
-            try forEach(in: log, skipping: damage.noteUser) { _ in count += 1 }
+            try forEach(in: store, skipping: damage.noteUser) { _ in count += 1 }
             return try APIAnswer.ok { json in
                 json.member("count", count)
                 json.member("total", total)
-                json.member("note", try log.read { try note?.text(isEmpty: count == 0, in: $0) })
+                json.member("note", try store.read { try note?.text(isEmpty: count == 0, in: $0) })
                 damage.write(to: &json)
             }
         }
@@ -61,7 +61,7 @@ struct UserSearch: Sendable {
             json.beginArray()
             var found = 0
             do {
-                try forEach(through: UserNumber(rawValue: scanned), in: log, skipping: damage.noteUser) { user in
+                try forEach(through: UserNumber(rawValue: scanned), in: store, skipping: damage.noteUser) { user in
                     json.object { $0.members(ofUser: user) }
                     found += 1
                     if found == limit {
@@ -74,7 +74,7 @@ struct UserSearch: Sendable {
             json.member("scanned", scanned)
             json.member("total", total)
             json.member("more", scanned < total)
-            json.member("note", try log.read { try note?.text(isEmpty: found == 0 && scanned >= total, in: $0) })
+            json.member("note", try store.read { try note?.text(isEmpty: found == 0 && scanned >= total, in: $0) })
             damage.write(to: &json)
         }
     }
@@ -88,20 +88,20 @@ struct UserSearch: Sendable {
     /// Calls `body` with the users who pass, in order, all as of one position, whatever is appended during it. Several
     /// threads look at parts of the users at once. `skipping` gets each user with damage; nil to throw at the first.
     func forEach(
-        through end: UserNumber = UserNumber(rawValue: .max), in log: EventLog,
+        through end: UserNumber = UserNumber(rawValue: .max), in store: RequestStore,
         skipping: ((UserNumber, StorageError) -> Void)? = nil, _ body: (UserInfo) throws -> Void
     ) throws {
         let end = min(end.rawValue, total)
         guard after.rawValue < end else { return }
         if condition.readsTraits {
             // One reader, as it finds out that many users are asked for, and then reads the log once for all.
-            return try log.read { try forEach(in: after.rawValue..<end, $0, skipping: skipping, body) }
+            return try store.read { try forEach(in: after.rawValue..<end, $0, skipping: skipping, body) }
         }
         let threads = UInt64(min(processorCount, Self.mostThreads))
         var (next, length) = (after.rawValue, Self.fewestTogether)
         while next < end {
             let parts = (0..<threads).map { min(next + $0 * length, end)..<min(next + ($0 + 1) * length, end) }
-            for part in found(in: parts.filter { !$0.isEmpty }, skips: skipping != nil, log) {
+            for part in found(in: parts.filter { !$0.isEmpty }, skips: skipping != nil, store) {
                 var damaged = part.damaged[...]
                 for user in part.users {
                     while let next = damaged.first, next.user < user.number {
@@ -126,14 +126,14 @@ struct UserSearch: Sendable {
     }
 
     private func found(
-        in parts: [Range<UInt64>], skips: Bool, _ log: EventLog
+        in parts: [Range<UInt64>], skips: Bool, _ store: RequestStore
     ) -> [Found] {
         let results = Mutex([Found](repeating: Found(), count: parts.count))
         @Sendable func look(_ index: Int) {
             var found = Found()
             let skipping = { found.damaged.append((user: $0, error: $1)) }
             do {
-                try log.read { log in
+                try store.read { log in
                     try forEach(in: parts[index], log, skipping: skips ? skipping : nil) { found.users.append($0) }
                 }
             } catch {

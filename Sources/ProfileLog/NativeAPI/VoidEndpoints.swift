@@ -21,12 +21,12 @@ struct VoidEndpoints {
             receipt = try await store.commit(
                 .void(change, context: EventContext(source: source), idempotencyKey: key))
         } catch AppendError.invalid(let place, let reason, let remedy) {
-            guard let refusal = try store.log.reader.events.refusal(of: change) else {
+            guard let refusal = try store.reader.events.refusal(of: change) else {
                 throw AppendError.invalid(place: place, reason: reason, remedy: remedy)
             }
             throw problem(refusal, change)
         }
-        return try store.log.read { try answer(to: receipt, change, $0) }
+        return try store.read { try answer(to: receipt, change, $0) }
     }
 
     private func problem(_ refusal: VoidRefusal, _ change: VoidRequest) -> APIProblem {

@@ -11,12 +11,33 @@ package final class RequestStore: Sendable {
     /// The channels that fail, as a test asked for.
     package let failingChannels = FailingChannels()
     private let writer: LogWriter?
+    private let declared = Mutex<[ComputedTrait]>([])
 
     /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first
     /// ones take longer.
     package static let projections: [any Projection.Type] = [
         ProfileProjection.self, UsageProjection.self, CatalogueProjection.self,
     ]
+
+    /// The computed traits, as the workspace file declares them. None of them is stored.
+    package var traits: [ComputedTrait] {
+        get { declared.withLock { $0 } }
+        set { declared.withLock { $0 = newValue } }
+    }
+
+    /// A reader that opens a view for each read.
+    package var reader: LogReader { withTraits(log.reader) }
+
+    /// Lends a reader whose reads are all of one view: an answer that is made of them is of one moment.
+    package func read<Value>(_ body: (LogReader) throws -> Value) throws -> Value {
+        try log.read { try body(withTraits($0)) }
+    }
+
+    private func withTraits(_ reader: LogReader) -> LogReader {
+        var reader = reader
+        reader.traits = traits
+        return reader
+    }
 
     /// Decides requests by what the log holds.
     package var decider: RequestDecider { RequestDecider(store: self) }
@@ -55,11 +76,11 @@ package final class RequestStore: Sendable {
         return try work(log)
     }
 
-    /// Runs a read that may take long, of one view.
-    package func read<Value: Sendable>(
+    /// As `read`, for what may take long.
+    package func readSlowly<Value: Sendable>(
         _ body: @escaping @Sendable (LogReader) throws -> Value
     ) async throws -> Value {
-        try await performSlowly { log in try log.read(body) }
+        try await performSlowly { [self] _ in try read(body) }
     }
 
     /// Runs long work during which others may commit: on the slow path if there is a writer, a read among the reads.

@@ -51,7 +51,11 @@ func parameters(_ parameters: (name: String, value: String?)...) -> [(name: Stri
 struct LocalAPI: Connection {
     private let api: APIRouter
 
-    init(_ log: EventLog) { self.init(APIRouter(NativeAPI(RequestStore(log)))) }
+    init(_ log: EventLog, traits: [ComputedTrait] = []) {
+        let store = RequestStore(log)
+        store.traits = traits
+        self.init(APIRouter(NativeAPI(store)))
+    }
 
     init(_ api: APIRouter) { self.api = api }
 
@@ -83,11 +87,8 @@ final class NewStoreAPI: Connection {
         else { return nil }
         defer { folder.remove() }
         let answer = try await LocalAPI(log).answer(request)
-        let isDone = answer.isSuccess && log.storesSomething || answer.status >= 500
+        let storesSomething = (try? log.lastPosition()).map { $0 > .start } ?? true
+        let isDone = answer.isSuccess && storesSomething || answer.status >= 500
         return isDone ? nil : answer
     }
-}
-
-extension EventLog {
-    fileprivate var storesSomething: Bool { (try? lastPosition()).map { $0 > .start } ?? true }
 }

@@ -33,7 +33,7 @@ struct DamageTests {
     @Test("A condition on a trait is answered of all other users, also when the log was to be scanned once for all")
     func traits() async throws {
         try await withStore { api in
-            api.log.traits = [ComputedTrait("n", .count, of: .event("won"))]
+            api.store.traits = [ComputedTrait("n", .count, of: .event("won"))]
             var third: UInt64 = 0
             for user in ["a", "b", "c", "d", "e", "f", "g", "h"] {
                 let position = await log(user, api)

@@ -45,7 +45,7 @@ struct OccurredTests {
     }
 
     private func store(_ steps: [Step], _ api: API) async throws {
-        api.log.traits = Self.traits
+        api.store.traits = Self.traits
         let lines = steps.map(\.line).joined(separator: ",")
         let answer = await api.post("/v1/import", #"{"name":"n","lines":[\#(lines)]}"#)
         #expect(answer.status == 200, "\(answer.json)")

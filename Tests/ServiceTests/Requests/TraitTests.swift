@@ -288,7 +288,7 @@ extension ComputedTrait {
 
 extension API {
     /// Declares computed traits.
-    fileprivate func declare(_ traits: [ComputedTrait]) { log.traits = traits }
+    fileprivate func declare(_ traits: [ComputedTrait]) { store.traits = traits }
 
     /// Declares how often `won` and `played` happened, as traits of these names.
     fileprivate func declareCounts() {

@@ -26,7 +26,7 @@ struct NumberEndpoints {
             }
             users = try query.text("segment_id").map { try segment($0).rule }
         }
-        let series = try await api.store.read { [app, users] in
+        let series = try await api.store.readSlowly { [app, users] in
             try Series(measure, range, app: app, of: users, in: $0)
         }
         return APIAnswer.ok { json in
@@ -66,7 +66,7 @@ struct NumberEndpoints {
                 json.member("tags", .array([]))
             }
             json.member("message", "success")
-            json.member("note", try note.text(isEmpty: shown.isEmpty, in: api.log.reader))
+            json.member("note", try note.text(isEmpty: shown.isEmpty, in: api.store.reader))
         }
     }
 

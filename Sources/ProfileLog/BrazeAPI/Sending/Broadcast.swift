@@ -123,7 +123,7 @@ struct Broadcast: Sendable {
         let log = api.log
         let audience = try audience()
         let (now, failing) = (log.options.now(), api.store.failingChannels.all)
-        let traits = TraitReader(log.reader, at: now)
+        let traits = TraitReader(api.store.reader, at: now)
         var last: UserNumber?
         var users = 0
         let budget = RenderBudget()
@@ -131,7 +131,7 @@ struct Broadcast: Sendable {
             _ = try log.reader.users.forEachProfile(after: user, withUsage: request.plan.hasPush) {
                 user, _, state, usage in
                 if let segment = request.segment {
-                    let subject = ProfileSubject(user, state, traits: traits, in: log.reader)
+                    let subject = ProfileSubject(user, state, traits: traits, in: api.store.reader)
                     guard try segment.rule.accepts(subject, at: now) else { return }
                 }
                 let recipient = try api.recipient(
@@ -158,7 +158,7 @@ struct Broadcast: Sendable {
         do {
             return try Audience(audience) { name in
                 try api.workspace.forcedTypes[name]
-                    ?? api.catalogue.withState { api.log.reader.firstType(of: name, by: $0) }
+                    ?? api.catalogue.withState { api.store.reader.firstType(of: name, by: $0) }
             }
         } catch let fault as SendFault {
             throw APIProblem(fault)

@@ -141,7 +141,7 @@ struct ScheduleEndpoints {
                 json.member("schedule_type", schedule.timing.rawValue)
             }
             json.member("message", "success")
-            json.member("note", try note.text(isEmpty: waiting.isEmpty, in: api.log.reader))
+            json.member("note", try note.text(isEmpty: waiting.isEmpty, in: api.store.reader))
         }
     }
 }

@@ -136,7 +136,7 @@ struct SendDecision {
     /// Returns the reason why the request does not mean this user after all; nil if it does.
     private func reasonAgainst(_ recipient: SendRecipient, _ audience: Audience?) throws -> SkippedRecipient? {
         if let segment = request.segment, let user = recipient.profile.user {
-            let profile = ProfileSubject(user, recipient.profile.state, in: api.log.reader)
+            let profile = ProfileSubject(user, recipient.profile.state, in: api.store.reader)
             if try !segment.rule.accepts(profile, at: now) { return .notInSegment }
         }
         if let audience, try !audience.takes(recipient.profile, at: now) { return .notInAudience }

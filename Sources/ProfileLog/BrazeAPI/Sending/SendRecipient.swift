@@ -30,7 +30,7 @@ extension BrazeAPI {
         _ user: UserInfo?, named id: UserID, _ state: ProfileState, _ changes: [ProfileEvent] = [],
         usage: (() throws -> UsageState)?, device: (Name) throws -> DeviceState?
     ) throws -> SendRecipient {
-        let profile = ProfileSubject(user, ids: user?.ids ?? [id], state, changes: changes, in: log.reader)
+        let profile = ProfileSubject(user, ids: user?.ids ?? [id], state, changes: changes, in: store.reader)
         guard let usage else { return SendRecipient(profile: profile, devices: []) }
         var devices: [PushDevice] = []
         for entry in profile.value(.pushTokens)?.asArray ?? [] {

@@ -14,6 +14,8 @@ package struct LogReader {
     package let store: OpenStore
     /// The states of projections, by view.
     package let states: StateStore
+    /// The computed traits that conditions may name, as the lender declares them.
+    package var traits: [ComputedTrait] = []
     /// The view of all reads; nil to open one for each.
     private let view: LogView?
 
@@ -30,8 +32,6 @@ package struct LogReader {
     package var options: LogOptions { store.options }
     /// The names of the log, by number.
     package var names: NameTable { store.names }
-    /// The declared traits.
-    package var traits: [ComputedTrait] { store.traits }
     /// The store's own ID, made with it.
     package var storeID: [UInt8] { store.storeID }
 

@@ -15,12 +15,6 @@ package final class OpenStore: Sendable {
     let messageTables: MessageTables
     let rules: RulesCache
     let braze: BrazeIDs
-    /// The computed traits of this process, as its workspace file declares them. None of them is stored.
-    private let computedTraits = Mutex<[ComputedTrait]>([])
-    var traits: [ComputedTrait] {
-        get { computedTraits.withLock { $0 } }
-        set { computedTraits.withLock { $0 = newValue } }
-    }
     /// The tail of new views. It is replaced and never changes its base: a view keeps its tail.
     private let currentTail = Guarded(Guarded(Tail(base: 0, userCount: 0, lastRecordedAt: 0)))
     var tail: Guarded<Tail> { currentTail.withReading { copy $0 } }

@@ -55,12 +55,12 @@ struct ExportEndpoint: Sendable {
         }
         if let format {
             var answer = APIAnswer(status: 200, body: [])
-            let reader = try store.log.read(begin)
+            let reader = try store.read(begin)
             answer.stream = ExportText(reader, of: store.log, try ExportText.Format(parameter: format))
             return answer
         }
         let note = ListNote(what, request, past: asked).namingOfEvents()
-        return try await store.read { log in
+        return try await store.readSlowly { log in
             try Self.page(begin(log), table, limit: limit, began: began, note, log)
         }
     }
