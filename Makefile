@@ -58,7 +58,7 @@ mutations:
 	@scripts/mutations.sh
 
 lint:
-	swift format lint --strict -r Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
+	swift format lint --strict -r Sources Tests Examples Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin

@@ -110,7 +110,9 @@ let package = Package(
             exclude: ["CMalloc"], swiftSettings: settings),
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/Support", swiftSettings: settings),
-        .testTarget(name: "CLITests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "CLITests", dependencies: ["ProfileLog", "ProfileLogNativeAPI", "TestSupport"],
+            swiftSettings: settings),
         .executableTarget(
             name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Tests/CrashChild",
             swiftSettings: settings),
@@ -119,8 +121,14 @@ let package = Package(
             name: "ServiceTests",
             dependencies: ["ProfileLogBrazeAPI", "ProfileLogNativeAPI", "ProfileLog", "TestSupport"],
             swiftSettings: settings),
+        .executableTarget(
+            name: "Embedder", dependencies: ["ProfileLog"], path: "Examples/Embedder/Sources", packageAccess: false),
+        .executableTarget(
+            name: "OwnProjection", dependencies: ["ProfileLog"], path: "Examples/OwnProjection/Sources",
+            packageAccess: false),
         .testTarget(
-            name: "EmbeddingTests", dependencies: ["ProfileLog"], packageAccess: false, swiftSettings: settings),
+            name: "ExampleTests", dependencies: ["Embedder", "OwnProjection", "ProfileLog", "TestSupport"],
+            packageAccess: false),
         .testTarget(
             name: "ProfileLogTests",
             dependencies: ["ProfileLog", "ProfileLogMachines", "ProfileLogMessaging", "TestSupport"],

@@ -74,7 +74,7 @@ extension EventLog {
     /// version says what was recorded. Throws ``MomentError``.
     ///
     /// ```swift
-    /// let then = try log.profile(of: ana.number, asOf: .time(monday))
+    /// let then = try log.profile(of: user.number, asOf: .time(monday))
     /// ```
     public func profile(
         of user: UserNumber, asOf moment: Moment, order: EventOrder = .recorded

@@ -5,7 +5,7 @@ extension EventLog {
     ///
     /// ```swift
     /// for entry in try log.blame(of: user.number, field: "address.city") {
-    ///     print(entry.value, entry.write.event.position, entry.previous?.value)
+    ///     print(entry.field, entry.value ?? .null, entry.write.event.position)
     /// }
     /// ```
     ///
