@@ -16,6 +16,12 @@ struct HelpTests {
         try profilecli.get().filter { !$0.help.contains("SUBCOMMANDS:") }.map(\.command)
     }
 
+    /// The commands with an option whose help begins with `words`, each as its words.
+    static func commands(withOption words: String) throws -> [String] {
+        try profilecli.get().filter { !$0.help.contains("SUBCOMMANDS:") && $0.wide.contains(words) }
+            .map { $0.command.joined(separator: " ") }
+    }
+
     private static let profilecli = Result { try pages(of: "profilecli") }
 
     /// The help of `program` and of all its commands, as the program itself lists them.
