@@ -22,7 +22,7 @@ enum LocalMoment {
         return local.time.rfc3339()
     }
 
-    /// Whether `typed` has a form of WHEN.
+    /// Tells whether `typed` has a form of WHEN.
     static func canRead(_ typed: String) -> Bool { moment(typed) != nil }
 
     private static func moment(_ typed: String) -> Moment? {

@@ -31,7 +31,7 @@ extension PlaceArguments {
         }
     }
 
-    /// Whether a service is named, by option or environment.
+    /// Tells whether a service is named, by option or environment.
     var isService: Bool { url != nil || store == nil && Terminal.environment("PROFILELOG_URL") != nil }
 
     /// The store's folder, by option, environment or default.

@@ -103,7 +103,8 @@ struct ProfileCLI: AsyncParsableCommand {
         }
     }
 
-    /// Whether the argument parser words `error`: wrong usage, or a request for help. A status alone needs no words.
+    /// Tells whether the argument parser words `error`: wrong usage, or a request for help. A status alone needs no
+    /// words.
     private static func isParserError(_ error: any Error) -> Bool {
         if error is ExitCode { return false }
         return error is ValidationError || error is CleanExit

@@ -9,7 +9,7 @@ enum TypedDocument {
     /// Bytes of a file.
     private static let mostBytes = 16 << 20
 
-    /// Whether `text` names a file or standard input.
+    /// Tells whether `text` names a file or standard input.
     static func isFile(_ text: String) -> Bool { text == "-" || text.hasPrefix("@") && text.utf8.count > 1 }
 
     /// The JSON value that `text` is or names; `place` is the option or the argument.

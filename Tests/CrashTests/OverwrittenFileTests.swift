@@ -49,7 +49,7 @@ struct OverwrittenFileTests {
             try Self.sh("cp \(data) \(scratch("oldest"))")
             for _ in 0..<10 { for writer in writers { writer.append() } }
             for name in ["older", "twin", "newer", "before"] { mkdir(scratch(name), 0o700) }
-            // While nobody writes, `cp` is a sound copy.
+            // While no program writes, `cp` is a sound copy.
             try Self.sh("cp \(store)/*.mdb \(scratch("older")); cp \(data) \(scratch("twin"))")
             for writer in writers { writer.append() }
             let twin = try Writer(scratch("twin"), 7)

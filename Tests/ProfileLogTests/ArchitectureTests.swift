@@ -37,4 +37,72 @@ struct ArchitectureTests {
             #expect(!suite.isEmpty, "\(cell)")
         }
     }
+
+    @Test("Each file of the reading order exists")
+    func readingOrder() throws {
+        let document = try String(contentsOf: Self.root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)
+        let section = try #require(document.components(separatedBy: "## Reading order\n").dropFirst().first)
+        let paths = section.components(separatedBy: "\n## ")[0].matches(of: /\n\d\. `(.+?)`/).map { String($0.1) }
+        #expect(paths.count == 8)
+        for path in paths {
+            #expect(FileManager.default.fileExists(atPath: Self.root.appendingPathComponent(path).path), "\(path)")
+        }
+    }
+}
+
+/// The sentences of comments and documents: docs/glossary.md has the words.
+@Suite("Words")
+struct WordTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// The comment on each line of Swift, empty if there is none, and all lines of Markdown. Decisions stay as they
+    /// were written.
+    private static func lines() throws -> [(place: String, text: Substring)] {
+        let paths = ["Sources", "Tests", "Examples", "docs"].flatMap { folder in
+            (FileManager.default.enumerator(atPath: root.appendingPathComponent(folder).path)?
+                .compactMap { $0 as? String } ?? []).map { folder + "/" + $0 }
+        }
+        var lines: [(place: String, text: Substring)] = []
+        for path in paths + ["README.md", "ARCHITECTURE.md"] where !path.hasPrefix("docs/decisions/") {
+            guard path.hasSuffix(".swift") || path.hasSuffix(".md") else { continue }
+            let text = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                let comment = path.hasSuffix(".md") ? line.startIndex : line.firstRange(of: "//")?.lowerBound
+                lines.append(("\(path):\(index + 1)", comment.map { line[$0...] } ?? ""))
+            }
+        }
+        return lines
+    }
+
+    @Test("Sentences use the words of the glossary")
+    func words() throws {
+        let unused = [
+            "whom": "the user who", "whoever": "the user who", "nobody": "no user", "somebody": "a user",
+            "anew": "again", "meanwhile": "while …", "survivor": "canonical user", "outrun": "conflict",
+            "asker": "caller", "of then": "at that moment",
+        ]
+        for line in try Self.lines() {
+            let words = line.text.split { !$0.isLetter }.map { $0.lowercased() }
+            for phrase in words + zip(words, words.dropFirst()).map({ "\($0) \($1)" }) {
+                if let better = unused[phrase] { Issue.record("\(line.place): \(phrase); write: \(better)") }
+            }
+        }
+    }
+
+    @Test("A comment about a declaration begins with a noun or a verb")
+    func beginnings() throws {
+        let others: Set<Substring> = [
+            "What", "Whether", "How", "Why", "Where", "When", "Which", "Who", "Whose", "Whom", "For", "Those", "It",
+            "Nil", "True", "False", "That", "This", "These",
+        ]
+        var isInComment = false
+        for line in try Self.lines() {
+            defer { isInComment = line.text.hasPrefix("///") }
+            let word = line.text.dropFirst(4).prefix { $0.isLetter }
+            if line.text.hasPrefix("/// "), !isInComment, others.contains(word) {
+                Issue.record("\(line.place) begins with \(word)")
+            }
+        }
+    }
 }

@@ -1,8 +1,8 @@
 internal import CSpawn
 
 extension String {
-    /// Whether the bytes of `part`, which is not empty, are in this text. In a debug build `contains` takes seconds for
-    /// the log of a service.
+    /// Tells whether the bytes of `part`, which is not empty, are in this text. In a debug build `contains` takes
+    /// seconds for the log of a service.
     public func hasBytes(of part: String) -> Bool {
         var (whole, part) = (self, part)
         return whole.withUTF8 { whole in

@@ -7,7 +7,7 @@ internal import Foundation
 public enum Thoroughness {
     private static let variables = ProcessInfo.processInfo.environment
 
-    /// Whether this run is the full form.
+    /// Tells whether this run is the full form.
     public static let isFull = variables["PROFILELOG_TESTS"] == "long"
 
     /// The number of rounds or steps of this run.

@@ -79,7 +79,8 @@ struct AttributeGrowth {
 
     private var shownBytes: String { TrackLimits.shown(bytes: limits.bytesPerNestedValue) }
 
-    /// Whether there is no room for `value`. Objects that were too large before need room only for more than they were.
+    /// Tells whether there is no room for `value`. Objects that were too large before need room only for more than they
+    /// were.
     private func isTooLarge(_ value: AttributeValue, after old: AttributeValue?) -> Bool {
         switch AttributeType(value) {
         case .array:
@@ -126,7 +127,7 @@ private struct AttributeRemarks {
 }
 
 extension ProfileEvent {
-    /// Whether what it does depends on the profile.
+    /// Tells whether what it does depends on the profile.
     fileprivate func isRelative(under policies: [Name: AttributePolicy]) -> Bool {
         guard case .customAttributesChanged(let changes) = self else { return false }
         return changes.contains { $0.operation.isRelative || policies[$0.name] != nil }

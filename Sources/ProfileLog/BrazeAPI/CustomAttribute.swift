@@ -162,7 +162,7 @@ struct CustomAttribute {
 /// The rules for what is inside an array or an object (spec/rest-api 1.2, 1.5): one wrong value spoils the whole field.
 struct NestedValue {
     let limits: TrackLimits
-    /// Whether it belongs to an attribute, whose rules are stricter than those for properties.
+    /// Tells whether it belongs to an attribute, whose rules are stricter than those for properties.
     let isAttribute: Bool
 
     /// `value` with `{"$time": …}` made a date.

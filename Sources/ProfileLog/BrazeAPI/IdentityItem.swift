@@ -26,7 +26,7 @@ extension IdentityItem.Change {
         }
     }
 
-    /// Whether it depends on who has an ID, and so on the items before it.
+    /// Tells whether it depends on who has an ID, and so on the items before it.
     var dependsOnUsers: Bool {
         switch self {
         case .fixed: false

@@ -7,7 +7,7 @@ struct IdentityRun {
     private let decider: RequestDecider
     /// The reason for each item why nothing was done about it; nil if it was, or if it was so already.
     private(set) var reasons: [String?]
-    /// Whether something is stored: then the request is no more refused as a whole.
+    /// Tells whether something is stored: then the request is no more refused as a whole.
     private(set) var isBegun = false
 
     init(_ items: [IdentityItem], of request: APIRequest, _ decider: RequestDecider) throws {
@@ -34,8 +34,8 @@ struct IdentityRun {
         return reasons
     }
 
-    /// Does several items that depend on no other user in one commit, up to the first that is refused. Gives how many were
-    /// done.
+    /// Does several items that depend on no other user in one commit, up to the first that is refused. Gives how many
+    /// were done.
     private mutating func carryOutTogether(_ places: Range<Int>) async throws -> Int {
         guard places.count > 1 else { return 0 }
         let view = DecisionView(decider.store.log, .fast)
@@ -165,7 +165,7 @@ struct IdentityKey: Sendable {
         "\(Hexadecimal.text(ContentHash.of(Array(text.utf8))))/\(item.array).\(item.index)"
     }
 
-    /// Whether `item` was done under this key. Throws if the key was used by another request.
+    /// Tells whether `item` was done under this key. Throws if the key was used by another request.
     func wasDone(_ item: IdentityItem, _ log: EventLog) throws -> Bool {
         guard let earlier = try log.reader.events.append(underKey: key(of: item)) else { return false }
         guard earlier.isErased || earlier.note == note else { throw AppendError.keyReused(position: earlier.first) }

@@ -44,7 +44,7 @@ enum PushTokenProjection: Projection {
         /// The users with a token on a device.
         private var users: [Name: Set<UserNumber>] = [:]
 
-        /// Whether a user has `token`.
+        /// Tells whether a user has `token`.
         func holds(_ token: PushToken) -> Bool { owners[token] != nil }
 
         /// Returns the users with a token on `device`, in the order of their creation.

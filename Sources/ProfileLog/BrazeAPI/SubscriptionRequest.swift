@@ -19,7 +19,7 @@ struct SubscriptionRequest: Sendable {
         var place: String
         /// Is nil if the text is no ID, address or number.
         var user: UserID?
-        /// Whether `user` is an address that several profiles may have.
+        /// Tells whether `user` is an address that several profiles may have.
         var isContact: Bool
     }
 
@@ -147,7 +147,7 @@ struct SubscriptionDecision {
     private struct Recipient {
         let user: UserID
         var states = SubscriptionStates(nil)
-        /// Whether an ID names them, and not an address alone.
+        /// Tells whether an ID names them, and not an address alone.
         var isNamed = false
     }
 
@@ -201,7 +201,7 @@ struct SubscriptionDecision {
     }
 
     /// Adds an event for each recipient: for all that an ID names, then for others as long as there is room.
-    /// Returns those for whom there was none.
+    /// Returns those without one.
     private mutating func store(in builder: inout AppendBuilder) throws -> Set<UserID> {
         var leftOut: Set<UserID> = []
         for recipient in recipients.filter(\.isNamed) + recipients.filter({ !$0.isNamed }) {
@@ -232,7 +232,7 @@ struct SubscriptionDecision {
 }
 
 extension AttributeValue {
-    /// Whether it is text, or a whole number, which clients send for text.
+    /// Tells whether it is text, or a whole number, which clients send for text.
     fileprivate var isText: Bool {
         switch self {
         case .string, .int: true

@@ -12,8 +12,8 @@ extension SubscriptionStates {
     /// The reason why the rest of the profiles with the same e-mail address do not get it.
     static let tooManyElsewhere = "is for more profiles with the address than one request can change"
 
-    /// Whether an append has room for the states of one more of those who share an address: they may take half of it,
-    /// and what the request says itself has room in the other half.
+    /// Tells whether an append has room for the states of one more of those who share an address: they may take half of
+    /// it, and what the request says itself has room in the other half.
     static func haveRoom(in builder: borrowing AppendBuilder) -> Bool {
         builder.byteCount < Limits.bytesPerAppend / 2 && builder.count < Limits.eventsPerAppend / 2
     }
@@ -22,7 +22,7 @@ extension SubscriptionStates {
         count <= limits.arrayElements && value.jsonByteCount <= limits.bytesPerNestedValue
     }
 
-    /// Whether `user` has room for these states: each change writes all of a profile's groups, so where
+    /// Tells whether `user` has room for these states: each change writes all of a profile's groups, so where
     /// `workspace` declares none, they are limited like an array. The user must stay unchanged, as in
     /// ``change(of:_:)``.
     func fits(_ user: UserID, in workspace: Workspace, _ profiles: inout TrackProfiles) throws -> Bool {
@@ -43,7 +43,7 @@ extension SubscriptionStates {
 
     /// Adds the event of the ``change(of:_:)`` to `builder`.
     ///
-    /// - Parameter isNamed: whether an ID names the user. Users whom the states reach by an address are not updated by
+    /// - Parameter isNamed: whether an ID names the user. Users that the states reach by an address are not updated by
     ///   them: to these they come from the system (`AddressReader.lastUpdate(of:)`).
     func add(
         to user: UserID, isNamed: Bool, _ builder: inout AppendBuilder, _ profiles: inout TrackProfiles

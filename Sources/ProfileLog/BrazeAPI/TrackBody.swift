@@ -91,7 +91,7 @@ extension AttributeValue {
 }
 
 extension JSONError {
-    /// Whether the text is well-formed as far as it was read, and has a value that we cannot keep.
+    /// Tells whether the text is well-formed as far as it was read, and has a value that we cannot keep.
     fileprivate var isAboutAValue: Bool {
         switch kind {
         case .integerTooLarge, .numberTooLarge, .loneSurrogate, .duplicateKey, .tooDeep: true

@@ -54,7 +54,7 @@ struct TrackDecision {
         try leftOut.add(to: &builder)
     }
 
-    /// Whether no object was in order.
+    /// Tells whether no object was in order.
     var refusesAll: Bool { first == nil }
 
     private mutating func take(

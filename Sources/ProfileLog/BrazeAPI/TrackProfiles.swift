@@ -45,7 +45,7 @@ struct TrackProfiles {
         self.room = room
     }
 
-    /// Whether the user exists, or is made by this request.
+    /// Tells whether the user exists, or is made by this request.
     mutating func exists(_ user: UserID) throws -> Bool {
         noteTouched()
         return try touched.contains(user) || view.find(user) != nil

@@ -65,7 +65,7 @@ struct TrackReader {
         }
     }
 
-    /// Whether `value` takes more than `limit` bytes as JSON.
+    /// Tells whether `value` takes more than `limit` bytes as JSON.
     func isLarger(_ value: AttributeValue, than limit: Int) -> Bool {
         sent.request.count > limit && value.jsonByteCount > limit  // most need no measuring
     }

@@ -6,7 +6,7 @@ internal import ProfileLogRequests
 /// 1.3, 9.12).
 struct TrackTarget {
     var user: UserID
-    /// Whether a user who does not exist stays so.
+    /// Tells whether a user who does not exist stays so.
     var updatesOnly: Bool
 
     init(user: UserID, updatesOnly: Bool) {
@@ -85,8 +85,8 @@ struct TrackTarget {
         return .alias(label: label, name: name)
     }
 
-    /// Whether it says neither a name nor a label: so do clients whose users have no alias, and PHP writes `[]` for
-    /// `{}`.
+    /// Tells whether it says neither a name nor a label: so do clients whose users have no alias, and PHP writes `[]`
+    /// for `{}`.
     static func isEmptyAlias(_ value: AttributeValue) -> Bool {
         if value == .array([]) { return true }
         guard case .object = value else { return false }

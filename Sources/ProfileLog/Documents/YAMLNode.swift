@@ -257,10 +257,10 @@ package struct YAMLNode {
     package var isMapping: Bool { node.mapping != nil }
     package var isList: Bool { node.sequence != nil }
 
-    /// Whether there is no value.
+    /// Tells whether there is no value.
     package var isNull: Bool { isPlain && ["", "~", "null"].contains(node.scalar?.string) }
 
-    /// Whether it depends on the text what it is: it has no quotes, and no tag says that it is text.
+    /// Tells whether it depends on the text what it is: it has no quotes, and no tag says that it is text.
     private var isPlain: Bool {
         guard let scalar = node.scalar else { return false }
         return scalar.style == .plain && ![Tag(.str), Tag(.nonSpecific)].contains(scalar.tag)

@@ -42,7 +42,7 @@ public enum AttributeValue: Sendable {
 }
 
 extension AttributeValue: Hashable {
-    /// Whether both are the same, text compared by its bytes.
+    /// Tells whether both are the same, text compared by its bytes.
     public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true

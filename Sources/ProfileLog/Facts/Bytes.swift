@@ -58,7 +58,7 @@ extension UnsafeRawBufferPointer {
     @inline(__always)
     package func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
 
-    /// Whether both hold the same bytes.
+    /// Tells whether both hold the same bytes.
     @inlinable
     @inline(__always)
     package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {

@@ -1,8 +1,8 @@
 /// The settings of a simulated device: its owner's, its network's and the app's. Changed by `deviceChanged` events.
 public struct DeviceSettings: Hashable, Sendable {
-    /// Whether the SDK runs. A disabled SDK takes nothing, so pending items stay pending (spec/device 4).
+    /// Tells whether the SDK runs. A disabled SDK takes nothing, so pending items stay pending (spec/device 4).
     package var isSDKEnabled = true
-    /// Whether the device has a network. Without one, the SDK keeps what it took and sends it later.
+    /// Tells whether the device has a network. Without one, the SDK keeps what it took and sends it later.
     package var isOnline = true
     /// The rule by which the SDK sends what it took.
     package var requestPolicy = RequestPolicy.automatic
@@ -62,7 +62,7 @@ public struct DeviceSettings: Hashable, Sendable {
         return .privateTo(process: process)
     }
 
-    /// Whether the app, which flushes, sees `storage`.
+    /// Tells whether the app, which flushes, sees `storage`.
     package func appSees(_ storage: DeviceStorage) -> Bool {
         self.storage(storage, of: DeviceStorage.app) == storage && storage.isVisibleToApp
     }

@@ -120,7 +120,7 @@ public struct Purchase: Hashable, Sendable {
     /// The largest revenue of one purchase, in any currency, so that sums fit into a double.
     private static let largestRevenue = 1e15
 
-    /// Whether `price` times `quantity` is small enough to be added up.
+    /// Tells whether `price` times `quantity` is small enough to be added up.
     package static func holdsRevenue(_ price: Double, times quantity: UInt32) -> Bool {
         abs(price * Double(quantity)) <= largestRevenue
     }
@@ -138,7 +138,7 @@ public enum LaunchKind: UInt8, Sendable, CaseIterable {
     /// The kind's name on the command line.
     package var name: String { "\(self)" }
 
-    /// Whether the app is not seen.
+    /// Tells whether the app is not seen.
     package var isInBackground: Bool { self == .background || self == .locked }
 }
 
@@ -152,7 +152,7 @@ public struct Flush: Hashable, Sendable {
     package var flushed: [Position]
     /// The items that were not accepted, with the reason.
     package var rejected: [Rejection]
-    /// Whether the flushed items were only handed to the SDK: they take effect when it sends them (`dataSent`).
+    /// Tells whether the flushed items were only handed to the SDK: they take effect when it sends them (`dataSent`).
     package var isQueued: Bool
 
     /// One refused item.

@@ -31,7 +31,7 @@ public struct EventContext: Hashable, Sendable {
         self.app = app
     }
 
-    /// Whether both are the same, text compared by its bytes.
+    /// Tells whether both are the same, text compared by its bytes.
     public static func == (left: EventContext, right: EventContext) -> Bool {
         left.occurredAt == right.occurredAt && left.source == right.source && left.process == right.process
             && left.storage == right.storage && left.replaces == right.replaces && left.ids == right.ids
@@ -53,7 +53,7 @@ public enum EventSource: UInt8, Sendable, CaseIterable {
     /// The source's name, as in the JSON forms.
     package var name: String { "\(self)" }
 
-    /// Whether it is the SDK in an app, so that the SDK's rules apply.
+    /// Tells whether it is the SDK in an app, so that the SDK's rules apply.
     package var isSDK: Bool { self == .app || self == .extension || self == .cli }
 
     /// The source with this name.
@@ -70,7 +70,7 @@ public enum DeviceStorage: Hashable, Sendable {
     /// The storage of one process, which no other sees.
     case privateTo(process: Name)
 
-    /// Whether the app, which flushes, sees it.
+    /// Tells whether the app, which flushes, sees it.
     package var isVisibleToApp: Bool {
         switch self {
         case .appGroup: true

@@ -7,7 +7,7 @@ public enum ExpectedVersion: Hashable, Sendable {
     /// The user must have exactly this many events.
     case exactly(Version)
 
-    /// Whether a user at `actual` satisfies this.
+    /// Tells whether a user at `actual` satisfies this.
     package func accepts(_ actual: Version) -> Bool {
         switch self {
         case .any: true

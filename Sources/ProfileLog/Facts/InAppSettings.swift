@@ -2,10 +2,10 @@
 package struct InAppSettings: Hashable, Sendable {
     /// Seconds in which one message is triggered at most (`triggerMinimumTimeInterval`: 30 by default, 0 at least).
     package var minimumInterval: UInt32 = 30
-    /// Whether a triggered message is shown at once; if not, it waits until the app asks for it.
+    /// Tells whether a triggered message is shown at once; if not, it waits until the app asks for it.
     package var isDisplayAutomatic = true
-    /// Whether a message is discarded if another user than the one who triggered it is on the device: always since
-    /// version 15 of the SDK; before, with `preventInAppMessageDisplayForDifferentUser`.
+    /// Tells whether a message is discarded if another user than the one who triggered it is on the device: always
+    /// since version 15 of the SDK; before, with `preventInAppMessageDisplayForDifferentUser`.
     package var guardsUser = true
     package var orientation = Orientation.portrait
     package var theme = Theme.light

@@ -131,7 +131,7 @@ extension MessageStep.Stage {
 }
 
 extension MessageStep.Channel {
-    /// Whether a device gets it as a push.
+    /// Tells whether a device gets it as a push.
     package var isPush: Bool { self == .applePush || self == .androidPush }
 
     /// The channel's name, as in `messages` of the REST format (spec/messaging-api 2).

@@ -19,7 +19,7 @@ public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, 
     /// The text itself.
     public var description: String { text }
 
-    /// Whether both are the same, text compared by its bytes.
+    /// Tells whether both are the same, text compared by its bytes.
     @inlinable
     public static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
 
@@ -35,7 +35,7 @@ public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, 
 }
 
 extension String {
-    /// Whether both are the same UTF-8, without Unicode's canonical equivalence.
+    /// Tells whether both are the same UTF-8, without Unicode's canonical equivalence.
     @inlinable
     @inline(__always)
     package func hasSameBytes(as other: String) -> Bool {

@@ -18,7 +18,7 @@ package struct NearestNames {
         all = close + names.filter { !close.contains($0) }
     }
 
-    /// Whether three quarters of `typed`, and four letters at least, are the beginning of `name`.
+    /// Tells whether three quarters of `typed`, and four letters at least, are the beginning of `name`.
     private static func beginAlike(_ typed: [Unicode.Scalar], _ name: String) -> Bool {
         let common = zip(typed, name.lowercased().unicodeScalars).prefix { $0 == $1 }.count
         return common >= 4 && common * 4 >= typed.count * 3

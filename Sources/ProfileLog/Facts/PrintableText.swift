@@ -34,7 +34,7 @@ extension String {
     /// A name as a message shows it: its first 80 characters, on one line.
     package var shown: String { printable(80) }
 
-    /// Whether all of it may be printed.
+    /// Tells whether all of it may be printed.
     package var isPrintable: Bool {
         var isPrintable = true
         _ = printable { _ in
@@ -46,8 +46,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether it must not be printed, wherever it is not needed: it breaks the line, controls a terminal, changes the
-    /// direction of text, or is not to be seen.
+    /// Tells whether it must not be printed, wherever it is not needed: it breaks the line, controls a terminal,
+    /// changes the direction of text, or is not to be seen.
     package var isUnprintable: Bool {
         // Most are neither: no property needs to be looked up.
         if 0x20...0x7E ~= value { return false }
@@ -87,7 +87,7 @@ extension Unicode.Scalar {
 
     private var isPicture: Bool { value > 0xFF && properties.isEmoji }
 
-    /// Whether it is a letter or a mark of the scripts from Arabic to Mongolian.
+    /// Tells whether it is a letter or a mark of the scripts from Arabic to Mongolian.
     private var isOfJoiningScript: Bool {
         guard 0x0600...0x1BFF ~= value else { return false }
         return switch properties.generalCategory {

@@ -288,13 +288,13 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it waits on a device for a launch.
+    /// Tells whether it waits on a device for a launch.
     package var isSaved: Bool { if case .content(_, .saved) = role { true } else { false } }
 
-    /// Whether it takes effect at once.
+    /// Tells whether it takes effect at once.
     package var isLogged: Bool { if case .content(_, .logged) = role { true } else { false } }
 
-    /// Whether the SDK has taken it and not sent it yet.
+    /// Tells whether the SDK has taken it and not sent it yet.
     package var isQueued: Bool { if case .content(_, .queued) = role { true } else { false } }
 }
 
@@ -334,7 +334,7 @@ package enum EventRole: Hashable, Sendable {
     package enum Content: Sendable, CaseIterable {
         case customEvent, customAttributes, userAttributes, purchase
 
-        /// Whether the catalogue counts it.
+        /// Tells whether the catalogue counts it.
         @inlinable package var isCatalogued: Bool {
             switch self {
             case .customEvent, .customAttributes, .purchase: true
@@ -408,7 +408,7 @@ extension ProfileEvent {
         }
     }
 
-    /// Whether it is about a custom event, a product, an attribute or a message with this name.
+    /// Tells whether it is about a custom event, a product, an attribute or a message with this name.
     package func isAbout(_ name: Name) -> Bool {
         switch content {
         case .customEvent(let event): return event.name == name
@@ -421,7 +421,7 @@ extension ProfileEvent {
         }
     }
 
-    /// Whether it changes the attribute `field`, or with a path as in `address.city` a part of an attribute.
+    /// Tells whether it changes the attribute `field`, or with a path as in `address.city` a part of an attribute.
     package func changes(_ field: Name) -> Bool {
         switch content {
         case .customAttributes(let changes): changes.contains { $0.changes(field) }
@@ -432,7 +432,7 @@ extension ProfileEvent {
 }
 
 extension AttributeChange {
-    /// Whether it changes `field`: this attribute, or a path that begins with it.
+    /// Tells whether it changes `field`: this attribute, or a path that begins with it.
     fileprivate func changes(_ field: Name) -> Bool {
         if name == field { return true }
         guard field.text.hasPrefix(name.text + ".") else { return false }

@@ -2,9 +2,10 @@
 package struct PushSettings: Hashable, Sendable {
     /// The answer to the app's question whether it may show pushes.
     package var permission = Permission.granted
-    /// Whether the user swiped the app away. Until the next launch a silent push does not start it (spec/device 4).
+    /// Tells whether the user swiped the app away. Until the next launch a silent push does not start it (spec/device
+    /// 4).
     package var isForceQuit = false
-    /// Whether the app's process has an instance of the SDK. Without one, what the app logs is lost.
+    /// Tells whether the app's process has an instance of the SDK. Without one, what the app logs is lost.
     package var hasInstance = true
     /// The moment at which the app makes that instance.
     package var startup = SDKStartup()
@@ -29,7 +30,8 @@ package struct PushSettings: Hashable, Sendable {
 
 /// The moment at which an app makes its instance of the SDK (spec/device 4, delayed initialization).
 package struct SDKStartup: Hashable, Sendable {
-    /// Whether it waits: for consent, or for configuration from a server. Else the instance exists from the launch on.
+    /// Tells whether it waits: for consent, or for configuration from a server. Else the instance exists from the
+    /// launch on.
     package var isDelayed = false
     /// The time at which the app calls `prepareForDelayedInitialization`.
     package var preparation = Preparation.inTime
@@ -37,7 +39,7 @@ package struct SDKStartup: Hashable, Sendable {
     package var automation = PushAutomation.standard
     /// Analytics of pushes that came before the instance.
     package var analytics = Analytics.queue
-    /// Whether the app subscribes to the SDK's pushes.
+    /// Tells whether the app subscribes to the SDK's pushes.
     package var subscription = Subscription.inTime
 
     package enum Preparation: UInt8, Sendable, CaseIterable {
@@ -58,8 +60,8 @@ package struct SDKStartup: Hashable, Sendable {
         case never = 2
     }
 
-    /// Whether the system calls none of the app's delegate methods for Braze's pushes of this kind: the prepared SDK
-    /// takes them (spec/device 4, delayed initialization).
+    /// Tells whether the system calls none of the app's delegate methods for Braze's pushes of this kind: the prepared
+    /// SDK takes them (spec/device 4, delayed initialization).
     package func takes(_ pushes: PushAutomation) -> Bool {
         isDelayed && preparation != .never && automation.contains(pushes)
     }
@@ -115,7 +117,7 @@ package struct ContentExtension: Hashable, Sendable {
     /// A key-value pair that a push must bring.
     package struct Pair: Hashable, Sendable {
         package var key: Name
-        /// Whether the extension reads a number from it.
+        /// Tells whether the extension reads a number from it.
         package var isNumber = false
 
         package init(_ key: Name, isNumber: Bool = false) {
@@ -129,7 +131,7 @@ package struct ContentExtension: Hashable, Sendable {
         case phone = 2
         case text = 3
 
-        /// Whether `text` is such an input.
+        /// Tells whether `text` is such an input.
         package func accepts(_ text: String) -> Bool {
             switch self {
             case .email: ContactForm.isEmail(text)

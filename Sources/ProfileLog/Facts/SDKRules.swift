@@ -82,7 +82,7 @@ package enum SDKRules {
 }
 
 extension AttributeValue {
-    /// Whether every text in it passes, at any depth. Keys are not checked.
+    /// Tells whether every text in it passes, at any depth. Keys are not checked.
     package func texts(fit isShort: (String) -> Bool) -> Bool {
         switch self {
         case .string(let text): isShort(text)

@@ -126,7 +126,7 @@ extension StorageError: CustomStringConvertible {
         }
     }
 
-    /// Whether it reports damage of what is stored.
+    /// Tells whether it reports damage of what is stored.
     package var isDamage: Bool {
         switch self {
         case .damaged, .brokenPage, .truncated: true

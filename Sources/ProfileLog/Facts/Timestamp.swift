@@ -21,7 +21,7 @@ public struct OccurredAt: Hashable, Sendable {
         self.utcOffsetMinutes = utcOffsetMinutes
     }
 
-    /// Whether RFC 3339 can express it: its local year is 0 to 9999, and its offset less than a day.
+    /// Tells whether RFC 3339 can express it: its local year is 0 to 9999, and its offset less than a day.
     package var isExpressible: Bool {
         guard -1439...1439 ~= utcOffsetMinutes else { return false }
         // The offset is subtracted from the bounds: added to the time it may overflow.

@@ -50,7 +50,7 @@ public enum UserID: Hashable, Sendable {
         return nil
     }
 
-    /// Whether this byte of a label is escaped with a backslash.
+    /// Tells whether this byte of a label is escaped with a backslash.
     private static func isEscaped(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ":") || byte == UInt8(ascii: "\\") }
 
     private static func escaped(_ label: String) -> String {
@@ -59,7 +59,7 @@ public enum UserID: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether both are the same, text compared by its bytes.
+    /// Tells whether both are the same, text compared by its bytes.
     public static func == (left: UserID, right: UserID) -> Bool {
         switch (left, right) {
         case (.externalID(let left), .externalID(let right)), (.brazeID(let left), .brazeID(let right)),
@@ -91,7 +91,7 @@ public enum UserID: Hashable, Sendable {
         for part in parts { hasher.combine(Name(part)) }
     }
 
-    /// Whether it is a device.
+    /// Tells whether it is a device.
     package var isDevice: Bool { if case .device = self { true } else { false } }
 
     package var kindNumber: UInt8 {

@@ -69,7 +69,7 @@ enum AttributeFold {
         return kept + added.reversed().filter { known.insert($0.value).inserted }.reversed()
     }
 
-    /// Whether a value is one of `values`: a few are compared, many are looked up.
+    /// Tells whether a value is one of `values`: a few are compared, many are looked up.
     private static func membership(in values: [AttributeValue]) -> (AttributeValue) -> Bool {
         if values.count <= 8 { return { values.contains($0) } }
         let set = Set(values)

@@ -14,7 +14,7 @@ public enum AttributePolicy: String, Hashable, Sendable, CaseIterable {
 }
 
 extension AttributePolicy {
-    /// Whether a standard attribute can have it.
+    /// Tells whether a standard attribute can have it.
     ///
     /// Addresses, subscriptions, lists and the dates that are merged by rules of their own keep the last arrival.
     package func fits(_ attribute: StandardAttribute) -> Bool {

@@ -52,7 +52,7 @@ package enum AttributeType: UInt8, Sendable, CaseIterable, OrderedByNumber {
     /// The type's name in files: `object_array`.
     package var word: String { name.lowercased().replacing(" ", with: "_") }
 
-    /// Whether `operation` works on an attribute of this type.
+    /// Tells whether `operation` works on an attribute of this type.
     package func allows(_ operation: AttributeOperation) -> Bool {
         if operation == .set(.array([])) { return self == .array || self == .objectArray }
         guard let needed = AttributeType(operation) else { return true }

@@ -17,18 +17,18 @@ package struct DeviceStatus: Hashable, Sendable {
     package internal(set) var sentAt: Int64?
     package var settings = DeviceSettings()
     package private(set) var pushes = PushState()
-    /// Whether the app was removed from it, and not launched since.
+    /// Tells whether the app was removed from it, and not launched since.
     package private(set) var isRemoved = false
     /// Its in-app messages; nil if it never got any.
     package private(set) var inApp: InAppState?
 
-    /// Whether the app is on the screen.
+    /// Tells whether the app is on the screen.
     package var isInForeground: Bool { launch > 0 && leftAt == nil && !settings.push.isForceQuit }
 
-    /// Whether the SDK exists and has not processed what was captured before.
+    /// Tells whether the SDK exists and has not processed what was captured before.
     package var hasProcessible: Bool { settings.push.hasInstance && !pushes.captured.isEmpty }
 
-    /// Whether nothing but pushes ever came to it.
+    /// Tells whether nothing but pushes ever came to it.
     package var isVacant: Bool {
         var other = DeviceStatus()
         other.pushes = pushes

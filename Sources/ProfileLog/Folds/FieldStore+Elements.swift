@@ -1,13 +1,13 @@
 /// Elements that are added to a large array, or removed from it, one by one. The array stays in its place, so that an
 /// element does not cost a pass over all others.
 extension FieldStore {
-    /// What happens with an element.
+    /// The change of an element.
     enum ElementChange {
-        /// It is the last one, and equal ones are gone.
+        /// The element becomes the last one, and equal ones are removed.
         case moveToEnd
-        /// It is the last one, unless there is an equal one.
+        /// The element becomes the last one, unless there is an equal one.
         case addMissing
-        /// It is the last one.
+        /// The element becomes the last one.
         case append
         /// Equal ones are gone.
         case remove
@@ -103,13 +103,13 @@ private struct ArrayRegion {
 
     init(_ bytes: UnsafeMutableRawBufferPointer, length: Int) { (self.bytes, self.length) = (bytes, length) }
 
-    /// What a longer length of the elements may take.
+    /// The most that a longer length of the elements may take.
     private static let slack = 8
     private static let numbers = 8
 
     static func room(for length: Int, slots: Int) -> Int { length + slack + 4 * slots + numbers }
 
-    /// How many slots an array and as many elements more need.
+    /// Returns the number of slots that an array and as many elements more need.
     static func slots(for value: UnsafeRawBufferPointer) -> Int {
         var count = 0
         forEachItem(of: value) { _ in count += 1 }

@@ -1,4 +1,4 @@
-/// What a fold does with the events that its driver hands it.
+/// The work of a fold on the events that its driver hands it.
 ///
 /// A projection is one (`ProjectionFold`); others fold a state of their own and note more than a state tells.
 @usableFromInline
@@ -6,11 +6,11 @@ package protocol EventFold {
     associatedtype State
     /// The state before a user's first event.
     var initial: State { get }
-    /// Whether nothing matters that follows: the fold of a user ends.
+    /// Tells whether nothing matters that follows: the fold of a user ends.
     var isDone: Bool { get }
     /// Folds one event in. `rules` are those that held for it; nil if there were never any.
     mutating func apply(_ event: borrowing EventView, to state: inout State, under rules: BoundRules?) throws
-    /// Adds the state of the user whom `event` merges, before the event itself is applied.
+    /// Adds the state of the user that `event` merges, before the event itself is applied.
     mutating func merge(
         _ source: State, into target: inout State, by event: borrowing EventView, under rules: BoundRules?) throws
     /// Skips an event that the one at position `void` made void.
@@ -21,7 +21,7 @@ package protocol EventFold {
 }
 
 extension EventFold {
-    /// It folds all events.
+    /// Folds all events.
     @inlinable package var isDone: Bool { false }
     /// Does nothing.
     @inlinable
@@ -61,7 +61,7 @@ package struct ProjectionFold<P: Projection>: EventFold {
     }
 }
 
-/// Where a fold reads records: a view of a log.
+/// The source of a fold's records: a view of a log.
 @usableFromInline
 package protocol FoldSource {
     /// The header of the record at `position`.
@@ -207,7 +207,7 @@ package struct FoldDriver: Sendable {
 package struct UserLane<Fold: EventFold> {
     /// The states by slot.
     @usableFromInline package var states: [Fold.State] = []
-    /// How many events each state has seen.
+    /// The number of events that each state has seen.
     @usableFromInline package var versions: [UInt64] = []
     /// The slots of users with an event that voids or unvoids another: to be folded again, when it is known what to
     /// skip.
@@ -216,7 +216,7 @@ package struct UserLane<Fold: EventFold> {
     @inlinable
     package init() {}
 
-    /// Folds one event into the state of its user, which is in `slot`. `merge` adds the state of the user whom it
+    /// Folds one event into the state of its user, which is in `slot`. `merge` adds the state of the user that it
     /// merges.
     @inlinable
     @inline(__always)

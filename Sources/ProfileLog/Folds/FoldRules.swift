@@ -23,7 +23,7 @@ public struct FoldRules: Hashable, Sendable {
         self.policies = policies.filter { $0.value != .lastArrival }
     }
 
-    /// Whether they change nothing.
+    /// Tells whether they change nothing.
     package var isEmpty: Bool {
         policies.isEmpty && blockedAttributes.isEmpty && blockedEvents.isEmpty && forcedTypes.isEmpty
     }
@@ -63,10 +63,10 @@ public final class BoundRules: Sendable {
         orders = OrderEvents(names)
     }
 
-    /// Whether they change nothing in this store.
+    /// Tells whether they change nothing in this store.
     var isEmpty: Bool { attributes.isEmpty && blockedEvents.isEmpty && orders == nil }
 
-    /// Whether an attribute has a rule.
+    /// Tells whether an attribute has a rule.
     package var hasAttributes: Bool { !attributes.isEmpty }
 
     /// The same rules in a store with other names.
@@ -78,7 +78,7 @@ public final class BoundRules: Sendable {
     /// The policy of an attribute.
     package func policy(of key: FieldKey) -> AttributePolicy { attributes[key]?.policy ?? .lastArrival }
 
-    /// Whether custom events with this name are skipped.
+    /// Tells whether custom events with this name are skipped.
     package func blocks(event name: UInt32) -> Bool { blockedEvents.contains(name) }
 }
 

@@ -90,7 +90,7 @@ package struct InAppState: Hashable, Sendable {
         }
     }
 
-    /// Whether it waits: for its time, or on the stack.
+    /// Tells whether it waits: for its time, or on the stack.
     package func isWaiting(_ message: Name) -> Bool {
         delayed.contains { $0.message == message } || stack.contains { $0.message == message }
     }

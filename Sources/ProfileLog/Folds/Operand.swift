@@ -1,4 +1,4 @@
-/// What an operation changes: a value, or one whose parts know which events wrote them (`TracedValue`).
+/// The target of an operation: a value, or one whose parts know which events wrote them (`TracedValue`).
 ///
 /// The operations are written once (`AttributeFold`), and say of each part whether they write it or keep it.
 protocol Operand {

@@ -19,7 +19,7 @@ package struct OrderEvents: Hashable, Sendable {
         (self.totalValue, self.currency) = (totalValue, currency)
     }
 
-    /// Whether the custom event with this name is an order or a refund.
+    /// Tells whether the custom event with this name is an order or a refund.
     package func has(_ name: UInt32) -> Bool { name == placed || name == refunded }
 
     /// Returns the revenue that the custom event with this name adds; nil if it is no order, or without a value.

@@ -224,7 +224,7 @@ public enum ProfileProjection: Projection {
         }
     }
 
-    /// False if the attribute has no rule.
+    /// Is false if the attribute has no rule.
     @inline(never)
     private static func applyEntry(
         _ entry: UnsafeRawBufferPointer, _ key: FieldKey, _ position: UInt64, _ at: Int64, _ state: inout ProfileState,

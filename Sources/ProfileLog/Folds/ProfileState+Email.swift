@@ -20,8 +20,8 @@ extension ProfileState {
         AttributeFold.apply(.set(Self.subscribed), to: Self.emailState, position: position, at: at, &fields)
     }
 
-    /// Whether `source` has an opt-in or opt-out for its e-mail address, and the target has no address, or the same
-    /// address and no state given since it was set.
+    /// Tells whether `source` has an opt-in or opt-out for its e-mail address, and the target has no address, or the
+    /// same address and no state given since it was set.
     func takesEmailState(of source: ProfileState) -> Bool {
         guard let state = source.fields.value(Self.emailState), state != Self.subscribed,
             fields.value(Self.emailState) == Self.subscribed,

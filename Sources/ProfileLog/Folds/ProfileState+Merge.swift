@@ -50,7 +50,7 @@ extension ProfileState {
         }
     }
 
-    /// Whether a field of `source` is a first date earlier than the target's, or a last date later than it.
+    /// Tells whether a field of `source` is a first date earlier than the target's, or a last date later than it.
     private func wins(_ field: FieldStore.Field, of source: ProfileState) -> Bool {
         guard let attribute = field.key.standard, let isFirst = Self.datesOfFirst[attribute],
             let theirs = source.fields.value(field.key)?.moment, let own = fields.value(field.key)?.moment

@@ -119,7 +119,7 @@ public struct ProfileState: Sendable {
         package let device: Name
         package let storage: StorageCode
         let body: [UInt8]
-        /// Whether the SDK has it already.
+        /// Tells whether the SDK has it already.
         package var isQueued = false
     }
 }

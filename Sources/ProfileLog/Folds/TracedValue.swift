@@ -66,7 +66,7 @@ extension TracedValue: Operand {
     package struct Member: OperandMember, Sendable {
         /// The key.
         package let key: Name
-        /// What the key holds.
+        /// The value under the key.
         package let value: TracedValue
 
         init(_ key: Name, _ value: TracedValue) { (self.key, self.value) = (key, value) }
@@ -95,7 +95,7 @@ extension TracedValue: Operand {
             (self.operation, self.policy, self.position) = (operation, policy, position)
         }
 
-        /// What is done of `operation` by the rule of the attribute; nil if that refuses it.
+        /// Returns the part of `operation` that the rule of the attribute admits; nil if that refuses it.
         package init?(
             _ operation: AttributeOperation, on key: FieldKey, under rules: BoundRules, by position: UInt64
         ) {
@@ -165,7 +165,7 @@ extension ProfileProjection {
     package struct Written {
         /// The custom attributes.
         package private(set) var keys: [FieldKey] = []
-        /// Whether standard attributes may be written too: any, as an address changes others.
+        /// Tells whether standard attributes may be written too: any, as an address changes others.
         package private(set) var hasStandard = false
 
         /// Reads the values that an event about identities may write.

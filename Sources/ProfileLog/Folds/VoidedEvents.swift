@@ -13,7 +13,7 @@ package struct VoidedEvents: Sendable {
     /// No event is void.
     package init() {}
 
-    /// Whether the event at `position` is void.
+    /// Tells whether the event at `position` is void.
     package func contains(_ position: UInt64) -> Bool { voids[position] != nil }
 
     /// The `eventVoided` event that made the event at `position` void; nil if it counts.
@@ -27,7 +27,7 @@ package struct VoidedEvents: Sendable {
     fileprivate mutating func note(since version: UInt64) { since = min(since ?? .max, version) }
 }
 
-/// What an event says of another one: that it is void, or that it counts again.
+/// The statement of an event about another one: that it is void, or that it counts again.
 package struct VoidChange {
     fileprivate let position: UInt64
     fileprivate let target: UInt64
@@ -35,7 +35,7 @@ package struct VoidChange {
     fileprivate let since: UInt64
     fileprivate let isVoid: Bool
 
-    /// Nil for an event that says nothing of another one, and if it was erased.
+    /// Returns nil for an event that says nothing of another one, and if it was erased.
     package init?(_ header: RecordHeader, at position: UInt64) {
         guard header.isVoiding, let body = RecordBody(header.body), !body.erased, let target = body.target else {
             return nil

@@ -9,7 +9,7 @@
 package struct Audience {
     private let condition: Condition
 
-    /// Whether the user belongs to it.
+    /// Tells whether the user belongs to it.
     package func takes(_ user: some ConditionSubject, at now: Timestamp) throws -> Bool {
         try condition.accepts(user, at: now)
     }

@@ -79,7 +79,7 @@ enum UserField: Hashable, Sendable {
             "user_id", "braze_id", "email_address", "city", "date_of_birth", "phone_number",
         ]
 
-    /// Whether every value is text.
+    /// Tells whether every value is text.
     var isText: Bool {
         switch self {
         case .externalID, .brazeID: true

@@ -78,7 +78,7 @@ enum ContentReader {
 }
 
 extension AttributeValue {
-    /// Whether it is what it looks like: no array and no object.
+    /// Tells whether it is what it looks like: no array and no object.
     fileprivate var isScalar: Bool {
         switch self {
         case .null, .bool, .int, .double, .string, .date: true

@@ -29,7 +29,7 @@ package struct EventFeed: Sendable {
         }
     }
 
-    /// Whether it reads this log.
+    /// Tells whether it reads this log.
     package func reads(_ log: EventLog) -> Bool { self.log === log }
 
     /// The next events in the form of the format; empty if there are none now.

@@ -140,7 +140,7 @@ package enum JSONOperations {
         [.init(identifierKey, .string(match.key.text)), .init(identifierValue, JSONValues.json(match.value))]
     }
 
-    /// Whether the value would be read as something else if it stood alone.
+    /// Tells whether the value would be read as something else if it stood alone.
     private static func needsSet(_ value: AttributeValue) -> Bool {
         guard case .object(let members) = value else { return value == .null }
         let special: Set<Name> = [

@@ -199,7 +199,7 @@ struct TriggerMisses {
 }
 
 extension EventKind {
-    /// Whether an event of the kind says something about triggers.
+    /// Tells whether an event of the kind says something about triggers.
     fileprivate var mayTrigger: Bool {
         switch role {
         case .content(.customEvent, _), .content(.purchase, _), .message: true
@@ -224,7 +224,7 @@ extension TriggerEvent {
 }
 
 extension TriggerCondition {
-    /// Whether an item of a request, which was refused or lost, was such an event.
+    /// Tells whether an item of a request, which was refused or lost, was such an event.
     fileprivate func isNamed(by item: LeftOut) -> Bool {
         switch self {
         case .customEvent(let name, _): item.list == "events" && item.field == name.text

@@ -80,7 +80,7 @@ struct ItemFates {
         case discarded(at: Position, by: String, String)
     }
 
-    /// Whether the SDK has taken the item.
+    /// Tells whether the SDK has taken the item.
     func isTaken(_ position: Position) -> Bool {
         switch decided[position] {
         case .effective, .handed: true
@@ -141,7 +141,7 @@ struct UnsettledItems {
 }
 
 extension EventKind {
-    /// Whether it may be without effect, or says what became of such events.
+    /// Tells whether it may be without effect, or says what became of such events.
     fileprivate var mayMiss: Bool {
         switch role {
         case .content(_, .saved), .content(_, .queued), .outcome: true
@@ -165,7 +165,7 @@ extension ProfileEvent {
 }
 
 extension NearMisses.Subject {
-    /// Whether `event` would have changed it.
+    /// Tells whether `event` would have changed it.
     fileprivate func isOf(_ event: ProfileEvent) -> Bool {
         switch (self, event.content) {
         case (.field(let field), .customAttributes?), (.field(let field), .userAttributes?):
@@ -176,7 +176,7 @@ extension NearMisses.Subject {
         }
     }
 
-    /// Whether `item` of a request, which was refused, was about it.
+    /// Tells whether `item` of a request, which was refused, was about it.
     fileprivate func isNamed(by item: LeftOut) -> Bool {
         switch self {
         case .field(let name):

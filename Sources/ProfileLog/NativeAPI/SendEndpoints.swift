@@ -93,7 +93,7 @@ struct SendEndpoints {
 }
 
 extension ProfileEvent {
-    /// Whether it is about a channel. What a device gets of in-app messages is no send.
+    /// Tells whether it is about a channel. What a device gets of in-app messages is no send.
     fileprivate var isSend: Bool {
         if case .message(let step) = self { step.channel != .inAppMessage } else { false }
     }

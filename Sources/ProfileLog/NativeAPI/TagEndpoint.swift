@@ -254,7 +254,7 @@ private struct TagFiring {
     let outcome: TagOutcome
     /// The reason why its call was refused.
     var problem: APIProblem?
-    /// Whether the SDK that it called did not exist yet.
+    /// Tells whether the SDK that it called did not exist yet.
     var isLost = false
 
     func write(to json: inout JSONWriter) {

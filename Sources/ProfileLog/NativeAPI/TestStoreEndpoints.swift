@@ -144,7 +144,7 @@ package final class StoreClock: Sendable {
 
     package struct Reading: Sendable {
         package var now: Timestamp
-        /// Whether it is stopped there until it is set, advanced or released.
+        /// Tells whether it is stopped there until it is set, advanced or released.
         package var isStanding: Bool
         /// Microseconds by which it is ahead of the system's clock; negative if it is slow.
         package var aheadMicroseconds: Int64

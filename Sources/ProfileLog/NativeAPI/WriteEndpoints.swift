@@ -263,7 +263,7 @@ extension AppendBuilder {
 }
 
 extension AppendReceipt {
-    /// Whether a user was made on the way.
+    /// Tells whether a user was made on the way.
     var createdUser: Bool { places.contains { $0.version.rawValue == 1 } }
 
     /// Returns the remark about the ID of a user who was made now.

@@ -40,7 +40,7 @@ struct WriteKind: Sendable {
     static let attributes: [EndpointInput] = [.required("attributes", .object), .init("_merge_objects", .boolean)]
     static let userAttribute: [EndpointInput] = [.required("attribute"), .required("value", .any)]
 
-    /// Whether it waits on a device for a launch; else it is effective at once.
+    /// Tells whether it waits on a device for a launch; else it is effective at once.
     let isSaved: Bool
 
     /// All fields of a request.

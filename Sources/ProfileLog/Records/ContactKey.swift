@@ -15,7 +15,7 @@ package enum ContactKey {
         }
     }
 
-    /// Whether both are the same address.
+    /// Tells whether both are the same address.
     package static func isSame(_ id: UserID, _ text: String) -> Bool { prefix(id) == prefix(id.kindNumber, text) }
 
     private static func prefix(_ type: UInt8, _ text: String) -> [UInt8] {
@@ -50,7 +50,7 @@ package enum ContactKey {
         return key
     }
 
-    /// Whether `key` can be one of a user under an address.
+    /// Tells whether `key` can be one of a user under an address.
     package static func isKey(_ key: UnsafeRawBufferPointer) -> Bool {
         guard key.count >= 10 else { return false }
         let address = key[0] & 0x80 == 0 ? 1 + Int(key[1]) : KeyCoding.hashBytes

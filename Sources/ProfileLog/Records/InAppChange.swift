@@ -5,7 +5,7 @@ package struct InAppChange: Hashable, Sendable {
     package var message: Name = ""
     /// The messages of a session that starts.
     package var session: Session?
-    /// Whether the message was triggered just now.
+    /// Tells whether the message was triggered just now.
     package var isTriggered = false
     /// The message is not on the stack yet: when it is ready, and the last time for that.
     package var readyAt: Int64?

@@ -117,7 +117,7 @@ package struct LocalTime: Hashable, Sendable {
     package let time: Timestamp
     /// The earlier moment at which the clocks show this time too.
     package let earlier: Timestamp?
-    /// Whether the clocks never show this time.
+    /// Tells whether the clocks never show this time.
     package let isSkipped: Bool
 
     /// - Parameter wall: the time as if local time were UTC.

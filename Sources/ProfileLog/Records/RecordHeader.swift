@@ -17,7 +17,7 @@ package struct RecordHeader {
 
     @inlinable package var kind: EventKind? { EventKind(rawValue: kindNumber) }
 
-    /// Whether it says of another event whether it counts.
+    /// Tells whether it says of another event whether it counts.
     @inlinable package var isVoiding: Bool {
         kindNumber == EventKind.eventVoided.rawValue || kindNumber == EventKind.eventUnvoided.rawValue
     }
@@ -69,7 +69,7 @@ package struct RecordHeader {
         return reader.varint()
     }
 
-    /// Whether the checksum at the end of `record` is that of the bytes before it.
+    /// Tells whether the checksum at the end of `record` is that of the bytes before it.
     @inlinable
     @inline(__always)
     package static func hasRightChecksum(_ record: UnsafeRawBufferPointer) -> Bool {
@@ -114,7 +114,7 @@ extension RecordHeader {
         return .unknown
     }
 
-    /// Whether the event updates its user. Skipped parts of a request and steps of a message do not, nor does an
+    /// Tells whether the event updates its user. Skipped parts of a request and steps of a message do not, nor does an
     /// attribute that the system set because of another user or an address.
     package var isUpdate: Bool {
         switch kind?.role {

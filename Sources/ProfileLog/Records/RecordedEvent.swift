@@ -13,7 +13,7 @@ public struct RecordedEvent: Hashable, Sendable {
     public var context: EventContext
     /// The fact.
     public var event: ProfileEvent
-    /// Whether the content was erased; the place stays.
+    /// Tells whether the content was erased; the place stays.
     public var isErased: Bool
     /// The idempotency key, on the first event of an append that had one; from a scan with `AppendKeys` on all of them.
     package var idempotencyKey: String?

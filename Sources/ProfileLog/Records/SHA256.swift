@@ -33,7 +33,8 @@ package struct SHA256: ~Copyable {
         digest { EVP_Digest(bytes, bytes.count, $0, nil, algorithm.pointer, nil) }
     }
 
-    /// Whether two digests are equal. The time that it takes tells nothing about where they differ (`CRYPTO_memcmp`).
+    /// Tells whether two digests are equal. The time that it takes tells nothing about where they differ
+    /// (`CRYPTO_memcmp`).
     package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }

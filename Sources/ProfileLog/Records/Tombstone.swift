@@ -56,10 +56,10 @@ package struct AppendField: Hashable, Sendable {
     /// its hash.
     package var hash: [UInt8]? { key.isEmpty ? (keyHash.isEmpty ? nil : keyHash) : KeyCoding.hash(key) }
 
-    /// Whether the append was stored under `key`, whose hash is `hash`.
+    /// Tells whether the append was stored under `key`, whose hash is `hash`.
     package func isUnder(_ key: [UInt8], hash: [UInt8]) -> Bool { self.key.isEmpty ? keyHash == hash : self.key == key }
 
-    /// Whether the record is a tombstone: key, content hash and note are gone.
+    /// Tells whether the record is a tombstone: key, content hash and note are gone.
     package var isErased: Bool { key.isEmpty }
 
     package func write(to writer: inout WireWriter) {

@@ -3,7 +3,7 @@
 package struct WireReader {
     @usableFromInline package var next: UnsafeRawPointer
     @usableFromInline package let end: UnsafeRawPointer
-    /// Whether the bytes are not a valid message.
+    /// Tells whether the bytes are not a valid message.
     @usableFromInline package private(set) var isBad = false
 
     /// Reads `bytes`, which must outlive the reader.

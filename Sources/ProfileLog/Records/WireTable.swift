@@ -4,7 +4,7 @@ package struct WireTable<Value: Sendable>: Sendable {
     /// The value read from no bytes.
     let initial: Value
     let fields: [WireField<Value>]
-    /// Whether a field that is not in the table makes the bytes bad; otherwise it is skipped.
+    /// Tells whether a field that is not in the table makes the bytes bad; otherwise it is skipped.
     let isStrict: Bool
 
     package init(_ initial: Value, isStrict: Bool = false, _ fields: [WireField<Value>]) {

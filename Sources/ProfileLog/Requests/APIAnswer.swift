@@ -50,7 +50,7 @@ package struct APIAnswer: Sendable {
         self.code = code
     }
 
-    /// Whether the request was done.
+    /// Tells whether the request was done.
     package var isSuccess: Bool { status < 400 }
 
     /// A success, with the members that `write` writes into an object.

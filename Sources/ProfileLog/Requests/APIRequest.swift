@@ -44,9 +44,9 @@ extension APIRequest {
     /// Bytes of a body from which on a request takes long to decide: some 50 objects, a third of a millisecond.
     package static let bytesThatTakeLong = 8 << 10
 
-    /// Whether deciding it may take long: its body is large, or sets subscription groups. All profiles with the same
-    /// e-mail address get these, and all groups of each are read and written. What else turns out to depend on many
-    /// users moves to the slow path by itself (``RequestDecider``).
+    /// Tells whether deciding it may take long: its body is large, or sets subscription groups. All profiles with the
+    /// same e-mail address get these, and all groups of each are read and written. What else turns out to depend on
+    /// many users moves to the slow path by itself (``RequestDecider``).
     package var takesLong: Bool {
         // Letters and `_` in a key may be written as escapes of these forms.
         body.count >= Self.bytesThatTakeLong || contains("subscription_group")

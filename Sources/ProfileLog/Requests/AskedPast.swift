@@ -13,7 +13,7 @@ package struct AskedPast: Sendable {
         (self.place, self.moment, self.order) = (place, moment, order)
     }
 
-    /// Whether it is the present, in the order of recording.
+    /// Tells whether it is the present, in the order of recording.
     package var isPresent: Bool { moment == nil && order == .recorded }
 
     /// The history that is asked about; nil for the present.
@@ -81,14 +81,14 @@ extension Query {
 }
 
 extension UserReader {
-    /// The user that `id` resolved to in the history that is asked about, with the IDs of then; if there was none, the
-    /// user that it must resolve to now.
+    /// The user that `id` resolved to in the history that is asked about, with the IDs that they had then; if there was
+    /// none, the user that it must resolve to now.
     package func knownUser(meantBy id: UserID, in asked: AskedPast) throws -> UserInfo {
         try pastUser(meantBy: id, in: asked) ?? knownUser(meantBy: id)
     }
 
-    /// The user that `id` resolved to in the history that is asked about, with the IDs of then. Nil if there was none,
-    /// or if the moment is now or a version, which is one of a user who is known already.
+    /// The user that `id` resolved to in the history that is asked about, with the IDs that they had then. Nil if there
+    /// was none, or if the moment is now or a version, which is one of a user who is known already.
     package func pastUser(meantBy id: UserID, in asked: AskedPast) throws -> UserInfo? {
         switch asked.moment {
         case .now, .version, nil: nil

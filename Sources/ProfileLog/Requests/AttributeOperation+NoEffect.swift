@@ -1,7 +1,7 @@
 internal import ProfileLogSnippets
 
 extension AttributeOperation {
-    /// Whether what it does depends on the value that is there.
+    /// Tells whether what it does depends on the value that is there.
     package var isRelative: Bool {
         switch self {
         case .set, .unset: false
@@ -33,7 +33,7 @@ extension AttributeOperation {
         }
     }
 
-    /// Whether it adds 0 to a number.
+    /// Tells whether it adds 0 to a number.
     private var addsNothing: Bool {
         switch self {
         case .increment(0), .set(.int(0)), .set(.double(0)): true

@@ -14,7 +14,7 @@ package final class DecisionView {
     private var holders: [UserID: (users: [UserInfo], everGiven: Set<UInt64>)] = [:]
     /// The users who must be as they are when the append is stored; nil for IDs that must lead to no user.
     private(set) var unchanged: [UserID: UserInfo?] = [:]
-    /// The users to whom IDs must lead.
+    /// The users that IDs must lead to.
     private var leading: [UserID: UserNumber] = [:]
     private var unusedKeys: [String] = []
     private var knownPolicies: [Name: AttributePolicy]?
@@ -106,7 +106,7 @@ package final class DecisionView {
 
     // MARK: - Addresses
 
-    /// The users who have `address` now; the first is the one to whom it resolves. The decision holds only if no other
+    /// The users who have `address` now; the first is the one that it resolves to. The decision holds only if no other
     /// user is given it.
     package func users(sharing address: UserID) throws -> [UserInfo] {
         if let known = holders[address] { return known.users }
@@ -119,12 +119,12 @@ package final class DecisionView {
         return read.users
     }
 
-    /// Whether several users were ever given `address`. Relies on nothing.
+    /// Tells whether several users were ever given `address`. Relies on nothing.
     package func isShared(_ address: UserID) throws -> Bool {
         try log.reader.addresses.holders(of: address, atMost: 1) == nil
     }
 
-    /// The `braze_id` of the user to whom `address` resolves; nil if no user has it. The decision holds only if it
+    /// The `braze_id` of the user that `address` resolves to; nil if no user has it. The decision holds only if it
     /// still leads to them.
     package func holder(of address: UserID) throws -> UserID? {
         guard let user = try users(sharing: address).first else { return nil }
@@ -133,7 +133,7 @@ package final class DecisionView {
         return id
     }
 
-    /// Takes `address`, which no user has, from the user who was made by it and to whom it still leads, if there is
+    /// Takes `address`, which no user has, from the user who was made by it and that it still leads to, if there is
     /// one.
     package func release(_ address: UserID) throws {
         guard !releases.contains(address), try find(address) != nil else { return }

@@ -3,7 +3,7 @@ internal import ProfileLogSnippets
 /// The requests of one dialect of the API, on one store.
 package protocol Dialect: Sendable {
     static var format: APIFormat { get }
-    /// Where its paths begin, as in `/v1/`.
+    /// The beginning of its paths, as in `/v1/`.
     static var root: String { get }
     /// The permission of an endpoint that names none itself.
     static func permission(_ method: APIRequest.Method, _ path: String) -> String
@@ -15,11 +15,11 @@ package protocol Dialect: Sendable {
     func explained(_ problem: APIProblem, _ request: APIRequest) -> APIProblem
 }
 
-/// How requests and answers of a dialect are written.
+/// The format of a dialect's requests and answers.
 package enum APIFormat: Sendable {
-    /// What is not known is refused, paths are taken as they are, and a problem has its sentence under `error`.
+    /// Unknown fields are refused, paths are taken as they are, and a problem has its sentence under `error`.
     case native
-    /// What is not known is ignored, a slash at the end of a path too, and a problem has its sentence under `message`.
+    /// Unknown fields are ignored, a slash at the end of a path too, and a problem has its sentence under `message`.
     case braze
 }
 

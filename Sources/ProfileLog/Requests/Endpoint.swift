@@ -14,11 +14,11 @@ package struct Endpoint: Sendable {
     /// The form of its answer, if it is a success.
     package let answer: AnswerShape
     package let format: APIFormat
-    /// Whether a request is answered in microseconds, its commit aside, unless it ``APIRequest/takesLong``.
+    /// Tells whether a request is answered in microseconds, its commit aside, unless it ``APIRequest/takesLong``.
     package let isBrief: Bool
-    /// Whether it reads and stores nothing, for as long as its answer needs.
+    /// Tells whether it reads and stores nothing, for as long as its answer needs.
     package let isRead: Bool
-    /// Whether a request may carry an `Idempotency-Key`.
+    /// Tells whether a request may carry an `Idempotency-Key`.
     package let takesIdempotencyKey: Bool
     /// The name of the permission for it; nil if it needs no key.
     package let permission: String?
@@ -52,13 +52,13 @@ package struct Endpoint: Sendable {
         (takesIdempotencyKey, self.mediaTypes) = (takesKey, mediaTypes)
     }
 
-    /// Whether it is part of the native API, and none of Braze's format.
+    /// Tells whether it is part of the native API, and none of Braze's format.
     package var isNative: Bool { format == .native }
 
     /// The media type of server-sent events.
     package static let eventStream = "text/event-stream"
 
-    /// Whether it sends events for as long as the client stays, if the client asks for them.
+    /// Tells whether it sends events for as long as the client stays, if the client asks for them.
     package var streamsEvents: Bool { mediaTypes.contains(Self.eventStream) }
 }
 

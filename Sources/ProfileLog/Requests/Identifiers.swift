@@ -19,7 +19,7 @@ package enum Identifiers {
         return id
     }
 
-    /// Whether `text` can be an identifier, or a part of one.
+    /// Tells whether `text` can be an identifier, or a part of one.
     package static func fits(_ text: String) -> Bool { (1...Limits.bytesPerIdentifier).contains(text.utf8.count) }
 }
 
@@ -53,7 +53,7 @@ extension UserReader {
         return .brazeID(holder.brazeID)
     }
 
-    /// Whether `id` is an address that no user has, and that still leads to the user who was made by it. What is
+    /// Tells whether `id` is an address that no user has, and that still leads to the user who was made by it. What is
     /// written for it would reach that user, although the address may have become another user's since.
     package func isOutdated(_ id: UserID) throws -> Bool {
         try id.isAddress && find(id) != nil && log.addresses.users(sharing: id).isEmpty
@@ -68,7 +68,7 @@ extension PreparedAppend {
 }
 
 extension UserID {
-    /// Whether it is an e-mail address or a phone number, which several users may have.
+    /// Tells whether it is an e-mail address or a phone number, which several users may have.
     package var isAddress: Bool {
         switch self {
         case .email, .phone: true

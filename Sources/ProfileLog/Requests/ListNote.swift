@@ -61,7 +61,7 @@ package struct ListNote: Sendable {
             .naming("device", "device") { try $0.devices.all().map(\.text) }
     }
 
-    /// Whether an event of the log has the name, or the attribute that a path begins with.
+    /// Tells whether an event of the log has the name, or the attribute that a path begins with.
     @Sendable private static func isSeen(_ log: LogReader, _ name: String) throws -> Bool {
         let root = name.prefix { $0 != "." && $0 != "[" }
         return try log.number(of: Name(name)) != nil || log.number(of: Name(String(root))) != nil

@@ -76,7 +76,7 @@ package final class Reads: Sendable {
         return try await SlowPath.run { try ReadBudget.$current.withValue(budget) { try read() } }
     }
 
-    /// False if all places are taken and `mayWait` refuses to wait after so many others.
+    /// Returns false if all places are taken and `mayWait` refuses to wait after so many others.
     private func takePlace(mayWait: (Int) -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
             let hasPlace = state.withLock { state -> Bool? in

@@ -19,9 +19,9 @@ package struct DeviceHistory: Sendable {
     package struct Step: Hashable, Sendable {
         /// The time, by the device's clock.
         package var time: Timestamp
-        /// Where.
+        /// The place.
         package var device: String
-        /// What.
+        /// The content.
         package var action: Action
     }
 

@@ -135,9 +135,9 @@ private struct Item {
     var content: SavedContent
     /// The number of the app's updates before its save.
     let updates: Int
-    /// Whether `.standard` has delivered it.
+    /// Tells whether `.standard` has delivered it.
     var isDue = false
-    /// Whether the SDK has refused it, and the app saw that.
+    /// Tells whether the SDK has refused it, and the app saw that.
     var isRejected = false
     /// The reason why a flush did not give it to the SDK.
     var failure: Fault?
@@ -243,7 +243,7 @@ extension PublishedDevice {
         }
     }
 
-    /// Whether a flush of the app looks there.
+    /// Tells whether a flush of the app looks there.
     private func isSeenByApp(_ suite: ListKey.Suite) -> Bool {
         if let process = suite.process { return process == DeviceStorage.app }
         guard let group = suite.group else { return false }
@@ -258,7 +258,7 @@ extension PublishedDevice {
     /// The items where the app looks.
     private func waiting(_ kinds: Set<PendingKind>) -> [Position] { seenLists(kinds).flatMap(\.value.entries) }
 
-    /// Whether the list was written before an update that changed the stored type (28).
+    /// Tells whether the list was written before an update that changed the stored type (28).
     private func isMismatched(_ list: List) -> Bool {
         has(.storedTypeMismatch) && list.updates < updates && !list.entries.isEmpty
     }

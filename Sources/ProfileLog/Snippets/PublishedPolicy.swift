@@ -101,7 +101,7 @@ package struct PublishedConditions: Hashable, Sendable {
     package var instanceMissingUntil: Timestamp?
     /// The SDK in the app (27, 30).
     package var sdk = SDKVersion(18, 0, 0)
-    /// Whether the SDK is disabled (27).
+    /// Tells whether the SDK is disabled (27).
     package var isSDKDisabled = false
     /// Names of events and attributes that the SDK refuses (27).
     package var blocklist: Set<Name> = []
@@ -112,7 +112,7 @@ package struct PublishedConditions: Hashable, Sendable {
     /// Makes the conditions in which everything has its default.
     package init() {}
 
-    /// Whether `process` looks into another storage than it should.
+    /// Tells whether `process` looks into another storage than it should.
     func isStray(_ process: Name) -> Bool {
         strayProcesses.isEmpty ? process != DeviceStorage.app : strayProcesses.contains(process)
     }

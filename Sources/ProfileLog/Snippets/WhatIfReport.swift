@@ -37,7 +37,7 @@ package struct WhatIfReport: Hashable, Sendable {
 
     /// The last position that was played.
     package internal(set) var position = Position.start
-    /// Whether the history was played to its end; false if the caller stopped it.
+    /// Tells whether the history was played to its end; false if the caller stopped it.
     package internal(set) var isComplete = true
     /// Launches and settings of erased users, and their discards where a reset takes more than was given up. They are
     /// not played, as their devices are not known any more.
@@ -76,7 +76,7 @@ package struct WhatIfReport: Hashable, Sendable {
     /// A report of nothing yet, which will keep `mostItems` affected items.
     init(mostItems: Int = 100) { self.mostItems = mostItems }
 
-    /// Whether nothing differs.
+    /// Tells whether nothing differs.
     package var isEqual: Bool { affected == 0 }
 
     /// Counts a call of the SDK that these quirks would have changed.

@@ -88,7 +88,7 @@ package final class AddressCache: @unchecked Sendable {
         return (block / blocksPerGroup, block % blocksPerGroup)
     }
 
-    /// Whether it takes no more addresses.
+    /// Tells whether it takes no more addresses.
     package var isFull: Bool { blockCount.load(ordering: .relaxed) >= mostBlocks }
 
     // MARK: - Look-ups

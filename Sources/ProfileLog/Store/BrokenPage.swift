@@ -76,7 +76,7 @@ package enum BrokenPage {
         #endif
     }
 
-    /// Whether `address` lies in a map of a store (known by its size), of its first pages or of its lock file, or
+    /// Tells whether `address` lies in a map of a store (known by its size), of its first pages or of its lock file, or
     /// `instruction` in LMDB's code. Reads the system's list of this process's maps, with lines as
     /// `7f0000000000-7f0000001000 r-xp 00000000 00:00 0 /usr/lib/liblmdb.so.0`. True where there is no list.
     ///
@@ -90,7 +90,7 @@ package enum BrokenPage {
             var (begin, number, isAfterEnd) = (UInt(0), UInt(0), false)
             // How much was met of the name that the rest of the line may have; nil if the map is another one.
             var (matched, matchedLock, matchedData): (Int?, Int?, Int?) = (nil, nil, nil)
-            /// Whether `byte` completes `name`.
+            /// Tells whether `byte` completes `name`.
             func completes(_ name: StaticString, _ matched: inout Int?, _ byte: UInt8) -> Bool {
                 guard let count = matched else { return false }
                 matched = byte == name.utf8Start[count] ? count + 1 : byte == name.utf8Start[0] ? 1 : 0

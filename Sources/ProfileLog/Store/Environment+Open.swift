@@ -157,8 +157,8 @@ extension Environment {
         FileIdentity(descriptor: try descriptor(handle))
     }
 
-    /// Whether the lock file is that of this data file: the last commit that it knows is one of the two that the data
-    /// file knows. Another lock file would lead to an old meta page, and a commit would be lost.
+    /// Tells whether the lock file is that of this data file: the last commit that it knows is one of the two that the
+    /// data file knows. Another lock file would lead to an old meta page, and a commit would be lost.
     private static func isLockFile(of handle: OpaquePointer, isOld: Bool) throws(StorageError) -> Bool {
         let descriptor = try descriptor(handle)
         var stat = MDB_stat()
@@ -268,7 +268,7 @@ extension Environment {
         if network.contains(Int(stat.f_type)) { throw .networkFileSystem(path: path) }
     }
 
-    /// Whether the file system of `path` has too little space for a new store.
+    /// Tells whether the file system of `path` has too little space for a new store.
     static func isDiskFull(_ path: String) -> Bool {
         var stat = statfs()
         guard statfs(path, &stat) == 0 else { return false }

@@ -16,13 +16,13 @@ package final class Environment: @unchecked Sendable {
     package let tables: Tables
     /// The files that were opened. Every commit compares them with those in the folder.
     let files: StoreFiles
-    /// Whether no other program, and no other part of this one, has the store open.
+    /// Tells whether no other program, and no other part of this one, has the store open.
     let isAlone: Bool
     private let folder: FolderLock
     private let lock: StoreLock
     private let heads: FileHeads
-    /// Whether the data file is a mix of two when it is opened: it was overwritten while a program wrote. It can be
-    /// read as far as it is whole.
+    /// Tells whether the data file is a mix of two when it is opened: it was overwritten while a program wrote. It can
+    /// be read as far as it is whole.
     package let isMixed: Bool
     /// LMDB's handle. Each transaction holds this lock for reading; `reopenForReading` replaces the handle. Nil if that
     /// failed.
@@ -140,7 +140,8 @@ package final class Environment: @unchecked Sendable {
         return transaction
     }
 
-    /// Whether the data file has `commit`, over what it had when the transaction began, and nothing else changed it.
+    /// Tells whether the data file has `commit`, over what it had when the transaction began, and nothing else changed
+    /// it.
     ///
     /// Under the lock, after the commit. A transaction that put nothing has no number.
     private func isInFile(_ commit: Int) -> Bool {

@@ -58,7 +58,7 @@ final class FileHeads: @unchecked Sendable {
         place.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring)
     }
 
-    /// Whether another program made the locks again since the store was opened.
+    /// Tells whether another program made the locks again since the store was opened.
     var areLocksRemade: Bool { Self.number(lock + Self.markOffset) != mark }
 
     /// The newest commit by the lock file: LMDB's next transaction takes it from there.
@@ -78,8 +78,8 @@ final class FileHeads: @unchecked Sendable {
         return Self.areInOrder(first, second) ? max(first, second) : nil
     }
 
-    /// Whether the pages are of commits that do not follow each other, also at a second look: without the write lock,
-    /// commits may come between the looks at the two pages.
+    /// Tells whether the pages are of commits that do not follow each other, also at a second look: without the write
+    /// lock, commits may come between the looks at the two pages.
     var areMixed: Bool {
         for _ in 0..<1_000 {
             if newest != nil { return false }
@@ -104,14 +104,14 @@ final class FileHeads: @unchecked Sendable {
             FileHeads.areInOrder(first.commit, second.commit) ? max(first.commit, second.commit) : nil
         }
 
-        /// Whether the page of the newest commit says what it said in `known`, if that has it. The other page may have
-        /// changed: LMDB takes back only the number of a commit that failed.
+        /// Tells whether the page of the newest commit says what it said in `known`, if that has it. The other page may
+        /// have changed: LMDB takes back only the number of a commit that failed.
         func agree(with known: Pages) -> Bool {
             let newest = first.commit > second.commit ? first : second
             return [known.first, known.second].allSatisfy { $0.commit != newest.commit || $0 == newest }
         }
 
-        /// Whether these are `before` and `commit`, which wrote over the older page.
+        /// Tells whether these are `before` and `commit`, which wrote over the older page.
         func are(_ before: Pages, and commit: Int) -> Bool {
             let (written, kept, keptBefore) =
                 commit % 2 == 0 ? (first, second, before.second) : (second, first, before.first)

@@ -32,7 +32,7 @@ package struct FileIdentity: Hashable, Sendable {
         (owner, group) = (status.st_uid, status.st_gid)
     }
 
-    /// Whether this file is at `path`.
+    /// Tells whether this file is at `path`.
     ///
     /// `statx` reads the inode's number alone. After a `stat`, which reads the times too, Linux (6.13 and later) gives
     /// the next write a time of its own, and the sync of each commit takes a third longer.
@@ -63,9 +63,9 @@ struct StoreFiles: Sendable {
         (self.data, self.lock) = (data, lock)
     }
 
-    /// Whether both are still at their paths.
+    /// Tells whether both are still at their paths.
     var areInPlace: Bool { data.isAt(dataPath) && lock.isAt(lockPath) }
 
-    /// Whether both hold what LMDB writes first. The files of an open store always do.
+    /// Tells whether both hold what LMDB writes first. The files of an open store always do.
     var areComplete: Bool { data.bytes > MetaPages.bytes && lock.bytes > 0 }
 }

@@ -6,7 +6,7 @@ enum MetaPages {
     /// Bytes of both pages.
     static let bytes = 2 * UInt64(getpagesize())
 
-    /// Whether `file` holds only a part of what LMDB writes first into a new file, with zeros for the rest: its
+    /// Tells whether `file` holds only a part of what LMDB writes first into a new file, with zeros for the rest: its
     /// creation stopped before the first commit. A file with a commit differs within the first 48 bytes of either page.
     static func areUnfinished(file: String) -> Bool {
         let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
@@ -81,8 +81,8 @@ enum MetaPages {
         return ends.max() ?? 0
     }
 
-    /// Whether `file` has the meta pages of a store: LMDB's, with the size of map that ProfileLog reserves. Another
-    /// program's file has another size.
+    /// Tells whether `file` has the meta pages of a store: LMDB's, with the size of map that ProfileLog reserves.
+    /// Another program's file has another size.
     static func areOurs(file: String) -> Bool {
         let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }

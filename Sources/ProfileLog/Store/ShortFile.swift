@@ -28,7 +28,7 @@ struct ShortFile {
     /// The pages after the file's end that are free.
     private var free: Set<UInt64> = []
 
-    /// Whether an open environment's file lacks nothing but free pages.
+    /// Tells whether an open environment's file lacks nothing but free pages.
     static func isWhole(_ environment: OpaquePointer, descriptor: Int32) throws(StorageError) -> Bool {
         var stat = MDB_stat()
         mdb_env_stat(environment, &stat)

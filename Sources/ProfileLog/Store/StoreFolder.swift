@@ -62,7 +62,7 @@ package enum StoreFolder: Hashable, Sendable {
         return hasOtherTables(path, bytes: data.bytes) ? .foreign : .store
     }
 
-    /// Whether the file begins as LMDB's files do.
+    /// Tells whether the file begins as LMDB's files do.
     private static func hasMagic(_ file: String) -> Bool {
         let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }  // opening it reports that
@@ -72,7 +72,7 @@ package enum StoreFolder: Hashable, Sendable {
         return magic == MetaPages.magic
     }
 
-    /// Whether it is another program's LMDB file. False if it cannot be read: opening it reports why.
+    /// Tells whether it is another program's LMDB file. False if it cannot be read: opening it reports why.
     private static func hasOtherTables(_ path: String, bytes: UInt64) -> Bool {
         var handle: OpaquePointer?
         guard mdb_env_create(&handle) == 0, let handle else { return false }

@@ -130,8 +130,8 @@ final class StoreLock: Sendable {
 
     private func release(_ byte: Int64) { _ = profilelog_lock(data, Int16(F_UNLCK), byte, 1) }
 
-    /// Whether `lock.mdb` lacks LMDB's head: it was overwritten while another program has it open. One that no program
-    /// has open gets another head.
+    /// Tells whether `lock.mdb` lacks LMDB's head: it was overwritten while another program has it open. One that no
+    /// program has open gets another head.
     var isHeadless: Bool {
         var magic: UInt32 = 0
         return pread(lock, &magic, 4, 0) == 4 && magic != MetaPages.magic
@@ -156,8 +156,8 @@ final class StoreLock: Sendable {
     /// Readers' slots have 64 bytes; the head needs less than a page.
     private static let lockFileBytes = Int(Environment.maxReaders) * 64 + Int(getpagesize())
 
-    /// Whether a file is shorter than it was: LMDB never cuts one. A page after the end would be a crash (SIGBUS) when
-    /// it is read through the map. Costs two system calls of a tenth of a microsecond.
+    /// Tells whether a file is shorter than it was: LMDB never cuts one. A page after the end would be a crash (SIGBUS)
+    /// when it is read through the map. Costs two system calls of a tenth of a microsecond.
     var isCut: Bool { Self.isCut(data, dataBytes) || Self.isCut(lock, lockBytes) }
 
     /// Before LMDB closes its files: it reads `lock.mdb`, and where that was cut, the end would be a crash (SIGBUS).

@@ -13,7 +13,7 @@ package struct Table: Equatable, Sendable {
         case meta, log, names
         case users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints
 
-        /// Whether it cannot be rebuilt from the others.
+        /// Tells whether it cannot be rebuilt from the others.
         package var isTruth: Bool { self == .meta || self == .log || self == .names }
     }
 }

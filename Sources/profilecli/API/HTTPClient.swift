@@ -10,7 +10,7 @@ actor HTTPClient {
         /// The body of a POST; nil for a GET.
         var body: [UInt8]?
         var headers: [(name: String, value: String)] = []
-        /// Whether it may be sent once more where a kept connection turns out to be closed.
+        /// Tells whether it may be sent once more where a kept connection turns out to be closed.
         var isRepeatable: Bool
     }
 

@@ -54,7 +54,7 @@ struct AlteredHistoryOptions: ParsableArguments {
         completion: .list(FailOn.words))
     var failOn: [FailOn] = []
 
-    /// Whether another history is asked about, and not the published guide.
+    /// Tells whether another history is asked about, and not the published guide.
     var isAsked: Bool { !without.isEmpty || !correct.isEmpty || rules != nil || program != nil }
 
     /// Options that say nothing without another history.
@@ -135,7 +135,7 @@ enum FailOn: ExpressibleByArgument, Hashable {
         }
     }
 
-    /// Whether the answer of a what-if is one on which it fails.
+    /// Tells whether the answer of a what-if is one on which it fails.
     func isMet(by answer: JSONObject) -> Bool {
         switch self {
         case .changed: answer.count("changed") > 0

@@ -28,7 +28,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Flag(help: "Events for analysis.") var events = false
     @Flag(help: "Profiles for analysis.") var profiles = false
 
-    @Option(parsing: .unconditional, help: .when("For --events and --profiles: the rows of then"))
+    @Option(parsing: .unconditional, help: .when("For --events and --profiles: the rows at that moment"))
     var asOf: String?
 
     @Option(help: .init("For --events and --profiles: jsonl, csv or sqlite.", valueName: "format"))

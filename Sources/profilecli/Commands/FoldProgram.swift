@@ -10,7 +10,7 @@ final class FoldProgram {
     /// Bytes of `received` that hold no line break.
     private var searched = 0
     private let limit: Duration
-    /// Whether the system has forgotten the process: its number may be another one's.
+    /// Tells whether the system has forgotten the process: its number may be another one's.
     private var isGone = false
 
     /// A longer line is no answer.

@@ -88,7 +88,10 @@ struct PendingList: AsyncParsableCommand {
         var summary = Phrase.waiting(UInt64(waiting.count))
         if items.count > waiting.count { summary += ", \(items.count - waiting.count) queued" }
         return table.lines() + Self.hidden(answer) + WaitingTable.lines(answer.object("waiting_s"), least: 2)
-            + [asOf == nil ? "\(summary). \(Suggestion.next(Self.next(items, answer)))" : "\(summary), as of then."]
+            + [
+                asOf == nil
+                    ? "\(summary). \(Suggestion.next(Self.next(items, answer)))" : "\(summary), as of that moment."
+            ]
     }
 
     /// Suggests the command that flushes the first visible item, sends the first queued one, or discards one that no

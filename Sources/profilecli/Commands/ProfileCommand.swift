@@ -17,7 +17,7 @@ struct ProfileCommand: AsyncParsableCommand {
     @Argument(help: .user) var user: String
     @Flag(help: "Also show what the profile would be if all that waits were flushed.") var includePending = false
 
-    @Option(parsing: .unconditional, help: .when("The profile of then")) var asOf: String?
+    @Option(parsing: .unconditional, help: .when("The profile at that moment")) var asOf: String?
 
     @OptionGroup var occurred: OccurredOption
 

@@ -30,7 +30,7 @@ struct RulesCommand: AsyncParsableCommand {
                 profilecli rules show --as-of yesterday
                 """)
 
-        @Option(parsing: .unconditional, help: .when("The rules of then")) var asOf: String?
+        @Option(parsing: .unconditional, help: .when("The rules at that moment")) var asOf: String?
         @OptionGroup var occurred: OccurredOption
         @OptionGroup var place: PlaceOptions
 

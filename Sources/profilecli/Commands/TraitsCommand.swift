@@ -14,7 +14,7 @@ struct TraitsCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: .user) var user: String?
-    @Option(parsing: .unconditional, help: .when("The values of then")) var asOf: String?
+    @Option(parsing: .unconditional, help: .when("The values at that moment")) var asOf: String?
     @OptionGroup var occurred: OccurredOption
     @OptionGroup var traits: TraitsOption
     @OptionGroup var place: PlaceOptions

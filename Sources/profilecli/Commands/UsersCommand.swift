@@ -24,7 +24,8 @@ struct UsersCommand: AsyncParsableCommand {
         help: .init("Only users who pass this condition (docs/where.md).", valueName: "condition"))
     var condition: String?
 
-    @Option(parsing: .unconditional, help: .when("The users of then, with their IDs of then")) var asOf: String?
+    @Option(parsing: .unconditional, help: .when("The users at that moment, with the IDs that they had"))
+    var asOf: String?
     @OptionGroup var occurred: OccurredOption
     @Flag(help: "Only say how many there are.") var count = false
     @OptionGroup var limit: LimitOption

@@ -202,7 +202,7 @@ struct PublishedOptions: ParsableArguments {
 
 struct WhatIfTable {
     let answer: JSONObject
-    /// Whether quirks that changed nothing are shown too.
+    /// Tells whether quirks that changed nothing are shown too.
     var showsAllQuirks = false
 
     var lines: [String] {

@@ -379,7 +379,7 @@ struct TypedPairs {
         (self.kind, self.pairs, self.texts) = (kind, pairs, texts)
     }
 
-    /// Whether one of the pairs is a file with members, or standard input.
+    /// Tells whether one of the pairs is a file with members, or standard input.
     var hasFiles: Bool { pairs.contains(where: Self.isFile) }
 
     private static func isFile(_ pair: String) -> Bool { TypedDocument.isFile(pair) && !pair.contains("=") }

@@ -79,7 +79,7 @@ final class ExportTarget {
 
     deinit { close(descriptor) }
 
-    /// Whether the unfinished file begins with these bytes.
+    /// Tells whether the unfinished file begins with these bytes.
     func begins(with bytes: [UInt8]) -> Bool {
         var found = [UInt8](repeating: 0, count: bytes.count)
         return pread(descriptor, &found, found.count, 0) == bytes.count && found == bytes

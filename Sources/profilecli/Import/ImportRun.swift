@@ -206,7 +206,7 @@ struct ImportRun {
         tally.stored == 0 ? nil : "\(Number.counted(tally.stored, "event")) \(tally.stored == 1 ? "is" : "are") stored"
     }
 
-    /// Whether lines were skipped because they are not valid.
+    /// Tells whether lines were skipped because they are not valid.
     var hasSkipped: Bool { remarks.invalid > 0 }
 
     func summary() -> String {

@@ -7,7 +7,7 @@ protocol ImportTarget: Sendable {
     /// A chunk ends after this many bytes, even if it has fewer lines than others.
     var bytesPerChunk: UInt64 { get }
 
-    /// Whether lines could be recorded in the past.
+    /// Tells whether lines could be recorded in the past.
     var isEmpty: Bool { get }
 
     /// A builder for the next chunk.
@@ -37,7 +37,7 @@ final class ImportStore: ImportTarget {
     let bytesPerChunk: UInt64 = 8 << 20
 
     private let path: String
-    /// Whether lines bring their time of recording, for which the store must be empty, or this import's.
+    /// Tells whether lines bring their time of recording, for which the store must be empty, or this import's.
     private let isEmptyStore: Bool
     private let opened: Mutex<EventLog?>
 
@@ -109,7 +109,7 @@ struct ImportService: ImportTarget {
     let connection: any Connection
     let name: String
     let idField: String?
-    /// Whether the lines lack the field of the ID, as those that a map made do.
+    /// Tells whether the lines lack the field of the ID, as those that a map made do.
     let sendsIDs: Bool
     /// The service's form of the times of lines.
     let times: ImportTimes

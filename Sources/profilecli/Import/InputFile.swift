@@ -21,7 +21,7 @@ struct InputFile: Sendable {
         totalBytes = isFile ? UInt64(status.st_size) : 0
     }
 
-    /// Whether `path` leads to the same file.
+    /// Tells whether `path` leads to the same file.
     func isSame(as path: String) -> Bool {
         var (here, there) = (stat(), stat())
         return fstat(descriptor, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev

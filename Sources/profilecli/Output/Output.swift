@@ -171,7 +171,7 @@ struct OutputFile {
         fchmod(descriptor, status.st_mode & (hasGroup ? 0o777 : 0o707))
     }
 
-    /// Whether `path` is a name of standard output. Opened by it, the file there would be written from its start.
+    /// Tells whether `path` is a name of standard output. Opened by it, the file there would be written from its start.
     static func isStandardOutput(_ path: String) -> Bool {
         ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
     }

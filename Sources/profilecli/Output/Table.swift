@@ -10,9 +10,9 @@ struct Table {
 
     struct Column {
         var title: String
-        /// Whether its cells are numbers, which end at the same column.
+        /// Tells whether its cells are numbers, which end at the same column.
         var isNumber = false
-        /// Whether its cells may be cut when the terminal is narrow.
+        /// Tells whether its cells may be cut when the terminal is narrow.
         var isFlexible = true
     }
 

@@ -18,7 +18,7 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Whether standard output may be coloured: on a terminal that knows colours, unless `NO_COLOR` is set.
+    /// Tells whether standard output may be coloured: on a terminal that knows colours, unless `NO_COLOR` is set.
     static var hasColours: Bool { isOutput && allowsColours }
     static var hasErrorColours: Bool { isError && allowsColours }
     private static var allowsColours: Bool { environment("NO_COLOR") == nil && environment("TERM") != "dumb" }

@@ -36,7 +36,7 @@ struct StepKind: Sendable {
         (self.short, self.example) = (short, example)
     }
 
-    /// Whether the step's name alone is a step.
+    /// Tells whether the step's name alone is a step.
     var standsAlone: Bool { !fields.contains(where: \.isRequired) }
 
     /// All fields: the kind's own, and those of every step that is a request.

@@ -104,7 +104,7 @@ struct UserDefaultsImport {
         refusals.sort { ($0.kind, $0.index ?? -1) < ($1.kind, $1.index ?? -1) }
     }
 
-    /// Whether the item itself is refused, and not an option that all items have in common.
+    /// Tells whether the item itself is refused, and not an option that all items have in common.
     private static func isItemsFault(_ problem: JSONObject) -> Bool {
         let code = problem["code"].text
         let isCommon = [

@@ -91,7 +91,7 @@ struct ServiceOptions: ParsableArguments, Sendable {
 
     var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .notice }
 
-    /// Whether only this machine can reach the address. A name like `127.example.com` is no such address.
+    /// Tells whether only this machine can reach the address. A name like `127.example.com` is no such address.
     var isLoopback: Bool {
         if host == "localhost" { return true }
         var address = in_addr()

@@ -67,7 +67,7 @@ final class BodyReader: Sendable {
         return encoding.isEmpty || encoding == "identity" ? nil : .contentEncoding
     }
 
-    /// Whether the body is a form. The type alone says nothing: curl calls everything that it sends a form.
+    /// Tells whether the body is a form. The type alone says nothing: curl calls everything that it sends a form.
     private static func isForm(_ body: [UInt8], _ type: String?) -> Bool {
         guard let type = type?.lowercased() else { return false }
         if type.hasPrefix("multipart/") { return body.starts(with: "--".utf8) }
@@ -80,8 +80,8 @@ final class BodyReader: Sendable {
         }
     }
 
-    /// Whether JSON has more than `maxValues` values, without parsing it: a value may take fifty times its bytes in
-    /// memory. Counts commas and opening brackets outside of strings.
+    /// Tells whether JSON has more than `maxValues` values, without parsing it: a value may take fifty times its bytes
+    /// in memory. Counts commas and opening brackets outside of strings.
     private static func hasTooManyValues(_ json: [UInt8]) -> Bool {
         var count = 1
         var next = 0

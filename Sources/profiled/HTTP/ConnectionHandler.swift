@@ -39,7 +39,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var isLastRead = false
     /// Ends the connection if its client reads nothing of what was written.
     private var readDeadline: Scheduled<Void>?
-    /// Whether the client has said that it sends nothing more.
+    /// Tells whether the client has said that it sends nothing more.
     private var isInputClosed = false
     private var endsWithInput = false
     private var givesWay = false
@@ -49,7 +49,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         (self.connections, self.decoder, self.patience) = (connections, decoder, patience)
     }
 
-    /// Whether a whole request is not yet answered to its end.
+    /// Tells whether a whole request is not yet answered to its end.
     private var isWorking: Bool { unfinished > (isInRequest ? 1 : 0) }
 
     // MARK: - Begin and end
@@ -205,7 +205,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
 struct BodyTooSlow: Error {}
 
 extension HTTPRequestHead {
-    /// Whether it asks for another protocol, as NIO's parser reads it: with tabs before a word, and none after it.
+    /// Tells whether it asks for another protocol, as NIO's parser reads it: with tabs before a word, and none after
+    /// it.
     fileprivate var asksForUpgrade: Bool {
         headers["Upgrade"].contains { !$0.isEmpty }
             && headers["Connection"].flatMap { $0.lowercased().split(separator: ",") }.contains { word in

@@ -30,7 +30,7 @@ final class Connections: AvailableConnectionsDelegate {
         var openByAddress: [String: Int] = [:]
         var lastID = 0
         var working = 0
-        /// Whether new connections stay in the system's queue.
+        /// Tells whether new connections stay in the system's queue.
         var isFull = false
         var counts = Counts()
     }

@@ -99,10 +99,10 @@ final class RequestDecoder: ByteToMessageDecoder {
 
     private let limits: NIOHTTPDecoderLimitConfiguration
     private var decoder: HTTPRequestDecoder
-    /// Whether NIO's decoder stops after the request that it reads. Set by ``ConnectionHandler``.
+    /// Tells whether NIO's decoder stops after the request that it reads. Set by ``ConnectionHandler``.
     var stopsAfterRequest = false
     private var hasStopped = false
-    /// Whether a request's head has been read and not its end. Set by ``ConnectionHandler``.
+    /// Tells whether a request's head has been read and not its end. Set by ``ConnectionHandler``.
     var isInBody = false
     /// Set by ``ConnectionHandler`` when a piece of a body has been read.
     var hasReadBody = false

@@ -56,7 +56,7 @@ struct RequestHeaders: Sendable {
 
     var isBulk: Bool { self[.bulk]?.lowercased() == "true" }
 
-    /// Whether the client waits for permission before it sends the body.
+    /// Tells whether the client waits for permission before it sends the body.
     var asksFirst: Bool { self[.expect]?.lowercased() == "100-continue" }
     func accepts(_ type: String) -> Bool { self[.accept]?.contains(type) ?? false }
 }

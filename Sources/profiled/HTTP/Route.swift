@@ -50,7 +50,7 @@ enum Route {
         }
     }
 
-    /// Whether a request is answered in microseconds, but for its commit, unless its body makes it a long one.
+    /// Tells whether a request is answered in microseconds, but for its commit, unless its body makes it a long one.
     var isBrief: Bool {
         switch self {
         case .endpoint(let endpoint): endpoint.isBrief
@@ -77,7 +77,7 @@ enum Route {
         return parts.map { Self.isWord($0) ? String($0) : "…" }.joined(separator: "/")
     }
 
-    /// Whether it may be the word of a path that was meant. IDs have other bytes, or more digits.
+    /// Tells whether it may be the word of a path that was meant. IDs have other bytes, or more digits.
     private static func isWord(_ part: Substring) -> Bool {
         var digits = 0
         for byte in part.utf8 {

@@ -55,12 +55,12 @@ struct StoredKey: Codable, Sendable {
         (self.salt, hash) = (Hexadecimal.text(salt), Hexadecimal.text(key.digest(salt: salt)))
     }
 
-    /// Whether `key` is this one, in constant time.
+    /// Tells whether `key` is this one, in constant time.
     func matches(_ key: APIKey) -> Bool {
         guard let salt = Hexadecimal.bytes(salt), let hash = Hexadecimal.bytes(hash) else { return false }
         return SHA256.areEqual(key.digest(salt: salt), hash)
     }
 
-    /// Whether it may do what `permission` names.
+    /// Tells whether it may do what `permission` names.
     func allows(_ permission: String) -> Bool { permissions.contains("all") || permissions.contains(permission) }
 }

@@ -23,7 +23,7 @@ struct Access: Sendable {
         return refusal(authorization, olderKey: olderKey, permission: permission, isNative: endpoint.isNative)
     }
 
-    /// Whether the key may be the `api_key` in URL or body: only in Braze's format, without the header.
+    /// Tells whether the key may be the `api_key` in URL or body: only in Braze's format, without the header.
     static func mayBeOlder(_ authorization: String?, isNative: Bool) -> Bool { !isNative && authorization == nil }
 
     private static func bearer(_ authorization: String?) -> String? {
@@ -61,7 +61,7 @@ struct Access: Sendable {
         remedy: "Ask for the service by its address, or as localhost, or make a key with `profiled keys add`.",
         place: "Host")
 
-    /// Whether this is an address, or a name that only this machine or its network gives.
+    /// Tells whether this is an address, or a name that only this machine or its network gives.
     private func isOwn(_ host: String) -> Bool {
         if host.hasPrefix("[") { return true }
         let name = host.prefix { $0 != ":" }.lowercased()

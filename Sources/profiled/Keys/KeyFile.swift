@@ -11,7 +11,7 @@ struct KeyFile: Sendable {
 
     let path: String
 
-    /// Whether there is a file. Throws if it may exist and cannot be reached: that is not the same as no keys.
+    /// Tells whether there is a file. Throws if it may exist and cannot be reached: that is not the same as no keys.
     func exists() throws(StartFailure) -> Bool {
         try status() != nil
     }
@@ -128,7 +128,7 @@ final class KeyRing: Sendable {
         /// Of the file that was read.
         var stamp: KeyFile.Stamp?
         var keys: [String: StoredKey] = [:]
-        /// Whether requests need a key. Never becomes false again: if the file is removed, requests are refused.
+        /// Tells whether requests need a key. Never becomes false again: if the file is removed, requests are refused.
         var isClosed: Bool
     }
 
@@ -141,7 +141,7 @@ final class KeyRing: Sendable {
         state = Mutex(State(isClosed: isClosed))
     }
 
-    /// Whether requests need a key.
+    /// Tells whether requests need a key.
     var isClosed: Bool { state.withLock { $0.isClosed } || current { $0.isClosed } }
 
     /// The stored key of `text`; nil if there is none, or it was revoked.

@@ -48,7 +48,7 @@ struct HistoryGuideTests {
         let launch = try output("profile ana --at-launch -1")
         #expect(launch.contains("launch 1 of 1") && launch.contains(/custom level +6 +7/), "\(launch)")
         #expect(try output("history ana --field level").contains(/attributes saved +level=7/))
-        #expect(try output("pending --as-of 8 --device phone").contains("2 items wait, as of then."))
+        #expect(try output("pending --as-of 8 --device phone").contains("2 items wait, as of that moment."))
         #expect(try output("diff --all -3d").contains("1 user changed, 0 of them new."))
         #expect(try output("diff --all yesterday today").contains("0 users changed"))
         #expect(try output("users --where 'custom.level >= 6' --as-of -3d").contains("ana"))

@@ -61,7 +61,7 @@ struct WhyNotTests {
         #expect(missing.isEmpty, "no scenario tells of these: \(missing.sorted())")
     }
 
-    /// Whether `reason` is `pattern`, in which `…` is anything.
+    /// Tells whether `reason` is `pattern`, in which `…` is anything.
     private static func matches(_ reason: String, _ pattern: String) -> Bool {
         var rest = reason[...]
         let parts = pattern.components(separatedBy: "…")

@@ -8,9 +8,9 @@ struct EmptyListTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let command: [String]
         let sentence: String
-        /// Whether `--format json` prints the answer as one object.
+        /// Tells whether `--format json` prints the answer as one object.
         var isObject = false
-        /// Whether the command has a form for people alone, or for programs alone.
+        /// Tells whether the command has a form for people alone, or for programs alone.
         var hasFormats = true
 
         init(_ command: [String], _ sentence: String, isObject: Bool = false, hasFormats: Bool = true) {

@@ -5,7 +5,7 @@ import TestSupport
 enum SmallDisk {
     static let unshare = URL(filePath: "/usr/bin/unshare")
 
-    /// Whether one may be mounted here.
+    /// Tells whether one may be mounted here.
     static let canMount: Bool = {
         let arguments = ["-m", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"]
         return (try? ChildProcess(unshare, arguments, errors: .nothing))?.waitForEnd() == 0

@@ -70,7 +70,7 @@ final class Writer {
         return problems
     }
 
-    /// Whether the process opened the store.
+    /// Tells whether the process opened the store.
     var isOpen: Bool { answers.wasOpened }
 
     /// The process was not let in, and said why.

@@ -46,7 +46,7 @@ private struct DigitModel {
 
 @Suite("Sums of decimals")
 struct ExactSumTests {
-    /// A number as people have it in their logs, or one that nobody has.
+    /// A number as people have it in their logs, or one that no log has.
     private static func number(_ random: inout SeededGenerator) -> Double {
         switch random.next(below: 12) {
         case 0..<5: return Double(random.next(below: 2_000_001) - 1_000_000) / 100

@@ -13,7 +13,7 @@ struct MachineRun {
 
     private(set) var devices: [Name: DeviceState] = [:]
     private(set) var items: [UInt64: Place] = [:]
-    /// The user of each item when it was saved, and the user to whom it went.
+    /// The user of each item when it was saved, and the user that it went to.
     private(set) var savedBy: [UInt64: UInt64] = [:]
     private(set) var versions: [UInt64: UInt64] = [:]
     private(set) var identities: [UInt64: [UserID]] = [:]
@@ -100,7 +100,7 @@ struct MachineRun {
         while handle(.send(isRequested ? .request : .timer, limit: 3), device) {}
     }
 
-    /// Whether the machine did anything about the input.
+    /// Tells whether the machine did anything about the input.
     @discardableResult
     mutating func handle(_ input: Device.Input, _ device: Name) -> Bool {
         let state = devices[device] ?? DeviceState()

@@ -126,7 +126,7 @@ struct PushModelTests {
         return count
     }
 
-    /// Whether the app was launched and not swiped away since.
+    /// Tells whether the app was launched and not swiped away since.
     private static func runs(_ run: MachineRun, _ device: Name, before position: UInt64) -> Bool {
         var runs = false
         for event in run.events.prefix(Int(position)) where event.device == device {

@@ -40,7 +40,7 @@ extension LiteralGuide {
         return shared.filter { !$0.hasPrefix("standard") } + shared.filter { $0.hasPrefix("standard") }
     }
 
-    /// Whether the app looks into the suite of this name.
+    /// Tells whether the app looks into the suite of this name.
     private func suite(_ name: String) -> Bool {
         if name.hasSuffix(" alone") { return name.hasSuffix(" of app alone") }
         if name.hasPrefix("standard") { return name == "standard of app" }

@@ -35,7 +35,7 @@ struct NaiveModel {
     var anonymous: Set<Name> = []
     /// Devices on which a session is open.
     var sessions: Set<String> = []
-    /// The users into whom anonymous users were merged.
+    /// The users that anonymous users were merged into.
     var merged: [Name: Name] = [:]
     var pending: [String: [Item]] = [:]
     var events = 0

@@ -190,7 +190,7 @@ struct BrazeContentionTests {
             try api.braze.catalogue.catchUp()
             try api.braze.pushTokens.catchUp()
             _ = try api.log.erase([.externalID("a")], actor: "a test", reason: "asked to")
-            // Neither by a state from before the erasure, nor by one that is folded meanwhile.
+            // Neither by a state from before the erasure, nor by one that is folded while it runs.
             #expect(throws: WorkBudgetExceeded.self) {
                 var builder = api.log.prepare()
                 _ = try api.decide(body, api.view(.fast), &builder)

@@ -4,7 +4,7 @@ import Testing
 @testable import ProfileLogBrazeAPI
 @testable import ProfileLogRequests
 
-/// Requests that send (spec/messaging-api 1): what is recorded for whom, and what is refused.
+/// Requests that send (spec/messaging-api 1): what is recorded for each user, and what is refused.
 @Suite("Sending")
 struct BrazeSendTests {
     private static let yaml = """

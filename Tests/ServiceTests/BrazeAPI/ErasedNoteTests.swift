@@ -5,7 +5,7 @@ import Testing
 @testable import ProfileLogBrazeAPI
 @testable import ProfileLogRequests
 
-/// Requests under a key about several people, of whom one is erased. The note of the first answer is stored with
+/// Requests under a key about several people, one of them erased. The note of the first answer is stored with
 /// an event of another user.
 @Suite("The note of a request names no user who was erased")
 struct ErasedNoteTests {

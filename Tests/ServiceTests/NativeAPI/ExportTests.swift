@@ -80,7 +80,7 @@ struct ExportTests {
                 let (status, json) = await api.get("/v1/profile", query.map { (name: $0.0, value: $0.1) })
                 let row = profiles.first { $0.at("braze_id").text == person.brazeID }
                 #expect((status == 200) == (row != nil), "seed \(seed): \(person.id)")
-                // With the IDs of then.
+                // With the IDs that they had then.
                 guard let row else { continue }
                 #expect(with(row, without: ["ids", "user"]) == with(json, without: ["ids", "user"]), "seed \(seed)")
             }

@@ -48,7 +48,7 @@ struct OneMomentTests {
         }
     }
 
-    /// What another writer stores: it changes almost every list.
+    /// The appends of another writer: they change almost every list.
     private static func disturb(_ api: API) {
         ReadBudget.$current.withValue(nil) {
             #expect(throws: Never.self) {

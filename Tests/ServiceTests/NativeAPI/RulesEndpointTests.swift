@@ -82,7 +82,7 @@ struct RulesEndpointTests {
         }
     }
 
-    @Test("Rules are set, hold for later events, and are known as of then")
+    @Test("Rules are set, hold for later events, and are known as of an earlier moment")
     func story() async throws {
         try await withAPI { api in
             _ = await log(#"{"plan":"free","visits":1}"#, api)

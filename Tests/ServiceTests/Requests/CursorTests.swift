@@ -3,8 +3,8 @@ import ProfileLog
 import ProfileLogRequests
 import Testing
 
-/// A consumer keeps its cursor, and the store becomes another history: a backup is restored, or a copy is cut, and grows
-/// past the consumer's position with other events.
+/// A consumer keeps its cursor, and the store becomes another history: a backup is restored, or a copy is cut, and
+/// grows past the consumer's position with other events.
 @Suite("A cursor belongs to one history")
 struct CursorTests {
     private static func log(_ count: Int, _ name: String, _ service: Service) async throws -> AttributeValue {
@@ -71,7 +71,7 @@ struct CursorTests {
             let text = stream.read()
             #expect(text.hasPrefix("HTTP/1.1 409 ") && text.contains("other_history"), "\(text)")
         }
-        // What both histories share goes on, and so does a number that somebody types.
+        // What both histories share goes on, and so does a number that a user types.
         let shares = change == .restored || change == .cut
         #expect(try await service.get("/v1/events?after=\(early)").status == (shares ? 200 : 409))
         #expect(try await service.get("/v1/events?after=2").status == 200)

@@ -112,7 +112,7 @@ struct LifecycleTests {
         }
     }
 
-    /// Whether `::1` is an address of this machine.
+    /// Tells whether `::1` is an address of this machine.
     private static var hasIPv6: Bool {
         let addresses = try? String(contentsOfFile: "/proc/net/if_inet6", encoding: .utf8)
         return addresses?.contains(String(repeating: "0", count: 31) + "1") == true

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Whether text is JSON, found out by rewriting: each value becomes one letter, until one is left or nothing changes.
+/// Tells whether text is JSON, found out by rewriting: each value becomes one letter, until one is left or nothing
+/// changes.
 enum JSONOracle {
     /// No letter that JSON text has outside of strings, which go first.
     private static let (string, value) = ("\u{E000}", "\u{E001}")
@@ -15,7 +16,7 @@ enum JSONOracle {
         "\\[(?:[SV](?:,[SV])*)?\\]|\\{(?:S:[SV](?:,S:[SV])*)?\\}"
         .replacingOccurrences(of: "S", with: string).replacingOccurrences(of: "V", with: value)
 
-    /// Whether `bytes` are one JSON value.
+    /// Tells whether `bytes` are one JSON value.
     static func accepts(_ bytes: [UInt8]) -> Bool {
         guard var text = String(validating: bytes, as: UTF8.self) else { return false }
         for step in steps { text = text.rewritten(step.pattern, step.replacement) }

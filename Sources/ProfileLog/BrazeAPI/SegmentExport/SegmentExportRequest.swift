@@ -7,7 +7,7 @@ struct SegmentExportRequest {
     /// The custom attributes that are exported if `fields` does not have all of them; nil if none were named.
     let customAttributes: Set<Name>?
     let format: Format
-    /// Whether the request names an address to be told when the file is there.
+    /// Tells whether the request names an address to be told when the file is there.
     let hasCallback: Bool
 
     enum Format: String, CaseIterable {
@@ -19,7 +19,7 @@ struct SegmentExportRequest {
         var mediaType: String { self == .zip ? "application/zip" : "application/gzip" }
     }
 
-    /// Whether a line may have the apps and devices.
+    /// Tells whether a line may have the apps and devices.
     var wantsUsage: Bool { !fields.isDisjoint(with: [.apps, .devices]) }
 
     private static let mostCustomAttributes = 500

@@ -127,7 +127,7 @@ struct DueSends {
 
     // MARK: - Errors
 
-    /// Whether the request would be refused at each later time as well.
+    /// Tells whether the request would be refused at each later time as well.
     private static func isLasting(_ error: any Error) -> Bool {
         error is SendFault || !(error is WorkBudgetExceeded) && [400, 413].contains(APIProblem(error).status)
     }

@@ -6,7 +6,7 @@ internal import ProfileLogRequests
 struct SendDecision {
     private(set) var dropped: [Drop] = []
     private(set) var errors: [String]
-    /// Whether something is sent.
+    /// Tells whether something is sent.
     private(set) var sendsAnything = false
     let request: SendRequest
     /// The requests that wait for their time: each user gets the part of the request that is theirs; nil to send at

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
-/// The body of a request that sends (spec/messaging-api 1): what is sent, and to whom.
+/// The body of a request that sends (spec/messaging-api 1): what is sent to which users.
 struct SendRequest: Sendable {
     var plan: SendPlan
     /// The users that the request names; none for a broadcast.
@@ -22,7 +22,7 @@ struct SendRequest: Sendable {
         let given: AttributeValue.Member
         /// Properties of their own, which override the common ones key by key.
         var properties: AttributeValue = .null
-        /// Whether nothing is sent to an unknown user; else they are made first, with `attributes`.
+        /// Tells whether nothing is sent to an unknown user; else they are made first, with `attributes`.
         var updatesOnly = true
         var attributes: [AttributeValue.Member] = []
         /// The step that scheduled the send; nil if it was not scheduled.
@@ -326,7 +326,7 @@ extension SendRequest {
         return text
     }
 
-    /// Whether `text` can be the ID of a send: 1 to 64 characters of base 64, also of its form for URLs.
+    /// Tells whether `text` can be the ID of a send: 1 to 64 characters of base 64, also of its form for URLs.
     static func isSendID(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -392,7 +392,7 @@ extension SendRequest {
             .map { "\($0.message): \($0.remedy)" }
     }
 
-    /// Whether the limit of requests with a segment or an audience counts it.
+    /// Tells whether the limit of requests with a segment or an audience counts it.
     var isTargeted: Bool { recipients.isEmpty || segment != nil || audience != nil }
 
     /// The misspelt members of `object`, each with the nearest right word.

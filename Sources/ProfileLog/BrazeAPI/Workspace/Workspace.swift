@@ -61,7 +61,7 @@ package struct Workspace: Sendable {
         if let policies { try log.setRules(policies) }
     }
 
-    /// Whether requests may name the app `id`.
+    /// Tells whether requests may name the app `id`.
     func knowsApp(_ id: String) -> Bool { apps.isEmpty || app(id) != nil }
 
     func app(_ id: String) -> App? { apps.first { $0.id.utf8.elementsEqual(id.utf8) } }

@@ -127,7 +127,7 @@ struct TagExport {
 /// The reason why a part of an export is not read.
 struct ExportFault: Error {
     let error: YAMLFileError
-    /// Whether the part is right, and only this program cannot play it.
+    /// Tells whether the part is right, and only this program cannot play it.
     let isUnplayable: Bool
 
     static func wrong(_ error: YAMLFileError) -> ExportFault { ExportFault(error: error, isUnplayable: false) }

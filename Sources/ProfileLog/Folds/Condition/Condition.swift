@@ -52,7 +52,7 @@ package indirect enum Condition: Hashable, Sendable {
     /// A day in microseconds.
     package static let day: Int64 = 86_400_000_000
 
-    /// Whether it asks for a computed trait.
+    /// Tells whether it asks for a computed trait.
     package var readsTraits: Bool {
         switch self {
         case .all(let conditions), .any(let conditions): conditions.contains { $0.readsTraits }
@@ -62,7 +62,7 @@ package indirect enum Condition: Hashable, Sendable {
         }
     }
 
-    /// Whether the user passes.
+    /// Tells whether the user passes.
     package func accepts(_ user: some ConditionSubject, at now: Timestamp) throws -> Bool {
         switch self {
         case .all(let conditions): try conditions.allSatisfy { try $0.accepts(user, at: now) }

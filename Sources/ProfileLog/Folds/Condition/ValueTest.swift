@@ -76,7 +76,7 @@ package enum ValueTest: Hashable, Sendable {
         }
     }
 
-    /// Whether `value` passes; nil is a missing one.
+    /// Tells whether `value` passes; nil is a missing one.
     package func accepts(_ value: AttributeValue?, at now: Timestamp) -> Bool {
         switch self {
         case .not(let test): return !test.accepts(value, at: now)
@@ -113,7 +113,7 @@ package enum ValueTest: Hashable, Sendable {
         }
     }
 
-    /// Whether a sum passes. It is compared exactly, with the decimal text of the number.
+    /// Tells whether a sum passes. It is compared exactly, with the decimal text of the number.
     package func accepts(_ sum: ExactSum, at now: Timestamp) -> Bool {
         switch self {
         case .not(let test): !test.accepts(sum, at: now)
@@ -138,7 +138,7 @@ package enum ValueTest: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether the bytes of `part` are among these in one piece.
+    /// Tells whether the bytes of `part` are among these in one piece.
     fileprivate func hasPart(_ part: String) -> Bool {
         let (bytes, wanted) = (Array(utf8), Array(part.utf8))
         guard wanted.count <= bytes.count else { return false }

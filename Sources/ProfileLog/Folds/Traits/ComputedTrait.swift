@@ -42,7 +42,7 @@ package struct ComputedTrait: Hashable, Sendable {
     /// Different values that are told apart for one user; later ones are skipped.
     package static let mostValues = 1_000
 
-    /// Whether an occurrence at `time` counts for a question of the time `now`.
+    /// Tells whether an occurrence at `time` counts for a question of the time `now`.
     package func takes(_ time: Timestamp, at now: Timestamp) -> Bool {
         guard let window else { return true }
         return time.rawValue >= now.rawValue - window && time <= now

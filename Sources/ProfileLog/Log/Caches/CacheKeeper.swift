@@ -8,10 +8,10 @@ final class CacheKeeper: Sendable {
     let flush = Mutex<IndexFlush?>(nil)
     /// The number of rows that a slice of it writes.
     let sliceSize: Mutex<SliceSize>
-    /// Whether the caches were written, and the states over the whole store were not.
+    /// Tells whether the caches were written, and the states over the whole store were not.
     private let areStatesDue = Mutex(false)
-    /// Whether damaged caches may be rebuilt after a commit. False once a rebuild failed on a damaged log: each further
-    /// one would read it for nothing.
+    /// Tells whether damaged caches may be rebuilt after a commit. False once a rebuild failed on a damaged log: each
+    /// further one would read it for nothing.
     private let mayRemakeCaches = Mutex(true)
 
     init(_ store: OpenStore, _ states: StateStore) {

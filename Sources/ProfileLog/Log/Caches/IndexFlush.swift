@@ -13,7 +13,7 @@ struct IndexFlush: Sendable {
     private let snapshotInterval: Int
     /// The next rows of the stage in their order; nil before they are searched.
     private var rows: ArraySlice<Int>?
-    /// Whether these are all that the stage has left.
+    /// Tells whether these are all that the stage has left.
     private var areAll = false
 
     /// A flush that goes on at `progress`. `tail` holds the events from its checkpoint to its target, of which the last
@@ -26,7 +26,7 @@ struct IndexFlush: Sendable {
         successor = Guarded(Tail(base: progress.target, userCount: users, lastRecordedAt: recordedAt))
     }
 
-    /// Whether the rows to write next are known.
+    /// Tells whether the rows to write next are known.
     var hasRows: Bool { rows != nil }
     /// The number of entries of the tail that a search looks at.
     var candidates: Int { tail.withReading { $0.candidates(for: progress.stage) } }
@@ -177,19 +177,19 @@ struct FlushProgress: Hashable, Sendable {
         number == other.number && checkpoint == other.checkpoint && target == other.target
     }
 
-    /// Whether fewer rows of the same stage are written.
+    /// Tells whether fewer rows of the same stage are written.
     func precedes(_ other: FlushProgress) -> Bool {
         guard let reached = other.last else { return false }
         return last.map { $0.lexicographicallyPrecedes(reached) } ?? true
     }
 
-    /// Whether the row of `user` in table `users` has reached the target.
+    /// Tells whether the row of `user` in table `users` has reached the target.
     func hasWritten(user: UInt64) -> Bool {
         if stage != .users { return stage.rawValue > Stage.users.rawValue }
         return last.map { last in user <= last.withUnsafeBytes { $0.bigEndian64() } } ?? false
     }
 
-    /// Whether the rows of `device` in the tables `devices` and `pending` have reached the target.
+    /// Tells whether the rows of `device` in the tables `devices` and `pending` have reached the target.
     func hasWritten(device: Name) -> Bool {
         guard stage == .devices, let last else { return false }
         return !last.lexicographicallyPrecedes(device.text.utf8)

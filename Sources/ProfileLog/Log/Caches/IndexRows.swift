@@ -65,9 +65,10 @@ struct UserRow: Hashable {
     var identities: [UserID] = []
     /// The user that this one was merged into.
     var mergedInto: UInt64?
-    /// Whether the person was erased: no ID resolves to them.
+    /// Tells whether the person was erased: no ID resolves to them.
     var isErased = false
-    /// Whether the user, or one merged into them, ever had an ID other than a device's, also if it was removed since.
+    /// Tells whether the user, or one merged into them, ever had an ID other than a device's, also if it was removed
+    /// since.
     var isIdentified = false
 
     init() {}
@@ -137,7 +138,8 @@ struct UserRow: Hashable {
         writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
     }
 
-    /// Whether the user is known by devices alone, and neither they nor anyone merged into them ever was otherwise.
+    /// Tells whether the user is known by devices alone, and neither they nor anyone merged into them ever was
+    /// otherwise.
     var isAnonymous: Bool { !identities.isEmpty && !isIdentified }
 
     /// The ID by which the user is best known: external ID, alias, e-mail, phone, device, in this order. Of several

@@ -63,7 +63,7 @@ struct IndexWriter {
         }
     }
 
-    /// Whether a position lies between the checkpoint and the view's end.
+    /// Tells whether a position lies between the checkpoint and the view's end.
     private func isNew(_ position: UInt64) -> Bool { position > view.checkpoint && position <= view.last }
 
     private func writeUsers(

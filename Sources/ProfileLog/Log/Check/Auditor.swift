@@ -158,8 +158,8 @@ package final class Auditor: Sendable {
 
     // MARK: - Devices
 
-    /// Whether all that waits in the profile is on its device. What waited for a user who was merged is in the profile
-    /// of the other one.
+    /// Tells whether all that waits in the profile is on its device. What waited for a user who was merged is in the
+    /// profile of the other one.
     private func isOnDevices(_ profile: ProfileState, of user: UInt64, _ view: LogView) throws -> Bool {
         if try profile.pending.isEmpty || view.canonicalUser(of: user) != user { return true }
         for (device, entries) in Dictionary(grouping: profile.pending, by: \.device) {

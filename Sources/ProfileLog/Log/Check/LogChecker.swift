@@ -217,7 +217,7 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
     /// Problems, the first thousand places.
     package internal(set) var problems: [CheckProblem] = []
 
-    /// Whether nothing is wrong.
+    /// Tells whether nothing is wrong.
     public var isSound: Bool { problems.isEmpty }
     /// Problems and their places, one on each line.
     public var description: String { problems.map { "\($0)\n" }.joined() }

@@ -18,7 +18,7 @@ public struct AppendBuilder: ~Copyable {
 
     /// The number of events added.
     package var count: Int { append.items.count }
-    /// Whether there is nothing to store, not even that something was skipped.
+    /// Tells whether there is nothing to store, not even that something was skipped.
     package var isEmpty: Bool { count == 0 && append.leftOut.isEmpty && append.systemSteps.isEmpty }
     /// The most events that are stored before the steps of the system: an item may make a user and join a device.
     package var mostEventsOfUsers: Int { 3 * count + append.leftOut.count }

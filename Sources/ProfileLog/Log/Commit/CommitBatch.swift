@@ -135,7 +135,7 @@ extension CommitBatch {
         ])
     }
 
-    /// When the store was made, in microseconds.
+    /// The time at which the store was made, in microseconds.
     static func created(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> Int64 {
         guard let row = try transaction.get(tables.meta, Array(createdRow.utf8)) else { return 0 }
         guard row.count == 8 else { throw StorageError.damaged(place: "row \(createdRow) of table meta") }

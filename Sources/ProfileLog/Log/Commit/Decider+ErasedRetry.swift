@@ -1,14 +1,14 @@
 /// Retries of an append of which something was erased, or that came by an import.
 extension Decider {
-    /// Whether `append` can be a retry of the append whose events are at `positions`, although their hashes differ:
-    /// judged by what an erasure left of it, and by what an import keeps of it.
+    /// Tells whether `append` can be a retry of the append whose events are at `positions`, although their hashes
+    /// differ: judged by what an erasure left of it, and by what an import keeps of it.
     ///
     /// Records that are whole must match in kind, user and content. A tombstone has only its kind and an erased user.
     /// An erased name gets another number when it comes again. An imported event has its source and its time from the
     /// export. Not for other appends: their hash decides.
     func matches(_ append: borrowing PreparedAppend, at positions: Range<UInt64>) throws -> Bool {
         var index = 0
-        /// Whether the hashes can differ although it is the same append.
+        /// Tells whether the hashes can differ although it is the same append.
         var hasLost = false
         var owners: [Owner: Bool] = [:]
         for position in positions {
@@ -61,7 +61,7 @@ extension Decider {
         let isErased: Bool
     }
 
-    /// Whether one of the two came by an import, and both say the same.
+    /// Tells whether one of the two came by an import, and both say the same.
     private func isImported(
         _ sent: UnsafeRawBufferPointer, _ kind: EventKind, as stored: UnsafeRawBufferPointer, _ storedKind: EventKind
     ) -> Bool {
@@ -75,8 +75,8 @@ extension Decider {
         return stored.event == sent.event
     }
 
-    /// Whether the item with the body `sent` was saved for an app group, and becomes `stored` in the process's private
-    /// storage.
+    /// Tells whether the item with the body `sent` was saved for an app group, and becomes `stored` in the process's
+    /// private storage.
     private func isRelocated(
         _ sent: UnsafeRawBufferPointer, _ kind: EventKind, to stored: UnsafeRawBufferPointer
     ) -> Bool {
@@ -93,8 +93,8 @@ extension Decider {
 
     // MARK: - Whose it was
 
-    /// Whether an event for `id` went to `user` at `version`: the ID resolves to them, or their own events say that it
-    /// did.
+    /// Tells whether an event for `id` went to `user` at `version`: the ID resolves to them, or their own events say
+    /// that it did.
     private func leads(_ id: UserID, to user: UInt64, at version: UInt64) throws -> Bool {
         if let now = try view.user(id, braze: braze), now == (try view.canonicalUser(of: user)) {
             return true
@@ -116,8 +116,8 @@ extension Decider {
         return has ?? false
     }
 
-    /// Whether `id` may have resolved to a user who was erased since, in an append that ends before `end`. It then
-    /// resolves to no user, or to a later one. A device may have another user by now.
+    /// Tells whether `id` may have resolved to a user who was erased since, in an append that ends before `end`. It
+    /// then resolves to no user, or to a later one. A device may have another user by now.
     private func couldLead(_ id: UserID, toErasedBefore end: UInt64) throws -> Bool {
         if case .device = id { return true }
         guard let user = try view.user(id, braze: braze) else { return true }
@@ -126,7 +126,7 @@ extension Decider {
 }
 
 extension EventKind {
-    /// Whether an append makes events of this kind besides its items.
+    /// Tells whether an append makes events of this kind besides its items.
     fileprivate func isMadeBeside(_ intent: PreparedAppend.Intent) -> Bool {
         switch intent {
         case .events:
@@ -138,10 +138,10 @@ extension EventKind {
         }
     }
 
-    /// Whether events of this kind contain IDs of their user.
+    /// Tells whether events of this kind contain IDs of their user.
     fileprivate var tellsIDs: Bool { isIdentity || self == .userChanged }
 
-    /// Whether a change of a user's IDs makes an event of this kind.
+    /// Tells whether a change of a user's IDs makes an event of this kind.
     private var isIdentity: Bool {
         if case .identity(let change) = role { change != .erased } else { false }
     }

@@ -158,7 +158,7 @@ extension Decider {
 
     // MARK: - Names and contents
 
-    /// Whether the numbers of names in the append are of this log, and none of the names was erased since.
+    /// Tells whether the numbers of names in the append are of this log, and none of the names was erased since.
     private func isNumbered(_ append: borrowing PreparedAppend) -> Bool {
         append.table === view.nameTable && append.names?.erasures == view.nameTable.erasures
     }

@@ -58,7 +58,7 @@ extension Decider {
         }
     }
 
-    /// Whether the SDK gets to know with `step` that a push was opened: at once, or when it exists.
+    /// Tells whether the SDK gets to know with `step` that a push was opened: at once, or when it exists.
     private mutating func reachesSDKOpened(_ step: MessageStep, on device: Name) throws -> Bool {
         if step.stage == .opened { return try status(of: device).settings.push.hasInstance }
         guard step.stage == .processed, let captured = step.cause else { return false }

@@ -5,9 +5,9 @@ extension Decider {
     struct ItemPlan {
         /// The kind under which it is stored: a logged event is queued if the SDK cannot send it now.
         var kind: EventKind
-        /// Whether its user comes to the device with it: nothing was known of the device before.
+        /// Tells whether its user comes to the device with it: nothing was known of the device before.
         var joins = false
-        /// Whether it may trigger an in-app message.
+        /// Tells whether it may trigger an in-app message.
         var mayTrigger = false
         /// The saved event as it lands on a device of which a target lacks the app group.
         var relocated: (event: ProfileEvent, context: EventContext)?
@@ -145,7 +145,7 @@ extension Decider {
 }
 
 extension EventKind {
-    /// Whether an in-app message may have it as its trigger.
+    /// Tells whether an in-app message may have it as its trigger.
     fileprivate var mayTrigger: Bool {
         role == .content(.customEvent, .logged) || role == .content(.purchase, .logged)
     }

@@ -26,7 +26,7 @@ struct Decider: ~Copyable {
     var asideCount: UInt64 = 0
     /// Its idempotency key, until its first record takes it.
     var key: AppendField?
-    /// Whether an append was stored before.
+    /// Tells whether an append was stored before.
     private(set) var repeats = false
     /// Statuses of devices with in-app messages after the records so far, for those that were asked for.
     private var statuses: [Name: DeviceStatus] = [:]
@@ -55,7 +55,7 @@ struct Decider: ~Copyable {
         let refusal: AppendError
     }
 
-    /// Whether `position` was in the log before this commit.
+    /// Tells whether `position` was in the log before this commit.
     func isStored(_ position: UInt64) -> Bool { position < firstPosition }
 
     var nextPosition: UInt64 { firstPosition + UInt64(ends.count) }
@@ -91,7 +91,7 @@ struct Decider: ~Copyable {
         }
     }
 
-    /// Whether there is room for what a device does with all that it holds.
+    /// Tells whether there is room for what a device does with all that it holds.
     var hasRoom: Bool { byteCount < Limits.bytesPerCommit / 4 }
 
     /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit.

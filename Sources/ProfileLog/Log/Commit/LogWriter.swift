@@ -86,7 +86,7 @@ private final class WriterQueue: Sendable {
         var hasEnded = false
         var whenEnded: [@Sendable () -> Void] = []
         var isIdle = false
-        /// Whether the last batch had several callers.
+        /// Tells whether the last batch had several callers.
         var isShared = false
 
         /// Takes the first appends of together at most `limit` bytes, one at least, and all other work.

@@ -196,11 +196,11 @@ public struct AppendReceipt: Hashable, Sendable {
     package var first: Position
     /// Each event's user and version, in the order of their positions; empty if there was nothing to do.
     package var places: [Place]
-    /// Whether the append was stored before, under the same idempotency key.
+    /// Tells whether the append was stored before, under the same idempotency key.
     public var isRepetition: Bool
     /// The note of the append, as stored; empty if that was erased.
     package var note: [UInt8]
-    /// Whether the append was stored before and its first event, with key and note, was erased since.
+    /// Tells whether the append was stored before and its first event, with key and note, was erased since.
     package var isErased = false
     /// Versions of its users after the commit, where steps of in-app messages that follow from its events raised them.
     var raised: [UserNumber: Version] = [:]

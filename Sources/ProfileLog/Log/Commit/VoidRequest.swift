@@ -2,7 +2,7 @@
 package struct VoidRequest: Hashable, Sendable {
     /// The event.
     package var position: Position
-    /// Whether it is to be void; false to let it count again.
+    /// Tells whether it is to be void; false to let it count again.
     package var isVoid: Bool
     /// The actor.
     package var actor: String

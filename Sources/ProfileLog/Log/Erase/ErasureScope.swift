@@ -97,7 +97,7 @@ struct ErasureSurvey {
         }
     }
 
-    /// Whether the survey covers all of `scope`, which was found later.
+    /// Tells whether the survey covers all of `scope`, which was found later.
     func covers(_ scope: ErasureScope) -> Bool {
         scope.users == self.scope.users && scope.names.isSubset(of: self.scope.names)
             && scope.devices.isSubset(of: self.scope.devices)

@@ -4,8 +4,8 @@ package struct AppendKeys: Sendable {
     private var known: [(positions: Range<UInt64>, key: String?)] = []
     /// A feed goes through a whole log.
     private static let mostKnown = 4_096
-    /// How far apart two times of recording in one append may be: an import has 10,000 lines under a key, each with a
-    /// new user and a change of its device at most.
+    /// The greatest distance of two times of recording in one append: an import has 10,000 lines under a key, each with
+    /// a new user and a change of its device at most.
     private static let longestImport: UInt64 = 30_000
 
     package init() {}
@@ -43,7 +43,7 @@ package struct AppendKeys: Sendable {
         return nil
     }
 
-    /// Nil for a damaged record: what is after it is of another append, as far as can be told.
+    /// Returns nil for a damaged record: what is after it is of another append, as far as can be told.
     private static func header(at position: UInt64, _ view: borrowing LogView) throws -> RecordHeader? {
         do { return try view.header(at: position) } catch is StorageError { return nil }
     }

@@ -14,7 +14,7 @@ public struct EventFilter: Hashable, Sendable {
     package var since: Timestamp?
     /// Recorded before this time.
     package var before: Timestamp?
-    /// Whether `since` and `before` are times of recording or of occurrence.
+    /// Tells whether `since` and `before` are times of recording or of occurrence.
     package var order = EventOrder.recorded
 
     /// Lets everything through.

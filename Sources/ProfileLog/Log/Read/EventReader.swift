@@ -139,8 +139,8 @@ package struct EventReader: ReaderPart {
         return try page(from: from, limit: limit, where: filter, scanLimit: scanLimit, keys: &keys, skipping: skipping)
     }
 
-    /// As the other one, with its idempotency key on every event of an append, unless `keys` is nil. A reader of several
-    /// pages keeps `keys`.
+    /// As the other one, with its idempotency key on every event of an append, unless `keys` is nil. A reader of
+    /// several pages keeps `keys`.
     package func page(
         from: Position, limit: Int, where filter: EventFilter, scanLimit: Int = 100_000, keys: inout AppendKeys?,
         skipping: ((Position, StorageError) -> Void)? = nil
@@ -188,7 +188,7 @@ package struct EventReader: ReaderPart {
         }
     }
 
-    /// Whether a user was erased after `position`.
+    /// Tells whether a user was erased after `position`.
     package func hasErasure(after position: Position) throws -> Bool {
         var hasErasure = false
         try withView { view in

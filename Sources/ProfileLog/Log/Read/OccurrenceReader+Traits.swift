@@ -129,7 +129,7 @@ private struct TraitTable {
         return own
     }
 
-    /// Whether it counts for any trait.
+    /// Tells whether it counts for any trait.
     func concerns(_ occurrence: Occurrence, at now: Timestamp) -> Bool {
         places(of: occurrence.what).contains { traits[$0].takes(occurrence.at, at: now) }
     }

@@ -12,7 +12,7 @@ package struct PastHistory: Hashable, Sendable {
 
     package var order: EventOrder { until == nil ? .recorded : .occurred }
 
-    /// Whether an event at `position` that happened at `time` counts.
+    /// Tells whether an event at `position` that happened at `time` counts.
     package func has(_ position: Position, _ time: Timestamp) -> Bool {
         position <= self.position && until.map { time <= $0 } ?? true
     }
@@ -63,7 +63,7 @@ extension LogView {
         EventView(header: try header(at: position), position: Position(rawValue: position), names: nameTable).occurredAt
     }
 
-    /// Whether the event at `position` is in `past`.
+    /// Tells whether the event at `position` is in `past`.
     func has(_ position: UInt64, in past: PastHistory) throws -> Bool {
         guard position <= past.position.rawValue else { return false }
         guard let until = past.until, until.rawValue < .max else { return true }

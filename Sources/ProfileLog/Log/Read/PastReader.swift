@@ -78,7 +78,8 @@ package struct PastReader: ReaderPart {
 
     // MARK: - Who had an ID
 
-    /// The user who had `id` at `position`, with the IDs of then; nil if no user had it, or they were erased since.
+    /// The user who had `id` at `position`, with the IDs that they had then; nil if no user had it, or they were erased
+    /// since.
     ///
     /// External IDs, aliases and `braze_id`s have a past; for addresses and devices it is nil. Costs the events of the
     /// user who has the ID now, and if they did not have it then, those of the log up to `position`.
@@ -95,8 +96,8 @@ package struct PastReader: ReaderPart {
         }
     }
 
-    /// The user who had `id` in `past`, with the IDs of then; nil as for ``user(with:asOf:)``. By occurrence, an ID is
-    /// that of who has it today, or had it until a merge.
+    /// The user who had `id` in `past`, with the IDs that they had then; nil as for ``user(with:asOf:)``. By
+    /// occurrence, an ID is that of who has it today, or had it until a merge.
     package func user(with id: UserID, in past: PastHistory) throws -> UserInfo? {
         if past.order == .recorded { return try user(with: id, asOf: past.position) }
         return try withView { view in
@@ -135,8 +136,8 @@ package struct PastReader: ReaderPart {
     /// Up to `limit` users with numbers above `after` who were there in `past`, the last number that was looked at,
     /// and that of the last user who was recorded by then: without an end of occurrence, how many there were.
     ///
-    /// A user has the IDs and the number of events of then. Erased users are erased in the past too. Costs the events
-    /// of each. Looks at `mostScanned` users: a page may be short although more follow.
+    /// A user has the IDs and the number of events that they had then. Erased users are erased in the past too. Costs
+    /// the events of each. Looks at `mostScanned` users: a page may be short although more follow.
     package func users(
         after: UserNumber, limit: Int, in past: PastHistory, mostScanned: UInt64 = .max
     ) throws -> (users: [PastUser], scanned: UInt64, total: UInt64) {
@@ -249,7 +250,7 @@ package struct PastReader: ReaderPart {
         of number: UInt64, from: Position, to: Position, _ view: LogView
     ) throws -> (user: UserInfo, before: ProfileState?, after: ProfileState)? {
         let version = try view.version(of: number, upTo: to.rawValue)
-        // The newest event of then: one look tells whether the user changed.
+        // The newest event at that moment: one look tells whether the user changed.
         guard version > 0, try view.positions(of: number, from: version, to: version)[0] > from.rawValue else {
             return nil
         }
@@ -321,7 +322,7 @@ extension LogView {
         }
     }
 
-    /// Whether the record at `position` was recorded by `time`. For a damaged record the one before it says so.
+    /// Tells whether the record at `position` was recorded by `time`. For a damaged record the one before it says so.
     private func wasRecorded(_ position: UInt64, by time: Timestamp) throws -> Bool {
         var position = position
         while position > 0 {

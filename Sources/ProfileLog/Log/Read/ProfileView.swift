@@ -50,7 +50,7 @@ public struct ProfileView: Hashable, Sendable {
         package var storage: DeviceStorage
         /// The time at which it was saved, by the device's clock.
         package var savedAt: Timestamp
-        /// Whether the SDK has it already, and has not sent it.
+        /// Tells whether the SDK has it already, and has not sent it.
         package var isQueued: Bool
     }
 }

@@ -10,7 +10,7 @@ public struct UserInfo: Hashable, Sendable {
     package var brazeID: String
     /// Position of their first event.
     package var created: Position
-    /// Whether the person was erased, alone or with the user they were merged into.
+    /// Tells whether the person was erased, alone or with the user they were merged into.
     package var isErased: Bool
 
     /// The ID by which they are best known: external ID, alias, e-mail, phone, device, or else the `braze_id`.

@@ -54,7 +54,7 @@ package struct UserReader: ReaderPart {
 
     /// Calls `body` with the profile of every user who is not erased or merged into another, in the order of their
     /// creation, all from one view. Returns the position of that view. In the past there are the users who were there,
-    /// with the IDs of then.
+    /// with the IDs that they had then.
     ///
     /// The read transaction stays open, so `body` should not wait. Erasures during it are not seen; a profile
     /// that they make unreadable is skipped.

@@ -33,7 +33,7 @@ struct Generations: Hashable, Sendable {
         return parts.count == 2 ? "\(parts[0]) (generation \(parts[1]))" : name
     }
 
-    /// Whether states that are stored under `name` are live or of the shadow.
+    /// Tells whether states that are stored under `name` are live or of the shadow.
     func uses(_ name: String) -> Bool {
         let parts = name.split(separator: "\u{0}", maxSplits: 1, omittingEmptySubsequences: false)
         let projection = Name(String(parts[0]))
@@ -112,7 +112,7 @@ package struct Shadow: Hashable, Sendable {
     package var states: UInt64 = 0
     /// Events folded.
     package var events: UInt64 = 0
-    /// Whether it may be swapped.
+    /// Tells whether it may be swapped.
     package var isComplete = false
 
     /// A projection and the revision of its code.
@@ -121,7 +121,7 @@ package struct Shadow: Hashable, Sendable {
         package let revision: UInt32
     }
 
-    /// Whether a replay of the same projections, users and events goes on here.
+    /// Tells whether a replay of the same projections, users and events goes on here.
     func isSameWork(as other: Shadow) -> Bool {
         projections == other.projections && until == other.until && users == other.users
     }

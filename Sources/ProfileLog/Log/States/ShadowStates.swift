@@ -49,7 +49,7 @@ package struct ShadowStates: Sendable {
         }
     }
 
-    /// Whether a replay of all users by this program was begun and is neither swapped nor discarded.
+    /// Tells whether a replay of all users by this program was begun and is neither swapped nor discarded.
     package func isBegun() throws -> Bool {
         try current()?.isSameWork(as: newShadow(Request(), generation: 0, begun: 0)) ?? false
     }

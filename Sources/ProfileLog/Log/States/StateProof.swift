@@ -17,7 +17,7 @@ package struct StateProof<P: Projection> {
 
     package init(_ states: StateStore) { self.states = states }
 
-    /// Which of the states of `user` differ that `view` reads at `versions`, ascending.
+    /// Returns the states of `user` that differ, of those that `view` reads at `versions`, ascending.
     package mutating func differences(
         of user: UInt64, at versions: [UInt64], in view: LogView
     ) throws -> [Difference] {
@@ -26,7 +26,8 @@ package struct StateProof<P: Projection> {
         }
     }
 
-    /// How the state that `view` reads differs from `fresh`, which was folded before; nil if it does not.
+    /// Describes the difference of the state that `view` reads from `fresh`, which was folded before; nil if it does
+    /// not.
     package func difference(
         of user: UInt64, at version: UInt64, from fresh: P.State, in view: LogView
     ) throws -> Difference? {
@@ -35,14 +36,14 @@ package struct StateProof<P: Projection> {
         return Difference(version: version, read: read, fresh: fresh)
     }
 
-    /// Whether `stored` are the bytes of the state of `user` at `version`.
+    /// Tells whether `stored` are the bytes of the state of `user` at `version`.
     mutating func holds(
         _ stored: UnsafeRawBufferPointer, of user: UInt64, at version: UInt64, in view: LogView
     ) throws -> Bool {
         Self.isEqual(stored, try fresh(of: user, at: version, in: view))
     }
 
-    /// Whether `stored` are the bytes of the state of the whole store at `position`.
+    /// Tells whether `stored` are the bytes of the state of the whole store at `position`.
     func holds(
         _ stored: UnsafeRawBufferPointer, at position: UInt64, in view: LogView, progress: (UInt64) -> Void
     ) throws -> Bool {

@@ -15,8 +15,8 @@ package struct StateStore: Sendable {
     /// twice as much, and less than 15 % of the log.
     static let keptBytesPerEvent = 4
 
-    /// Whether a snapshot of so many bytes is kept at `version`: at each multiple of the interval, and for a large
-    /// state at each second, fourth, eighth … of them.
+    /// Tells whether a snapshot of so many bytes is kept at `version`: at each multiple of the interval, and for a
+    /// large state at each second, fourth, eighth … of them.
     static func isKept(_ version: UInt64, bytes: @autoclosure () -> Int) -> Bool {
         var interval = keptSnapshotInterval
         while version.isMultiple(of: interval) {
@@ -289,7 +289,7 @@ package struct StateStore: Sendable {
         }
     }
 
-    /// Whether no user was erased after position `seen`. False also if too many events follow to look at.
+    /// Tells whether no user was erased after position `seen`. False also if too many events follow to look at.
     func isNobodyErased(since seen: UInt64, _ transaction: borrowing WriteTransaction) throws -> Bool {
         let last = try OpenStore.last(transaction, store.environment.tables)
         guard last >= seen, last - seen <= mostFoldedAtOnce else { return false }

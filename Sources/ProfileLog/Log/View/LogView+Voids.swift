@@ -18,8 +18,9 @@ extension LogView {
         return voided
     }
 
-    /// Whether the event at `position` with `target` as its header is void. Reads the events of its user after it, from
-    /// the last one back to where it is known. `header` reads a record, also one of the commit that is decided now.
+    /// Tells whether the event at `position` with `target` as its header is void. Reads the events of its user after
+    /// it, from the last one back to where it is known. `header` reads a record, also one of the commit that is decided
+    /// now.
     func voidStatus(
         of position: UInt64, _ target: RecordHeader, _ header: (UInt64) throws -> RecordHeader
     ) throws -> VoidStatus {

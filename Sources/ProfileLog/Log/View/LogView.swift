@@ -20,7 +20,7 @@ package struct LogView: Reading {
     var addresses: AddressCache?
     /// Lets a long read end early; nil outside of the reads of a service.
     package var budget: ReadBudget?
-    /// Whether the view is the writer's, which includes its uncommitted events. Until it ends, only the writer
+    /// Tells whether the view is the writer's, which includes its uncommitted events. Until it ends, only the writer
     /// changes the tail.
     var isWriter: Bool { last == .max }
 
@@ -205,8 +205,8 @@ package struct LogView: Reading {
         return row.bigEndian64()
     }
 
-    /// Whether `row` is one of table `identifiers`. Records of the log have checksums too, but no user number at the
-    /// start.
+    /// Tells whether `row` is one of table `identifiers`. Records of the log have checksums too, but no user number at
+    /// the start.
     private func isIdentifier(_ row: UnsafeRawBufferPointer) -> Bool {
         row.count >= 12 && RecordHeader.hasRightChecksum(row) && row.bigEndian64() <= withTail { $0.userCount }
     }
@@ -233,7 +233,7 @@ package struct LogView: Reading {
         return row
     }
 
-    /// Whether `user` has a profile: not one who was merged into another or erased.
+    /// Tells whether `user` has a profile: not one who was merged into another or erased.
     package func hasProfile(_ user: UInt64) throws -> Bool {
         let row = try identities(of: user)
         return row.mergedInto == nil && !row.isErased

@@ -1,8 +1,8 @@
 internal import Synchronization
 
 extension OpenStore {
-    /// Whether a service needed keys for this store, or for the one that it is a copy of: every copy of `data.mdb`
-    /// knows it, while the keys are in a file of their own.
+    /// Tells whether a service needed keys for this store, or for the one that it is a copy of: every copy of
+    /// `data.mdb` knows it, while the keys are in a file of their own.
     package func hadKeys() throws -> Bool {
         try environment.withReadTransaction { try $0.get(environment.tables.meta, Array(Self.keysRow.utf8)) != nil }
     }

@@ -363,7 +363,7 @@ package final class OpenStore: Sendable {
         }
     }
 
-    /// Whether a damaged record's header is that of the next event of a user who exists, or of the next new user.
+    /// Tells whether a damaged record's header is that of the next event of a user who exists, or of the next new user.
     private func fits(
         _ header: RecordHeader, _ tail: borrowing Tail, _ transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {

@@ -356,7 +356,7 @@ extension Tail {
         withKey(of: row, in: stage) { Array($0) }
     }
 
-    /// Whether the key of `row` is greater than `key`.
+    /// Tells whether the key of `row` is greater than `key`.
     func isRow(_ row: Int, after key: [UInt8], in stage: FlushProgress.Stage) -> Bool {
         withKey(of: row, in: stage) { row in key.withUnsafeBytes { row.order(to: $0) > 0 } }
     }

@@ -4,7 +4,7 @@ package struct FlushInput: Hashable, Sendable {
     package var limit: Int
     /// The reason why the SDK sends at once what it gets, if it may.
     package var cause: SendCause
-    /// Whether what the SDK gets stays in its queue in any case: the app dies before it is sent.
+    /// Tells whether what the SDK gets stays in its queue in any case: the app dies before it is sent.
     package var staysQueued = false
     /// The storages on the device that the app sees.
     package var visible: Set<StorageCode> = []

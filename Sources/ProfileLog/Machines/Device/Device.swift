@@ -44,7 +44,7 @@ package struct Device {
     package struct Action: Hashable, Sendable {
         package let event: ProfileEvent
         package let user: Owner
-        /// Whether it is a step of a message whose cause is the step before it in the same reaction.
+        /// Tells whether it is a step of a message whose cause is the step before it in the same reaction.
         package let followsLastStep: Bool
 
         init(_ event: ProfileEvent, _ user: Owner, followsLastStep: Bool = false) {
@@ -65,7 +65,7 @@ package struct Device {
         package let user: UInt64
         package let version: UInt64
         package let identities: [UserID]
-        /// Whether devices are the only IDs that the user ever had.
+        /// Tells whether devices are the only IDs that the user ever had.
         package let isAnonymous: Bool
 
         package init(user: UInt64, version: UInt64, identities: [UserID], isAnonymous: Bool) {
@@ -113,7 +113,7 @@ package struct Device {
         return endSession() + launched + [Action(.sessionStarted, .current)]
     }
 
-    /// Whether a start of the app makes a new process, which has nothing of what the old one had in memory.
+    /// Tells whether a start of the app makes a new process, which has nothing of what the old one had in memory.
     package func startsProcess(_ kind: LaunchKind) -> Bool {
         kind != .return || status.settings.push.isForceQuit || status.isRemoved
     }
@@ -138,7 +138,7 @@ package struct Device {
 
     // MARK: - The SDK's queue
 
-    /// Whether the SDK may send now.
+    /// Tells whether the SDK may send now.
     package func maySend(_ cause: SendCause) -> Bool {
         let settings = status.settings
         guard settings.isSDKEnabled, settings.push.hasInstance, settings.isOnline else { return false }

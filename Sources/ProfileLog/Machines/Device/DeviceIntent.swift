@@ -10,7 +10,7 @@ package enum DeviceIntent: Hashable, Sendable {
     case change(SettingsChange)
     case push(PushIntent)
 
-    /// Whether it depends on what waits on the device.
+    /// Tells whether it depends on what waits on the device.
     package var needsItems: Bool {
         switch self {
         case .flush, .send, .logOut, .wipe: true
@@ -23,9 +23,9 @@ package enum DeviceIntent: Hashable, Sendable {
 
 /// A change of some of a device's settings; nil keeps a setting.
 package struct SettingsChange: Hashable, Sendable {
-    /// Whether the SDK runs.
+    /// Tells whether the SDK runs.
     package var isSDKEnabled: Bool?
-    /// Whether the device has a network.
+    /// Tells whether the device has a network.
     package var isOnline: Bool?
     /// The rule by which the SDK sends.
     package var requestPolicy: DeviceSettings.RequestPolicy?

@@ -68,7 +68,7 @@ extension InAppMachine {
     /// The most steps that say of one trigger that a message was ignored.
     private static let mostIgnored = 20
 
-    /// Whether a message was triggered and not ignored.
+    /// Tells whether a message was triggered and not ignored.
     private mutating func trigger(_ event: TriggerEvent) -> Bool {
         var matches: [Int] = []
         table.forEachMatch(event) { if state.isEligible(table.messages[$0].id) { matches.append($0) } }
@@ -132,7 +132,7 @@ extension InAppMachine {
         state.lastTrigger.map { isLess(settings.minimumInterval, since: $0) } ?? false
     }
 
-    /// Whether fewer than `seconds` have passed since `time`. A clock that was set back does not count.
+    /// Tells whether fewer than `seconds` have passed since `time`. A clock that was set back does not count.
     private func isLess(_ seconds: UInt32, since time: Int64) -> Bool {
         (0..<Int64(seconds) * 1_000_000).contains(now - time)
     }

@@ -61,7 +61,7 @@ package struct InAppMachine {
     package struct Reaction: Hashable, Sendable {
         /// Steps of messages, all of the user on the device.
         package var steps: [MessageStep] = []
-        /// Whether an event came that triggers no eligible message (`noMatchingTriggerForEvent`).
+        /// Tells whether an event came that triggers no eligible message (`noMatchingTriggerForEvent`).
         package var isMiss = false
         /// The reason why the input is impossible; then there are no steps of it.
         package var refusal: String?

@@ -24,7 +24,7 @@ package struct InAppMessage: Hashable, Sendable {
     /// Key-value pairs for the app, in ascending order of keys.
     package var extras: [AttributeValue.Member]
     package var assets: [Asset]
-    /// Whether it is a control variant: its impression is logged, and nothing is shown.
+    /// Tells whether it is a control variant: its impression is logged, and nothing is shown.
     package var isControl: Bool
 
     package enum Kind: String, Sendable, CaseIterable {
@@ -157,7 +157,7 @@ package struct InAppMessage: Hashable, Sendable {
         }
     }
 
-    /// Whether it may be triggered at `now`: after its start and before its end (spec/device 5, time window).
+    /// Tells whether it may be triggered at `now`: after its start and before its end (spec/device 5, time window).
     func isOpen(at now: Int64) -> Bool {
         (startTime.map { $0.rawValue < now } ?? true) && (endTime.map { $0.rawValue > now } ?? true)
     }

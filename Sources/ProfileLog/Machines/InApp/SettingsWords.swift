@@ -43,6 +43,6 @@ extension SDKStartup {
 extension ContentExtension {
     package static let inputs = SettingsWords<Input>([("email", .email), ("phone", .phone), ("text", .text)])
     package static let languages = SettingsWords<Language>([("swift", .swift), ("objective-c", .objectiveC)])
-    /// Whether a pair is a number.
+    /// Tells whether a pair is a number.
     package static let pairTypes = SettingsWords<Bool>([("text", false), ("number", true)])
 }

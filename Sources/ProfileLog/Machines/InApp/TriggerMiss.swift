@@ -15,7 +15,7 @@ extension TriggerCondition {
         return nil
     }
 
-    /// Whether `event` is of the condition's kind and name.
+    /// Tells whether `event` is of the condition's kind and name.
     package func isAbout(_ event: TriggerEvent) -> Bool {
         switch self {
         case .sessionStart: event == .sessionStart
@@ -60,7 +60,7 @@ extension PropertyFilter {
 }
 
 extension PropertyFilter.PropertyType {
-    /// Whether `value` is of the type.
+    /// Tells whether `value` is of the type.
     fileprivate func `is`(_ value: AttributeValue) -> Bool {
         switch (self, value) {
         case (.boolean, .bool), (.number, .int), (.number, .double), (.string, .string), (.date, .date): true

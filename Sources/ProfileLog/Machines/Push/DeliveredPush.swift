@@ -29,10 +29,10 @@ package struct DeliveredPush: Hashable, Sendable {
     package var payload: AttributeValue { self["payload"] ?? .null }
     private var aps: AttributeValue { payload["aps"] ?? .null }
 
-    /// Whether the SDK takes it for its own: its payload has `ab` (spec/device 4, push payload).
+    /// Tells whether the SDK takes it for its own: its payload has `ab` (spec/device 4, push payload).
     package var isBrazes: Bool { if case .object? = payload["ab"] { true } else { false } }
 
-    /// Whether it wakes the app (`content-available`).
+    /// Tells whether it wakes the app (`content-available`).
     package var wakesApp: Bool {
         switch aps["content-available"] {
         case .int(let number): number != 0
@@ -41,7 +41,7 @@ package struct DeliveredPush: Hashable, Sendable {
         }
     }
 
-    /// Whether it has text, so that it is shown as a notification, which can be opened.
+    /// Tells whether it has text, so that it is shown as a notification, which can be opened.
     package var hasBanner: Bool {
         if channel != .applePush {
             return (payload["alert"] ?? .null) != .null || (payload["title"] ?? .null) != .null
@@ -61,7 +61,7 @@ package struct DeliveredPush: Hashable, Sendable {
     }
     private var hasSound: Bool { channel == .applePush && (aps["sound"] ?? .null) != .null }
 
-    /// Whether it only wakes the app: it has no text, no badge and no sound.
+    /// Tells whether it only wakes the app: it has no text, no badge and no sound.
     package var isSilent: Bool { !hasBanner && !hasBadge && !hasSound && (wakesApp || channel != .applePush) }
 
     /// The replacement for a push without text, in words.
@@ -74,7 +74,7 @@ package struct DeliveredPush: Hashable, Sendable {
         }
     }
 
-    /// Whether it has an extra of a server event (spec/device 5.2).
+    /// Tells whether it has an extra of a server event (spec/device 5.2).
     package var mayBeServerEvent: Bool { pair("IS_SERVER_EVENT") != nil || pair("CAMPAIGN_NAME") != nil }
 
     /// Its category; nil if it has none.
@@ -105,7 +105,7 @@ package struct DeliveredPush: Hashable, Sendable {
     /// A button of the push (spec/messaging-api 2).
     package struct Button: Hashable, Sendable {
         package let id: Name
-        /// Whether it closes the push and opens nothing.
+        /// Tells whether it closes the push and opens nothing.
         package let closes: Bool
         package let link: String?
     }

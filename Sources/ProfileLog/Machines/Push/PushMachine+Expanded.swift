@@ -169,7 +169,7 @@ extension DeliveredPush {
 }
 
 extension KnownPush {
-    /// Whether the action closes the push and opens nothing. `CLOSE` is that of the demo app.
+    /// Tells whether the action closes the push and opens nothing. `CLOSE` is that of the demo app.
     fileprivate func closes(_ action: String) -> Bool {
         push.buttons.first { $0.id == Name(action) }?.closes ?? (action == "CLOSE")
     }

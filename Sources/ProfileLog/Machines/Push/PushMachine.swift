@@ -87,7 +87,7 @@ package struct PushMachine {
 
     private func isShown(_ push: DeliveredPush) -> Bool { push.hasBanner && settings.permission == .granted }
 
-    /// Whether the push runs the app: not if the user swiped it away (spec/device 4, silent push).
+    /// Tells whether the push runs the app: not if the user swiped it away (spec/device 4, silent push).
     private func runsApp(_ push: DeliveredPush) -> Bool {
         push.wakesApp && status.launch > 0 && !settings.isForceQuit
     }

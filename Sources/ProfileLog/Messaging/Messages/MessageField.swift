@@ -50,7 +50,7 @@ struct MessageField {
         }
     }
 
-    /// Whether templates in it are rendered.
+    /// Tells whether templates in it are rendered.
     var isRendered: Bool {
         switch rule {
         case .text, .anything: true
@@ -63,7 +63,7 @@ extension MessageStep.Channel {
     /// The channels that a request or a campaign can send to.
     package static let sendable = allCases.filter { $0 != .inAppMessage }
 
-    /// Whether its messages are rendered; those of others are recorded as not simulated.
+    /// Tells whether its messages are rendered; those of others are recorded as not simulated.
     package var isSimulated: Bool { !fields.isEmpty }
 
     /// The names of `fields`.

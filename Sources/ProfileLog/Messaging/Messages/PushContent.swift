@@ -130,8 +130,8 @@ package enum PushCategory: String, Sendable, CaseIterable {
     /// All that the platform is known to have.
     static var known: [String] { allCases.map(\.rawValue) + contentExtension }
 
-    /// Whether `category` begins as those of the platform do, is none of them, and is near to one: a slip. Others are
-    /// an app's own, or newer.
+    /// Tells whether `category` begins as those of the platform do, is none of them, and is near to one: a slip. Others
+    /// are an app's own, or newer.
     static func isMisspelt(_ category: String) -> Bool {
         guard category.hasPrefix("ab_cat_"), !known.contains(category),
             !contentExtension.contains(where: { category.hasPrefix($0 + "_") })

@@ -1,6 +1,6 @@
 /// A recipient, and where messages reach them.
 package protocol ReachableRecipient: Recipient {
-    /// Where a push can reach them, the one used last at the end.
+    /// The devices that a push can reach, the one used last at the end.
     var devices: [PushDevice] { get }
     /// 0 to 9999, always the same for a user: decides which variation of a message they get.
     var bucket: Int { get }
@@ -8,9 +8,9 @@ package protocol ReachableRecipient: Recipient {
 
 /// A device with a push token.
 package struct PushDevice {
-    /// Nil for a token of no known device.
+    /// Is nil for a token of no known device.
     package var id: Name?
-    /// Nil if nothing says which platform it is of.
+    /// Is nil if nothing says which platform it is of.
     package var isApple: Bool?
 
     package init(id: Name?, isApple: Bool?) { (self.id, self.isApple) = (id, isApple) }

@@ -10,7 +10,8 @@ package struct ReachedAddresses: Sendable {
         let text: String
     }
 
-    /// Whether `text` is reached by `channel` for the first time. `text` is an e-mail address, a number or a device.
+    /// Tells whether `text` is reached by `channel` for the first time. `text` is an e-mail address, a number or a
+    /// device.
     package mutating func insert(_ text: String, by channel: MessageStep.Channel) -> Bool {
         let normal =
             switch channel {

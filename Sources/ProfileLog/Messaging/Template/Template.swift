@@ -7,7 +7,8 @@
 /// |---|---|
 /// | placeholder | `{{${first_name}}}`, `{{custom_attribute.${plan} \| upcase}}` |
 /// | a value within another | `{{api_trigger_properties.${items}[0].name}}` |
-/// | of an array or text | `{% if custom_attribute.${tags}.size == 2 %}`, `{{custom_attribute.${tags}.first}}`, `.last` |
+/// | of an array or text | `{% if custom_attribute.${tags}.size == 2 %}`, `{{custom_attribute.${tags}.first}}`, `.last`
+/// |
 /// | condition | `{% if a == b and c != blank %} … {% elsif d > 3 %} … {% else %} … {% endif %}` |
 /// | variable | `{% assign total = api_trigger_properties.${price} \| plus: 5 %}` |
 /// | loop over an array or numbers | `{% for item in api_trigger_properties.${items} %} … {% endfor %}`, `(1..3)` |
@@ -108,7 +109,7 @@ extension Template {
         /// As it is written.
         var text: String
 
-        /// Whether the root is text for every user: what its path may have is known before any is there.
+        /// Tells whether the root is text for every user: what its path may have is known before any is there.
         var isText: Bool {
             switch root {
             case .user(let field): field.isText

@@ -7,7 +7,7 @@ struct TemplateParser {
     private var counted = 0
     /// Variables that the text has assigned so far.
     private var variables: Set<Name> = []
-    /// Whether the last bracket said that white space after it does not count.
+    /// Tells whether the last bracket said that white space after it does not count.
     private var trimsNext = false
 
     init(_ text: String) { scalars = Array(text.unicodeScalars) }

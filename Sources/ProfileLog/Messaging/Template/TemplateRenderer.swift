@@ -362,7 +362,7 @@ extension TemplateRenderer {
 }
 
 extension AttributeValue? {
-    /// Whether `default` replaces it.
+    /// Tells whether `default` replaces it.
     fileprivate var isEmpty: Bool {
         switch self {
         case nil, .bool(false)?: true
@@ -372,7 +372,7 @@ extension AttributeValue? {
         }
     }
 
-    /// Whether it equals `blank`.
+    /// Tells whether it equals `blank`.
     fileprivate var isBlank: Bool {
         switch self {
         case nil, .null?, .bool(false)?: true

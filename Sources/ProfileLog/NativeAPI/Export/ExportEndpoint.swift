@@ -189,7 +189,7 @@ struct ExportReader: Sendable {
         return count
     }
 
-    /// The canonical user of then; nil for the events of no user.
+    /// The canonical user at that moment; nil for the events of no user.
     private mutating func profile(of user: UserNumber, _ log: LogReader) throws -> UserNumber? {
         user == .system ? nil : try log.past.canonicalUser(of: user, in: past, &merges)
     }

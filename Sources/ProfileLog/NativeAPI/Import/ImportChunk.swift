@@ -30,7 +30,7 @@ package struct ImportChunk: Sendable {
         package var invalid = 0
         /// Rows of which no entry of the map says what they are.
         package var unmatched = 0
-        /// Whether a line says when it was recorded, and that is not read.
+        /// Tells whether a line says when it was recorded, and that is not read.
         package var hasUnreadRecordings = false
         /// IDs of users that are likely to be mistakes, each with its first line.
         package var doubtful: [UserID: Int] = [:]
@@ -47,7 +47,7 @@ package struct ImportChunk: Sendable {
         package fileprivate(set) var append: PreparedAppend
         /// Its idempotency key.
         package let key: String
-        /// Whether other content under the key is skipped too, or an error.
+        /// Tells whether other content under the key is skipped too, or an error.
         package let isID: Bool
 
         package var line: Int { lines[0] }
@@ -216,7 +216,7 @@ package struct ImportChunker: ~Copyable {
         return keyed == nil && isFull(lineNumber, doneBytes) ? try finish() : nil
     }
 
-    /// Whether the chunk ends after line `number`, with `bytes` of the file.
+    /// Tells whether the chunk ends after line `number`, with `bytes` of the file.
     private func isFull(_ number: Int, _ bytes: UInt64) -> Bool {
         number - firstLine + 1 >= Self.linesPerChunk || bytes - firstByte >= bytesPerChunk
             || events >= Self.eventsPerChunk
@@ -342,7 +342,7 @@ package struct ImportChunker: ~Copyable {
         if let chunk { ended.append(chunk) }
     }
 
-    /// Whether a line of the chunk decides who `fact` is about.
+    /// Tells whether a line of the chunk decides who `fact` is about.
     private func isGiven(_ fact: ImportLine.Fact?) -> Bool {
         guard let fact else { return false }
         return fact.isRequest && given.contains(fact.user)

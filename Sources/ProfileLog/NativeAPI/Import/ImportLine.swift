@@ -10,7 +10,7 @@ package struct ImportLine {
     /// The fact to append; nil for a line that carries no fact of its own, as `userCreated`, which the user's first
     /// event implies.
     package var fact: Fact?
-    /// Whether the line is what an erasure left: a tombstone, or the erasure itself.
+    /// Tells whether the line is what an erasure left: a tombstone, or the erasure itself.
     package var isErased = false
     /// The identity of the line wherever it comes again, if that was asked for.
     package var id: String?
@@ -18,7 +18,7 @@ package struct ImportLine {
     package var key: String?
     /// The time at which it was recorded, if that was asked for.
     package var recordedAt: Timestamp?
-    /// Whether it says when it was recorded, and that was not asked for.
+    /// Tells whether it says when it was recorded, and that was not asked for.
     package var hasUnreadRecording = false
 
     /// Members that are read of a line besides its event.
@@ -46,7 +46,7 @@ package struct ImportLine {
 
     package struct Fact {
         package var user: UserID
-        /// Whether an address is the user's who has it, as in a request; in an export it is the ID of a user.
+        /// Tells whether an address is the user's who has it, as in a request; in an export it is the ID of a user.
         package var isRequest = false
         package var context: EventContext
         /// In order. More than one if an attribute asks for operations that follow each other.
@@ -191,7 +191,7 @@ struct ImportFields {
 
     init(_ members: [AttributeValue.Member]) { self.members = members }
 
-    /// Whether a log had the line, and so took what it says: then it is taken again.
+    /// Tells whether a log had the line, and so took what it says: then it is taken again.
     var wasInLog: Bool { self["position"] != nil }
 
     /// `names` ascend, as the members of an object do. They are ASCII, so that nothing else is equal to one of them.
@@ -295,7 +295,7 @@ package enum ExportedLine {
     /// Options with which an export has no other kinds.
     package static let kindOptions = kinds.map { "--kind \($0.name)" }.joined(separator: " ")
 
-    /// Whether the line is what an erasure left.
+    /// Tells whether the line is what an erasure left.
     static func isErased(_ kind: String, _ fields: ImportFields) -> Bool {
         kind == EventKind.userErased.name || fields["erased"] == .bool(true)
     }

@@ -6,7 +6,7 @@ package struct ImportMap: Sendable {
     var columns: [String] = []
     /// The names of the columns of a table without a header.
     package var header: [String]?
-    /// Whether the first record is a header although `header` names the columns.
+    /// Tells whether the first record is a header although `header` names the columns.
     package var skipsHeader = false
     /// The separator of the fields of a table; nil if the header tells.
     package var delimiter: Delimiter?
@@ -460,7 +460,7 @@ extension String {
 
 /// A record of a table (RFC 4180).
 package enum CSVRecord {
-    /// Whether `record` is text in UTF-8: a table in another encoding, or another kind of file, is not.
+    /// Tells whether `record` is text in UTF-8: a table in another encoding, or another kind of file, is not.
     package static func isText(_ record: UnsafeRawBufferPointer) -> Bool {
         if record.allSatisfy({ 0 < $0 && $0 < 0x80 }) { return true }
         return !record.contains(0) && String(validating: record, as: UTF8.self) != nil
@@ -532,7 +532,7 @@ package enum CSVRecord {
         return .byte(candidates.max { counts[$0, default: 0] < counts[$1, default: 0] } ?? 0x2C)
     }
 
-    /// Whether the record goes on after a line that ends here: a quote of it is open.
+    /// Tells whether the record goes on after a line that ends here: a quote of it is open.
     package struct Quotes {
         private var isOpen = false
         private var isFieldStart = true

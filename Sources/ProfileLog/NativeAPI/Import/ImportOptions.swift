@@ -7,7 +7,7 @@ package struct ImportOptions: Sendable {
 
     /// The field that identifies a line wherever it comes again: an ID that was stored before is skipped.
     package var idField: String?
-    /// Whether a line has that field itself.
+    /// Tells whether a line has that field itself.
     var readsIDs = true
     /// The latest time of recording that a line may have; nil if the log decides when events are recorded.
     package var latestRecording: Timestamp?
@@ -15,7 +15,7 @@ package struct ImportOptions: Sendable {
     package var skip: Skip?
     /// The map from records of another shape to lines; nil if they are lines.
     package var rows: ImportRows?
-    /// Whether chunks keep the text of their lines, for a service.
+    /// Tells whether chunks keep the text of their lines, for a service.
     package var keepsLines = false
 
     /// The form of the times of lines, and the range that is taken.

@@ -4,7 +4,7 @@ internal import ProfileLogRequests
 package struct ImportTimes: Sendable {
     /// The unit of times that are numbers; nil for the one in which the moment is of the years 2000 to 2199.
     package let unit: EpochUnit?
-    /// Whether times are taken that no device's clock may show.
+    /// Tells whether times are taken that no device's clock may show.
     package let takesAny: Bool
     /// The time by the log's clock.
     private let now: Timestamp

@@ -4,7 +4,7 @@ enum JSONScan {
     struct PlainRun {
         /// The first byte after the run: a quotation mark, a backslash, a control character, or the end of the input.
         let end: UnsafePointer<UInt8>
-        /// Whether all of the run is ASCII.
+        /// Tells whether all of the run is ASCII.
         let isASCII: Bool
     }
 

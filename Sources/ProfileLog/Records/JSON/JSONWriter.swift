@@ -12,7 +12,7 @@
 package struct JSONWriter: Sendable {
     /// The bytes written so far.
     package var bytes: [UInt8]
-    /// Whether `bytes` ends with a value, so that the next key or value needs a comma first.
+    /// Tells whether `bytes` ends with a value, so that the next key or value needs a comma first.
     private var followsValue = false
 
     /// Makes a writer that appends to `bytes`.

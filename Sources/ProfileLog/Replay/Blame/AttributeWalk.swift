@@ -21,16 +21,16 @@ struct AttributeTrack {
     var all: [AttributeWrite] = []
     /// The value by its parts before `steps`, if it is an array or an object.
     private var parts: TracedValue?
-    /// What was done to its parts since, up to the last value.
+    /// The changes of its parts since, up to the last value.
     private var steps: [TracedValue.Step] = []
-    /// Whether the writers of all parts are known, and not only that of the value as a whole.
+    /// Tells whether the writers of all parts are known, and not only that of the value as a whole.
     private var knowsParts = true
-    /// Whether those of the parts that they replaced are.
+    /// Tells whether those of the parts that they replaced are.
     private var knowsReplaced = true
 
     init() {}
 
-    /// Whether `traced` tells all.
+    /// Tells whether `traced` tells all.
     var isExact: Bool { knowsParts && knowsReplaced }
 
     /// The track of an attribute of which the writes before this one are unknown.
@@ -79,7 +79,7 @@ struct AttributeTrack {
 }
 
 extension AttributeWrite {
-    /// Whether the value is an array or an object.
+    /// Tells whether the value is an array or an object.
     fileprivate var isComposed: Bool {
         guard let bytes else { return false }
         return bytes.withUnsafeBytes { bytes in
@@ -91,7 +91,7 @@ extension AttributeWrite {
 }
 
 extension TracedValue.Step {
-    /// Whether parts of a composed value stay as they were.
+    /// Tells whether parts of a composed value stay as they were.
     fileprivate var keepsParts: Bool {
         switch operation {
         case .set: policy == .setUnion
@@ -116,7 +116,7 @@ struct AttributeWalk: EventFold {
     /// The only attribute that matters; nil if all do.
     private let wanted: FieldKey?
     private let keepsAll: Bool
-    /// Those that are left of the writes that this walk looks for, ascending by version, and how many were met.
+    /// The writes that this walk still looks for, ascending by version, and how many were met.
     private var goals: ArraySlice<Goal> = []
     private var met = 0
     private(set) var isDone = false
@@ -152,7 +152,7 @@ struct AttributeWalk: EventFold {
         fileprivate var tracks: [FieldKey: AttributeTrack] = [:]
         /// The users who were merged into this one.
         fileprivate var merged: [UInt64] = []
-        /// Whether it is the user whose blame it is, and not one who was merged into them.
+        /// Tells whether it is the user whose blame it is, and not one who was merged into them.
         fileprivate var isOwn = false
     }
 

@@ -2,7 +2,7 @@
 public struct FieldBlame: Hashable, Sendable {
     /// The attribute's name.
     package var attribute: Name
-    /// Whether it is a custom attribute.
+    /// Tells whether it is a custom attribute.
     package var isCustom: Bool
     /// The place in the attribute's value; empty for the value itself.
     package var path: [Step]

@@ -88,8 +88,8 @@ struct LogCopier {
         }
     }
 
-    /// Whether the records of `target` up to `last` and its names equal those here: an erasure before the copy began
-    /// leaves them equal.
+    /// Tells whether the records of `target` up to `last` and its names equal those here: an erasure before the copy
+    /// began leaves them equal.
     private func isBeginning(_ target: EventLog, to last: UInt64) throws -> Bool {
         let count = target.names.count
         guard count <= source.names.count,
@@ -163,6 +163,6 @@ package struct Compaction: Hashable, Sendable {
     package var bytesBefore: UInt64
     /// Bytes that the new file uses.
     package var bytesAfter: UInt64
-    /// Whether it was done; false if the caller stopped it, and the store is as it was.
+    /// Tells whether it was done; false if the caller stopped it, and the store is as it was.
     package var isComplete: Bool
 }

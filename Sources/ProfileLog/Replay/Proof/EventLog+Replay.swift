@@ -110,7 +110,7 @@ public struct ReplayReport: Hashable, Sendable {
     package var elapsed: Duration
     /// SHA-256 over all profiles; of a replay that was stopped, over what it had folded.
     package var digest: String
-    /// Whether the replay came to its end.
+    /// Tells whether the replay came to its end.
     package var isComplete: Bool
     /// Comparisons of a live profile with a fresh fold: one for each user, and one for each of their launches and
     /// flushes.
@@ -120,7 +120,7 @@ public struct ReplayReport: Hashable, Sendable {
     /// The differences between live and replayed state, one line each, the first hundred.
     public var differences: [String] = []
 
-    /// Whether nothing differs.
+    /// Tells whether nothing differs.
     public var isEqual: Bool { differences.isEmpty }
 }
 
@@ -147,8 +147,9 @@ private struct LiveProof<P: Projection> {
         try compareDevices(&report)
     }
 
-    /// Compares the state as it is read with the replayed one, and after each launch and flush with a fold of the user's
-    /// events. Their history must have these events and no others: a state that comes from a snapshot does not tell.
+    /// Compares the state as it is read with the replayed one, and after each launch and flush with a fold of the
+    /// user's events. Their history must have these events and no others: a state that comes from a snapshot does not
+    /// tell.
     private func compare(
         _ user: UserNumber, _ version: Version, _ state: P.State, _ report: inout ReplayReport, _ view: LogView
     ) throws {

@@ -110,7 +110,7 @@ public struct ShadowReport: Hashable, Sendable {
     package let damaged: [UserNumber]
     /// Users with a live state that is not what their events say, by number, the first hundred.
     public let differing: [UserNumber]
-    /// Whether it can be swapped.
+    /// Tells whether it can be swapped.
     public var isComplete: Bool { shadow.isComplete }
 
     init(_ shadow: Shadow, damaged: [UInt64] = [], differing: [UInt64] = []) {

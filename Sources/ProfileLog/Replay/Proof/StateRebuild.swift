@@ -24,7 +24,7 @@ package struct StateRebuild: Sendable {
     package struct Step: Sendable {
         /// Is nil if there is nothing to say, or if it was said before.
         package var news: News?
-        /// Whether nothing is left to do.
+        /// Tells whether nothing is left to do.
         package var isDone = false
         package var isFailure = false
     }

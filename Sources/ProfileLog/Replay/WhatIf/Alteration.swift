@@ -6,7 +6,7 @@ package struct Alteration: Sendable {
     package let last: UInt64
     /// The rules of the log; nil if it has none.
     package let timeline: RulesTimeline?
-    /// Whether the altered history has rules of its own.
+    /// Tells whether the altered history has rules of its own.
     let hasOwnRules: Bool
     /// The rules by which the altered history is folded; nil if there are none.
     package let alteredTimeline: RulesTimeline?
@@ -21,7 +21,7 @@ package struct Alteration: Sendable {
     private var omittedNames: Set<Name> = []
     private var customNames: Set<UInt64> = []
     private var standardNames: Set<UInt64> = []
-    /// Whether the positions alone decide.
+    /// Tells whether the positions alone decide.
     private let isByPosition: Bool
 
     /// Throws `AppendError.invalid` for an event that cannot be omitted or corrected.
@@ -169,7 +169,7 @@ package struct Alteration: Sendable {
         }
     }
 
-    /// Whether one of the changes is that of an attribute in `numbers`.
+    /// Tells whether one of the changes is that of an attribute in `numbers`.
     private static func sets(_ numbers: Set<UInt64>, _ header: RecordHeader) -> Bool {
         var reader = WireReader(header.body)
         while let field = reader.field() {

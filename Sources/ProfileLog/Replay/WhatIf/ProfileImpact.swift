@@ -6,7 +6,7 @@ public struct ProfileImpact: Sendable {
     public package(set) var users: UInt64 = 0
     /// Profiles that would differ.
     public package(set) var changed: UInt64 = 0
-    /// Whether all users were compared.
+    /// Tells whether all users were compared.
     package var isComplete = true
     /// The number of users, merged and erased ones too.
     package var total: UInt64 = 0
@@ -51,13 +51,13 @@ public struct ProfileImpact: Sendable {
     package struct Sample: Sendable {
         package var user: UserNumber
         package var changes: [FieldChange]
-        /// Whether they pass the condition now, and would; nil without one.
+        /// Tells whether they pass the condition now, and would; nil without one.
         package var passes: Passes?
         /// By which samples are chosen: the least ones.
         fileprivate(set) var rank: UInt64
     }
 
-    /// Whether a user passes a condition before and after.
+    /// Tells whether a user passes a condition before and after.
     package struct Passes: Hashable, Sendable {
         package var before: Bool
         package var after: Bool

@@ -26,15 +26,15 @@ extension StandardAttribute {
         }
     }
 
-    /// Whether every profile has a value, also one about which nothing was said (``ProfileSubject/value(_:)``).
+    /// Tells whether every profile has a value, also one about which nothing was said (``ProfileSubject/value(_:)``).
     package var isAlwaysThere: Bool { self == .emailSubscribe || self == .pushSubscribe }
 
-    /// Whether its values are times.
+    /// Tells whether its values are times.
     package var isTime: Bool {
         [.dateOfBirth, .dateOfFirstSession, .dateOfLastSession, .markedEmailAsSpamAt].contains(self)
     }
 
-    /// Whether its values are objects or lists, of which no part of a condition has the form.
+    /// Tells whether its values are objects or lists, of which no part of a condition has the form.
     package var isNested: Bool {
         [.currentLocation, .facebook, .twitter, .pushTokens, .subscriptionGroups].contains(self)
     }

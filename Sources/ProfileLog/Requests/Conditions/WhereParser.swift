@@ -5,7 +5,7 @@ package struct WhereNames {
     /// The names of one kind.
     package enum Kind { case customAttribute, event, product, trait }
 
-    /// Whether the store has seen the name, or the trait is declared.
+    /// Tells whether the store has seen the name, or the trait is declared.
     package var knows: (Name, Kind) throws -> Bool
     /// All of a kind, for a guess.
     package var all: (Kind) throws -> [String]
@@ -382,7 +382,7 @@ private struct WherePath {
         }
     }
 
-    /// Whether its values are times, or may be.
+    /// Tells whether its values are times, or may be.
     var isOrHasTime: Bool { kind == .time || kind == .any }
 
     /// The comparison with `value`, which must be one that the field can have. The column of an error is the caller's.

@@ -5,7 +5,7 @@ package final class TraitReader {
     /// The declared traits, in the order of their declaration.
     package let traits: [ComputedTrait]
     private let log: LogReader
-    /// Nil for the present.
+    /// Is nil for the present.
     private let past: PastHistory?
     private let now: Timestamp
     private let alteration: Alteration?
@@ -16,7 +16,7 @@ package final class TraitReader {
     private var readEvents: UInt64 = 0
     /// The findings of a scan, for the users in its range.
     private var scanned: (users: ClosedRange<UInt64>, folds: [UserNumber: [TraitFold]])?
-    /// Whether a scan is possible, and met no damage.
+    /// Tells whether a scan is possible, and met no damage.
     private var mayScan: Bool
 
     /// A scan is cheaper than histories of this part of the log.
@@ -91,7 +91,7 @@ package final class TraitReader {
         return try folds(of: user, state)[place].sum
     }
 
-    /// Whether the profile says that something may count for the trait.
+    /// Tells whether the profile says that something may count for the trait.
     private func mayHave(_ trait: ComputedTrait, _ state: ProfileState) -> Bool {
         func isWithin(_ occurrences: ProfileState.Occurrences?) -> Bool {
             guard let occurrences, occurrences.count > 0 else { return false }

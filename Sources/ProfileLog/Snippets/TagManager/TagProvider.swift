@@ -175,7 +175,7 @@ package struct TagProvider: Hashable, Sendable {
 extension AttributeValue {
     fileprivate var isText: Bool { if case .string = self { true } else { false } }
 
-    /// Whether it is a list or an object.
+    /// Tells whether it is a list or an object.
     fileprivate var isComposed: Bool {
         switch self {
         case .array, .object: true

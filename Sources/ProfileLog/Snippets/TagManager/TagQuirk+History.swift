@@ -12,7 +12,7 @@ extension TagQuirk {
         }
     }
 
-    /// Whether the provider with this quirk alone would have made another call of a tag for `call`.
+    /// Tells whether the provider with this quirk alone would have made another call of a tag for `call`.
     func changes(_ call: TagCall) -> Bool {
         let outcome = TagProvider([self]).execute(TagParameters(for: call))
         return outcome.quirks.contains(self) && outcome.result != .call(call)

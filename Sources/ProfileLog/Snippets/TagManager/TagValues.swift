@@ -98,7 +98,7 @@ package struct TagValues {
 
     // MARK: - Triggers
 
-    /// Whether the trigger fires.
+    /// Tells whether the trigger fires.
     mutating func fires(_ trigger: Int) -> Bool { failure(of: trigger) == nil }
 
     /// The place of the first condition that does not hold; nil if all do.
@@ -130,7 +130,8 @@ package struct TagValues {
 }
 
 extension Substring {
-    /// Whether the bytes of `part` are in it; in time that grows with the sum of the lengths (Knuth, Morris, Pratt).
+    /// Tells whether the bytes of `part` are in it; in time that grows with the sum of the lengths (Knuth, Morris,
+    /// Pratt).
     fileprivate func contains(bytesOf part: String) -> Bool {
         let part = Array(part.utf8)
         guard !part.isEmpty else { return true }

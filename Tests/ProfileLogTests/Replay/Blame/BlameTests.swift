@@ -331,7 +331,7 @@ private struct SteppedReplay {
         fields[name] = field
     }
 
-    /// Whether elements come at the end of an array, where nothing was before.
+    /// Tells whether elements come at the end of an array, where nothing was before.
     private static func isAdding(_ operation: AttributeOperation, to old: Field?) -> Bool {
         if case .arrayAdd = operation, case .array? = old?.value { true } else { false }
     }
