@@ -5,8 +5,6 @@ import Testing
 /// Runs the programs in `Examples`, and compares the code in the documents with theirs.
 @Suite("Examples")
 struct ExampleTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
     private static let catalogue = "Sources/ProfileLog/ProfileLog/ProfileLog.docc/"
 
     private let folder = TestFolders.new("examples")
@@ -73,7 +71,7 @@ struct ExampleTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let copy = folder.appending(path: "CI")
-        try FileManager.default.copyItem(at: Self.root.appending(path: "Examples/CI"), to: copy)
+        try FileManager.default.copyItem(at: Repository.file("Examples/CI"), to: copy)
         let report = folder.appending(path: "junit.xml")
         let programs = ChildProcess.built("profilecli").deletingLastPathComponent().path
         func run(expecting status: Int32) throws -> String {
@@ -100,7 +98,7 @@ struct ExampleTests {
         ])
     func documents(path: String) throws {
         let code = try Self.swift(in: "Examples").map { Self.withoutIndentation($0.text) }.joined()
-        let text = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+        let text = try Repository.text(path)
         let blocks = text.components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "```").first }
         #expect(!blocks.isEmpty)
@@ -113,8 +111,7 @@ struct ExampleTests {
     @Test("Each block of Swift in the comment of a public declaration is in DocCommentSamples.swift")
     func comments() throws {
         let samples = Self.withoutIndentation(
-            try String(
-                contentsOf: Self.root.appending(path: "Tests/ExampleTests/DocCommentSamples.swift"), encoding: .utf8))
+            try Repository.text("Tests/ExampleTests/DocCommentSamples.swift"))
         var count = 0
         for file in try Self.swift(in: "Sources/ProfileLog") {
             var comment: [Substring] = []
@@ -137,7 +134,7 @@ struct ExampleTests {
     }
 
     private static func swift(in folder: String) throws -> [(path: String, text: String)] {
-        let root = root.appending(path: folder)
+        let root = Repository.file(folder)
         let paths = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
         return try paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }.map { path in
             (path, try String(contentsOf: root.appending(path: path), encoding: .utf8))

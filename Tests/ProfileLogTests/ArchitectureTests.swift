@@ -40,12 +40,12 @@ struct ArchitectureTests {
 
     @Test("Each file of the reading order exists")
     func readingOrder() throws {
-        let document = try String(contentsOf: Self.root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)
+        let document = try Repository.text("ARCHITECTURE.md")
         let section = try #require(document.components(separatedBy: "## Reading order\n").dropFirst().first)
         let paths = section.components(separatedBy: "\n## ")[0].matches(of: /\n\d\. `(.+?)`/).map { String($0.1) }
         #expect(paths.count == 8)
         for path in paths {
-            #expect(FileManager.default.fileExists(atPath: Self.root.appendingPathComponent(path).path), "\(path)")
+            #expect(FileManager.default.fileExists(atPath: Repository.file(path).path), "\(path)")
         }
     }
 }
@@ -53,20 +53,17 @@ struct ArchitectureTests {
 /// The sentences of comments and documents: docs/glossary.md has the words.
 @Suite("Words")
 struct WordTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     /// The comment on each line of Swift, empty if there is none, and all lines of Markdown. Decisions stay as they
     /// were written.
     private static func lines() throws -> [(place: String, text: Substring)] {
         let paths = ["Sources", "Tests", "Examples", "docs"].flatMap { folder in
-            (FileManager.default.enumerator(atPath: root.appendingPathComponent(folder).path)?
+            (FileManager.default.enumerator(atPath: Repository.file(folder).path)?
                 .compactMap { $0 as? String } ?? []).map { folder + "/" + $0 }
         }
         var lines: [(place: String, text: Substring)] = []
         for path in paths + ["README.md", "ARCHITECTURE.md"] where !path.hasPrefix("docs/decisions/") {
             guard path.hasSuffix(".swift") || path.hasSuffix(".md") else { continue }
-            let text = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+            let text = try Repository.text(path)
             for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
                 let comment = path.hasSuffix(".md") ? line.startIndex : line.firstRange(of: "//")?.lowerBound
                 lines.append(("\(path):\(index + 1)", comment.map { line[$0...] } ?? ""))

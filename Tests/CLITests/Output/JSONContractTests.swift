@@ -12,9 +12,7 @@ import Testing
 /// test writes that part of the page; without it, the test compares.
 @Suite("JSON output")
 struct JSONContractTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-    private static let page = root.appending(path: "docs/json.md")
+    private static let page = Repository.file("docs/json.md")
     private static let border = "<!-- From here on the page is written by JSONContractTests. -->\n"
 
     /// A row of the table: what a line of a command is.
@@ -57,7 +55,7 @@ struct JSONContractTests {
 
     @Test("The page has the shapes that the endpoints declare")
     func page() throws {
-        let text = try String(contentsOf: Self.page, encoding: .utf8)
+        let text = try Repository.text("docs/json.md")
         let parts = text.components(separatedBy: Self.border)
         let written = parts[0] + Self.border + Self.written(Self.rows(parts[0]))
         if ProcessInfo.processInfo.environment["PROFILELOG_WRITE_DOCS"] != nil {
@@ -103,7 +101,7 @@ struct JSONContractTests {
 
     @Test("The table has each command with --format json, and no other")
     func commands() throws {
-        let text = try String(contentsOf: Self.page, encoding: .utf8)
+        let text = try Repository.text("docs/json.md")
         let listed = Set(
             Self.rows(text).flatMap(\.commands).map {
                 $0.components(separatedBy: " --")[0].replacing(" with an option", with: "")
@@ -113,7 +111,7 @@ struct JSONContractTests {
 
     @Test("Members that may be missing are explained")
     func optionalMembers() throws {
-        let text = try String(contentsOf: Self.page, encoding: .utf8)
+        let text = try Repository.text("docs/json.md")
         let rows = Self.rows(text)
         var names = try rows.reduce(into: Set<String>()) { names, row in
             names.formUnion(try Self.shape(row).optionalMembers)
@@ -136,7 +134,7 @@ struct JSONContractTests {
     @Test("Each command prints lines of the declared shape")
     func story() throws {
         let cli = try CLI()
-        let rows = Self.rows(try String(contentsOf: Self.page, encoding: .utf8))
+        let rows = Self.rows(try Repository.text("docs/json.md"))
         let shapes = try rows.map { try Self.shape($0) }
         var met: Set<Int> = []
 
@@ -159,7 +157,7 @@ struct JSONContractTests {
             }
         }
 
-        let scenarios = Self.root.appending(path: "docs/scenarios").path
+        let scenarios = Repository.file("docs/scenarios").path
         let messages = try cli.write(
             """
             - {id: own, form: {type: custom}, buttons: [more], trigger_conditions: [{type: open}]}
@@ -216,7 +214,7 @@ struct JSONContractTests {
         // What waits for ever, and what was refused.
         try run("save event", "jane", "hidden", "--private", "--process", "PushContent")
         try run("pending discard", "--device", "phone", "--storage", "private:PushContent", "--reason", "test")
-        let preferences = "\(Self.root.path)/Tests/Fixtures/user-defaults/group.com.company.xml.plist"
+        let preferences = "\(Repository.root.path)/Tests/Fixtures/user-defaults/group.com.company.xml.plist"
         try run("import --user-defaults", preferences)
         let items = try cli.write(
             #"{"kind":"customEventSaved","user":"ben","device":"phone","storage":"group.app","process":"Push","name":"$b"}"#
