@@ -44,7 +44,7 @@ struct AlteredHistoryOptions: ParsableArguments {
     @Option(help: .init("Show so many of the users who would differ (default: 5).", valueName: "n"))
     var sample: UInt64?
 
-    @Option(help: .init("Which ones: another number, other users.", valueName: "n")) var seed: UInt64?
+    @Option(help: .init("The seed of the choice: another number, other users.", valueName: "n")) var seed: UInt64?
     @Option(help: .init("Stop after this time: 30s, 500ms, 2m.", valueName: "time")) var budget: String?
 
     @Option(

@@ -3,7 +3,7 @@ internal import ProfileLog
 
 struct BlameCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "blame", "Who set each attribute of a user, and what it was before; which event raised each count.",
+        "blame", "Show which event set each attribute of a user or raised a count, and what was before.",
         """
         FIELD is an attribute, or a part of its value: address.city, pets[0].name. "user email" in the answer is the \
         user attribute, "email" a custom one. Without it all attributes are shown, with events and products, and every \

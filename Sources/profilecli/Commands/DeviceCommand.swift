@@ -4,7 +4,7 @@ internal import ProfileLogNativeAPI
 
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "device", "Simulated devices: how they are set up, and what happens to them.",
+        "device", "Simulate devices: how they are set up, and what happens to them.",
         examples: """
             profilecli device
             profilecli device settings phone-1 --offline
@@ -48,7 +48,7 @@ struct DeviceList: AsyncParsableCommand {
 
 struct DeviceShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "show", "One device: its user, its session, its settings, and what it holds.",
+        "show", "Show a device: its user, its session, its settings, and what it holds.",
         examples: """
             profilecli device show
             profilecli device show phone-1 --format json
@@ -225,7 +225,7 @@ struct DeviceWipe: UserLeaving {
 struct DeviceRemoveApp: DeviceAction {
     static let action = "remove"
     static let configuration = CommandConfiguration(
-        "remove-app", "The app is removed: what waits, and what the SDK has not sent, is gone with it.",
+        "remove-app", "The app is removed, with what waits and what the SDK has not sent.",
         """
         Its app groups and its user go too; what was there is listed as discarded. The next launch installs the app \
         again: it has a new anonymous user, and asks for permission to show pushes.

@@ -3,7 +3,7 @@ internal import ProfileLog
 
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "diff", "What differs between two moments, of one user or of all.",
+        "diff", "Compare two moments, of one user or of all.",
         """
         A and B are WHEN in any form that `profilecli --help` lists; B is now if it is omitted. With --all, users who \
         changed between the two are printed one by one, then how many there are, and how often each field changed.

@@ -3,7 +3,7 @@ internal import ProfileLog
 
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "history", "One user's events, in order.",
+        "history", "List one user's events, in order.",
         examples: """
             profilecli history jane
             profilecli history jane --reverse --limit 10

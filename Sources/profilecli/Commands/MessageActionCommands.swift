@@ -111,7 +111,7 @@ struct LogClick: MessageAction {
 struct TimePassed: MessageAction {
     static let action = "time_passed"
     static let configuration = CommandConfiguration(
-        "time-passed", "Nothing but time: what became ready is shown.",
+        "time-passed", "Time passes: messages that became ready are shown.",
         examples: "profilecli messages time-passed phone-1 --at 2026-01-31T12:00:00Z")
 }
 
@@ -125,7 +125,7 @@ struct MessageSettings: DeviceAction {
 
     static let action = "settings"
     static let configuration = CommandConfiguration(
-        "settings", "How an app and its device treat in-app messages.",
+        "settings", "Show or change how an app and its device treat in-app messages.",
         "docs/in-app-messages.md describes the settings. Without an option, they are shown.",
         examples: """
             profilecli messages settings --minimum-interval 5s
@@ -149,8 +149,8 @@ struct MessageSettings: DeviceAction {
         help: "Whether a message of another user is discarded (--no-…: an SDK before version 15).")
     var preventDisplayForDifferentUser: Bool?
 
-    @Option(help: "Of the device.") var orientation: Orientation?
-    @Option(help: "Of the device.") var theme: Theme?
+    @Option(help: "The device's theme.") var orientation: Orientation?
+    @Option(help: "The device's theme.") var theme: Theme?
 
     @Option(
         parsing: .unconditional, help: .init("How long the request of a templated message takes.", valueName: "span"))

@@ -4,7 +4,7 @@ internal import ProfileLogNativeAPI
 
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "messages", "In-app messages, and why a message was, or was not, sent, received or shown.",
+        "messages", "Declare and show in-app messages, and explain why a message was shown or not.",
         examples: """
             profilecli messages declare messages.yaml
             profilecli messages show phone
@@ -53,7 +53,7 @@ struct MessagesCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            "list", "The declared in-app messages.",
+            "list", "List the declared in-app messages.",
             examples: """
                 profilecli messages list
                 profilecli messages list --format json
@@ -85,7 +85,7 @@ struct MessagesCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            "show", "The in-app messages of a device: on the screen, waiting, eligible.",
+            "show", "Show the in-app messages of a device: on the screen, waiting, eligible.",
             examples: """
                 profilecli messages show
                 profilecli messages show phone-1 --format json
@@ -111,7 +111,7 @@ struct MessagesCommand: AsyncParsableCommand {
 
     struct Explain: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            "explain", "The chain of events from the cause to the screen.",
+            "explain", "Explain a message by the chain of events from its cause to the screen.",
             """
             Each line is one event: a decision about the message with its reason, or an event that led to it. Below are \
             events that did not trigger an in-app message although they came near, and why. With \

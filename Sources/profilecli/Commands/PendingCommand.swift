@@ -4,7 +4,7 @@ internal import ProfileLogNativeAPI
 
 struct PendingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "pending", "What waits for a launch or to be sent, by device and storage.",
+        "pending", "List what waits for a launch or to be sent, by device and storage.",
         examples: """
             profilecli pending
             profilecli pending --device phone-1 --user jane

@@ -3,7 +3,7 @@ internal import ProfileLog
 
 struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "profile", "A user's profile, now or at any point in the past.",
+        "profile", "Show a user's profile, now or at a moment of the past.",
         examples: """
             profilecli profile jane
             profilecli profile jane --include-pending

@@ -4,7 +4,7 @@ internal import ProfileLogNativeAPI
 
 struct PushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "push", "The pushes of a device: delivered, expanded, opened, dismissed.",
+        "push", "Simulate the pushes of a device: delivered, expanded, opened, dismissed.",
         """
         A push that a server sends waits for `deliver`. Each step is an event with its reason; `device settings` and \
         docs/push.md say what they depend on.
@@ -26,7 +26,7 @@ struct PushCommand: AsyncParsableCommand {
 
 struct PushList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "list", "Pushes on their way, on the screen, and captured (default).",
+        "list", "List pushes on their way, on the screen, and captured (default).",
         examples: """
             profilecli push
             profilecli push list phone-1 --format json
@@ -138,7 +138,7 @@ struct PushReceive: PushAction {
     var payload: String
     @Option(help: "The ID of its campaign.") var message: String?
     @Option(help: .init("A later push with the same ID replaces it.", valueName: "id")) var collapseId: String?
-    @Option(help: .init("It is not delivered after this.", valueName: "time")) var expiry: String?
+    @Option(help: .init("The time after which it is not delivered.", valueName: "time")) var expiry: String?
 
     func write(to json: inout JSONWriter) throws {
         json.member("payload", .object(try TypedDocument.object(payload, "--payload")))

@@ -5,7 +5,7 @@ internal import ProfileLogNativeAPI
 /// `profilecli push compare`
 struct PushCompare: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "compare", "How long an event took by a launch, and by a server at once.",
+        "compare", "Compare how long an event took by a launch, and by a server at once.",
         """
         deferred: an extension saved it, and a launch flushed it. real-time: a server sent it to /users/track. \
         EFFECTIVE is when the profile had it.

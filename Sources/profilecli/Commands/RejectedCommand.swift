@@ -3,7 +3,7 @@ internal import ProfileLog
 
 struct RejectedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "rejected", "What was refused, of all users, with the reason.",
+        "rejected", "List what was refused, of all users, with the reason.",
         """
         Saved items that the SDK refused at a launch: save them once more, corrected or as they are. And whole objects \
         or single fields that the service refused in a request in Braze's format, although it answered 201. A request \

@@ -4,7 +4,7 @@ internal import ProfileLogNativeAPI
 
 struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "rules", "Which update of an attribute wins: the policies of attributes.",
+        "rules", "Show or set the policies of attributes: which update wins.",
         """
         Without a policy an attribute has the value that arrived last. A policy holds for the events after it, so \
         values of before stay; docs/workspace.md describes them all.

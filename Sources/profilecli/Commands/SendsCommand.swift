@@ -6,7 +6,7 @@ internal import ProfileLogNativeAPI
 
 struct SendsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "sends", "Messages that were sent, or not and why.",
+        "sends", "List messages that were sent, or not sent and why.",
         """
         With --due it first sends what was scheduled for a time that is over. A running `profiled` does this by \
         itself; a store without one needs the command, and --workspace for campaigns, canvases and segments.

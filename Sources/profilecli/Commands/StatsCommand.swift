@@ -3,7 +3,7 @@ internal import ProfileLog
 
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "stats", "How much the store holds, or a number of it by day or hour.",
+        "stats", "Show how much the store holds, or a number of it by day or hour.",
         examples: """
             profilecli stats
             profilecli stats --audit

@@ -44,7 +44,7 @@ struct TagCommand: AsyncParsableCommand {
     var provider: String?
 
     @Option(
-        help: "Whose provider it is: correct, swift, objective-c or kotlin (default: correct).",
+        help: "The language of the provider: correct, swift, objective-c or kotlin (default: correct).",
         completion: .list(["correct", "swift", "objective-c", "kotlin"]))
     var language: String?
 

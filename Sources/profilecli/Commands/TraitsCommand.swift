@@ -3,7 +3,7 @@ internal import ProfileLog
 
 struct TraitsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "traits", "The computed traits, and their values for a user.",
+        "traits", "Show the computed traits, and their values for a user.",
         "Traits are declared in the workspace file (docs/traits.md) and computed when they are read.",
         examples: """
             profilecli traits --workspace workspace.yaml

@@ -3,7 +3,7 @@ internal import ProfileLog
 
 struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "users", "All users, or those who pass a condition, in the order in which they were created.",
+        "users", "List all users, or those who pass a condition, in the order in which they were created.",
         examples: """
             profilecli users
             profilecli users --as-of monday

@@ -4,7 +4,7 @@ internal import ProfileLog
 struct VoidCommand: VoidingCommand {
     static let (path, done) = ("/v1/void", "Voided")
     static let configuration = CommandConfiguration(
-        "void", "Make an event void: profiles are from now on what they would be without it.",
+        "void", "Make an event void: from now on it counts in no profile.",
         """
         The event stays in the log, and so does the void, with its reason. Only what was saved or logged can be void: \
         an event, attributes, a user attribute or a purchase. A profile as of an earlier position is what it was \

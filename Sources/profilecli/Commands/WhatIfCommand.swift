@@ -4,7 +4,7 @@ internal import ProfileLog
 struct WhatIfCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "whatif",
-        abstract: "What would differ if the history, or the published snippets, had been at work.",
+        abstract: "Compare profiles with those of another history, or items with the published snippets.",
         discussion: """
             With --without, --correct, --rules or --program: which profiles would differ if some events had not been, \
             or been others, or been folded by other rules or another program. Prints how many users, which fields, and \

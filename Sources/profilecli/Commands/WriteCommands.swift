@@ -40,7 +40,7 @@ struct Save<What: SaveArguments>: AsyncParsableCommand {
 
     @Flag(
         name: .customLong("private"),
-        help: "The process's own storage: what an extension keeps there, no launch flushes.")
+        help: "The process's own storage; no launch flushes what an extension keeps there.")
     var isPrivate = false
 
     @Option(help: .init("Who saves: app, or an extension's name.", valueName: "name")) var process: String?
