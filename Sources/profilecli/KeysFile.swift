@@ -3,7 +3,7 @@ internal import ProfileLog
 
 /// The file in a store's folder with the hashes of the service's keys, which `profiled` writes and reads.
 enum KeysFile {
-    /// Copies the file of the store in `source` into the folder `target`, for its owner alone, unless there is one:
+    /// Copies the file of the store in `source` into the folder `target`, for its owner only, unless there is one:
     /// a copy of a store is not more open than the store. Returns whether the target has keys now.
     static func copy(from source: String, into target: String) throws -> Bool {
         let (from, to) = (source + "/keys.json", target + "/keys.json")

@@ -98,7 +98,7 @@ struct ProfileCLI: AsyncParsableCommand {
                 try command.run()
             }
         } catch  where isParserError(error) && exitCode(for: error).isSuccess {
-            // Texts of the program alone: help, version, completions.
+            // Texts of the program only: help, version, completions.
             try Output.write(Array((WithoutSubcommand.fullMessage(for: error) + "\n").utf8))
         }
     }
@@ -144,7 +144,7 @@ private struct WithoutSubcommand: ParsableCommand {
     @OptionGroup var place: PlaceOptions
 }
 
-/// A command that does nothing without one of its subcommands: alone, it prints its help and exits with 64.
+/// A command that does nothing without one of its subcommands: by itself it prints its help and exits with 64.
 protocol CommandGroup: ParsableCommand {}
 
 extension CommandGroup {

@@ -97,7 +97,7 @@ enum ContentExtensionPlist {
             throw failure(
                 "\(shown) is of another extension (\(name.oneLine)).", "Name that of the content extension: \(point).")
         }
-        // Also the attributes alone, or the dictionary NSExtension.
+        // Also the attributes only, or the dictionary NSExtension.
         let attributes = declared?["NSExtensionAttributes"] ?? plist["NSExtensionAttributes"] ?? plist
         let categories: [AttributeValue]
         switch attributes["UNNotificationExtensionCategory"] {

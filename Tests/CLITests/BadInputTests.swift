@@ -240,7 +240,7 @@ struct BadInputTests {
         let cli = try CLI()
         let setpriv = URL(filePath: "/usr/bin/setpriv")
         try cli.succeed("log", "event", "jane", "a")
-        // A new store is its owner's alone.
+        // Only its owner may read a new store.
         let shared = try cli.run(["-R", "a+rX", "store"], command: URL(filePath: "/bin/chmod"))
         #expect(shared.status == 0, "\(shared.errors)")
         let program = cli.folder.appending(path: "program")

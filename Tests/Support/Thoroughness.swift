@@ -3,7 +3,7 @@ internal import Foundation
 /// The number of seeds, rounds and steps that the random tests run: few in `make test`, all in `make test-long`.
 ///
 /// Both forms check the same. `PROFILELOG_TESTS=long` asks for the full form; `PROFILELOG_SEED=17` runs that seed
-/// alone.
+/// only.
 public enum Thoroughness {
     private static let variables = ProcessInfo.processInfo.environment
 

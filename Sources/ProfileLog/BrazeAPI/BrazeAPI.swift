@@ -7,7 +7,7 @@ package final class BrazeAPI: Dialect {
     /// Settings that requests do not carry.
     let workspace: Workspace
     let catalogue: LiveState<CatalogueProjection>
-    /// The users with push tokens: for imports and look-ups by a device alone, so that nothing is folded before the
+    /// The users with push tokens: for imports and look-ups by a device only, so that nothing is folded before the
     /// first.
     let pushTokens: LiveState<PushTokenProjection>
     let exports = ExportFiles()

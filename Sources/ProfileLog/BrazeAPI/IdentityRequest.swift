@@ -2,7 +2,7 @@ internal import ProfileLogRequests
 
 /// The body of a request that changes IDs of users: one list or several, of objects.
 struct IdentityRequest {
-    /// The objects that are in order.
+    /// The valid objects.
     private(set) var items: [IdentityItem] = []
     /// The others: what is wrong, and where.
     private(set) var errors: [(type: String, array: String, index: Int)] = []
@@ -56,7 +56,7 @@ struct IdentityRequest {
         return "Valid data must be provided in the \(names.dropLast().joined(separator: ", ")), or \(last) fields."
     }
 
-    /// 201 with `aliases_processed`, what was in order; or 400 if nothing was. `reasons` are those of `items`.
+    /// 201 with `aliases_processed`, the number of valid ones; or 400 if none was. `reasons` are those of `items`.
     func answer(_ reasons: [String?]) -> APIAnswer {
         var json = JSONWriter()
         json.object { json in

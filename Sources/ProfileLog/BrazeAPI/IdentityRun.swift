@@ -7,7 +7,7 @@ struct IdentityRun {
     private let decider: RequestDecider
     /// The reason for each item why nothing was done about it; nil if it was, or if it was so already.
     private(set) var reasons: [String?]
-    /// Tells whether something is stored: then the request is no more refused as a whole.
+    /// Tells whether something is stored: then the request is not refused as a whole any more.
     private(set) var isBegun = false
 
     init(_ items: [IdentityItem], of request: APIRequest, _ decider: RequestDecider) throws {
@@ -17,7 +17,7 @@ struct IdentityRun {
         reasons = Array(repeating: "was not done", count: items.count)
     }
 
-    /// Does all items. What ends the request when a part of it is stored is thrown with what was done and what was not.
+    /// Does all items. If the request ends when a part of it is stored, the error says what was done and what was not.
     mutating func carryOut() async throws -> [String?] {
         do {
             var place = 0

@@ -147,7 +147,7 @@ struct SubscriptionDecision {
     private struct Recipient {
         let user: UserID
         var states = SubscriptionStates(nil)
-        /// Tells whether an ID names them, and not an address alone.
+        /// Tells whether an ID names them, and not an address only.
         var isNamed = false
     }
 

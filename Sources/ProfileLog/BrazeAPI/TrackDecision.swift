@@ -8,7 +8,7 @@ struct TrackDecision {
     private(set) var dropped: [TrackDrop] = []
     /// Stored values that are likely to be a mistake.
     private(set) var notes: [TrackDrop] = []
-    /// The first object that was in order, of those that take effect; nil if none was.
+    /// The first valid object, of those that take effect; nil if none was.
     private(set) var first: TrackObject?
     /// The stored events of each user, in order; empty unless ``keepsStored``.
     private(set) var stored: [(user: UserID, events: [ProfileEvent])] = []
@@ -54,7 +54,7 @@ struct TrackDecision {
         try leftOut.add(to: &builder)
     }
 
-    /// Tells whether no object was in order.
+    /// Tells whether no object was valid.
     var refusesAll: Bool { first == nil }
 
     private mutating func take(

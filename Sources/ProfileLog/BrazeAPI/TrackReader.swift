@@ -1,7 +1,7 @@
 internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
-/// One object of a track request, read and found to be in order.
+/// One object of a track request, read and found to be valid.
 struct TrackObject {
     var target: TrackTarget
     /// In the order in which they take effect.
@@ -9,7 +9,7 @@ struct TrackObject {
     var context: EventContext
     /// Fields that were skipped, with the reason.
     var dropped: [(field: String, reason: String)] = []
-    /// The reason why nothing of it is stored, although it is in order; nil if it is.
+    /// The reason why nothing of it is stored, although it is valid; nil if it is.
     var blocked: String?
     /// The push tokens that make a user each; empty if it is about the target.
     var imports: [AttributeValue] = []

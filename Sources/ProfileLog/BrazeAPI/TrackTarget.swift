@@ -94,7 +94,7 @@ struct TrackTarget {
             .allSatisfy { $0 == .string("") }
     }
 
-    /// The reason why nothing is stored for a user who does not exist, although the object is in order; nil if the user
+    /// The reason why nothing is stored for a user who does not exist, although the object is valid; nil if the user
     /// can be made.
     var reasonAgainstCreation: String? {
         if case .brazeID = user { return "no user has this 'braze_id', and it cannot be given to a new one" }

@@ -7,7 +7,7 @@ protocol Operand {
     /// A member of an object.
     associatedtype Member: OperandMember where Member.Value == Self
 
-    /// The value alone.
+    /// The value only.
     var value: AttributeValue { get }
     /// The elements of an array; nil for other values.
     var elements: [Self]? { get }

@@ -32,7 +32,7 @@ extension ProfileState {
         of key: FieldKey, after operation: AttributeOperation, position: UInt64, at: Int64, under rules: BoundRules
     ) -> AttributeValue? {
         guard let rule = rules.rule(of: key) else { return operation.applied(to: fields.value(key)) }
-        // This attribute alone: a copy of all would cost as much as the profile.
+        // This attribute only: a copy of all would cost as much as the profile.
         var state = ProfileState()
         if let field = fields.field(key) {
             fields.withBytes(field) { state.fields.set(key, $0, position: field.position, at: field.at) }

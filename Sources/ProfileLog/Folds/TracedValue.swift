@@ -104,7 +104,7 @@ extension TracedValue: Operand {
             self.init(fitting, rule.policy, by: position)
         }
 
-        /// The elements that it adds to an array, if it does that alone.
+        /// The elements that it adds to an array, if it does that only.
         fileprivate var added: [TracedValue]? {
             guard policy != .setUnion, case .arrayAdd(let values) = operation else { return nil }
             return TracedValue.new(values, by: position)

@@ -129,7 +129,7 @@ public final class EventLog: Sendable {
     /// Erases persons: each user in `users`, with all users merged into them.
     ///
     /// Their events become tombstones, which keep place, kind and time. Values leave every table with them: IDs,
-    /// addresses, keys, snapshots, pending items, devices that were theirs alone, and names that no other user uses.
+    /// addresses, keys, snapshots, pending items, devices that only they used, and names that no other user uses.
     /// Each user gets one last event, `userErased`. It is one commit: durable when the call returns, or nothing is
     /// changed. Copies of old pages stay in free space of the file until `compact(path:)`, and in backups. The note of
     /// an append stays with its first event, if that is another user's.

@@ -13,7 +13,7 @@ public struct LogOptions: Sendable {
     /// Items in one `pendingFlushed` event.
     package var itemsPerFlush = 500
     /// The mode of a new store's files, whatever the umask is; its folder may be entered by those who may read them. A
-    /// store holds personal data, so the default is its owner alone.
+    /// store holds personal data, so by default only its owner may read it.
     public var fileMode: UInt32 = 0o600
     /// The current time: microseconds since 1970 UTC.
     public var now: @Sendable () -> Timestamp = { Timestamp.now() }

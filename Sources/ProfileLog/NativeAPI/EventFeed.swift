@@ -35,7 +35,7 @@ package struct EventFeed: Sendable {
     /// The next events in the form of the format; empty if there are none now.
     ///
     /// Each has its cursor as `id` and the object of the list as `data`. Events that the filter skips give an `id`
-    /// alone, so that a reader who comes back goes on after them. A store that cannot be read gives an `error`, and the
+    /// only, so that a reader who comes back goes on after them. A store that cannot be read gives an `error`, and the
     /// feed ends.
     package mutating func next() -> (bytes: [UInt8], isAtEnd: Bool) {
         var text: [UInt8] = []

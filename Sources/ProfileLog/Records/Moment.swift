@@ -137,7 +137,7 @@ package struct LocalTime: Hashable, Sendable {
 
 /// The reason why the past cannot be asked of a moment.
 public enum MomentError: Error, Hashable {
-    /// The log is not so long.
+    /// The position is beyond the log's end.
     case beyondLog(last: Position)
     /// The time is later than the clock of the log and its last event.
     case beyondNow(Timestamp)

@@ -58,7 +58,7 @@ package struct RecordHeader {
         self.init(kindNumber: kind.rawValue, user: 0, version: 0, recordedAt: 0, body: body)
     }
 
-    /// The user alone: for one of several readers of the log that skips records of others. 0 if the bytes are not a
+    /// The user only: for one of several readers of the log that skips records of others. 0 if the bytes are not a
     /// record.
     @inlinable
     @inline(__always)

@@ -2,7 +2,7 @@
 package struct TimeFault: Error, Hashable, Sendable {
     /// A clause without its subject, as in "is ambiguous". Shows nothing of the text.
     package let reason: String
-    /// One sentence with the form that is meant; nil if the text does not tell.
+    /// One sentence with the form to write; nil if the text does not tell.
     package let remedy: String?
 
     private static let form = "must be a time as in RFC 3339, like 2026-01-31T23:59:59Z"

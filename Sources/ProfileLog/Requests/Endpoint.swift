@@ -74,7 +74,7 @@ package enum EndpointTrait: Sendable {
     case needsNoKey
     /// The name of the permission, where the dialect's rule has another one.
     case permission(String)
-    /// Media types other than JSON alone.
+    /// Media types, if they are not only JSON.
     case answers([String])
 }
 

@@ -6,7 +6,7 @@ package struct SavedItem: Hashable, Sendable {
     package let user: UserNumber
     /// The process that saves it: the app or an extension.
     package let process: Name
-    /// The storage that it is meant for.
+    /// The storage that it was saved for.
     package let storage: DeviceStorage
     /// The time at which it was saved, by the device's clock.
     package let savedAt: Timestamp

@@ -34,7 +34,7 @@ package struct FileIdentity: Hashable, Sendable {
 
     /// Tells whether this file is at `path`.
     ///
-    /// `statx` reads the inode's number alone. After a `stat`, which reads the times too, Linux (6.13 and later) gives
+    /// `statx` reads the inode's number only. After a `stat`, which reads the times too, Linux (6.13 and later) gives
     /// the next write a time of its own, and the sync of each commit takes a third longer.
     func isAt(_ path: String) -> Bool {
         var (device, inode) = (UInt64(0), UInt64(0))

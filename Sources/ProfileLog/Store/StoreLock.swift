@@ -11,7 +11,7 @@ internal import Synchronization
 /// first who opens a lock file marks it (`FileHeads`).
 ///
 /// These are open-file-description locks: they belong to the file, not to its path, and end with this descriptor or
-/// this process alone. LMDB has no lock on `data.mdb`.
+/// this process. LMDB has no lock on `data.mdb`.
 final class StoreLock: Sendable {
     private let path: String
     private let data: Int32

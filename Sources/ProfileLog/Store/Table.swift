@@ -29,7 +29,7 @@ package struct WritableTable: Equatable, Sendable {
     package init(_ table: Table) { self.table = table }
 }
 
-/// The handles of all tables, opened once for an environment. The truth can be read alone.
+/// The handles of all tables, opened once for an environment. The tables of the truth can be opened without the others.
 package struct Tables: Equatable, Sendable {
     package let meta, log, names: Table
     package let users, identifiers, contacts, streams, keys, devices, pending, snapshots, checkpoints: WritableTable

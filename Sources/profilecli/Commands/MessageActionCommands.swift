@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// Something that the app or the user does with in-app messages, with the arguments that it alone has.
+/// Something that the app or the user does with in-app messages, with its own arguments.
 protocol MessageAction: ParsableArguments {
     static var configuration: CommandConfiguration { get }
     /// As in the request.

@@ -20,7 +20,7 @@ struct ProgramComparison {
         let profile: AttributeValue
     }
 
-    /// Compares all users, or `user` alone. `progress` gets how many users were sent.
+    /// Compares all users, or `user` only. `progress` gets how many users were sent.
     func run(user only: UserNumber?, _ progress: (LogProgress) -> Void) throws -> ProfileImpact {
         var sender = try FoldProtocol.Sender(log)
         var impact = ProfileImpact(position: try log.lastPosition())

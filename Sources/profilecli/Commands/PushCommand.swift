@@ -59,7 +59,7 @@ struct PushList: AsyncParsableCommand {
     }
 }
 
-/// Something that happens to the pushes of a device, with the arguments that it alone has.
+/// Something that happens to the pushes of a device, with its own arguments.
 protocol PushAction: ParsableArguments {
     static var configuration: CommandConfiguration { get }
     /// As in the request.

@@ -453,7 +453,7 @@ struct TypedPairs {
 
 /// Refuses names that are not visible: in a script, an unset variable in quotation marks.
 enum Blank {
-    /// Refuses `text` if it is white space alone. The API refuses empty text by its length.
+    /// Refuses `text` if it is white space only. The API refuses empty text by its length.
     static func refuse(_ text: String?, _ place: String) throws(ValidationError) {
         guard let text, !text.isEmpty, text.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { return }
         throw ValidationError("\(place) is blank. Write something that is visible.")

@@ -41,7 +41,7 @@ final class ExportTarget {
     /// Of the unfinished file, which is locked.
     let descriptor: Int32
 
-    /// Opens or makes the unfinished file, for its owner alone.
+    /// Opens or makes the unfinished file, for its owner only.
     init(_ path: String, force: Bool) throws {
         self.path = path
         partial = path + ".partial"

@@ -162,7 +162,7 @@ final class LineReader {
         try withNext(isWhole: { _ in true }) { line, _ in try body(line) }
     }
 
-    /// Calls `body` with the next lines of which `isWhole` is true for the last alone, without the last line feed, and
+    /// Calls `body` with the next lines of which `isWhole` is true only for the last, without the last line feed, and
     /// with how many they are. False at the end.
     func withNext(
         isWhole: (UnsafeRawBufferPointer) -> Bool, _ body: (UnsafeRawBufferPointer, _ lines: Int) throws -> Void

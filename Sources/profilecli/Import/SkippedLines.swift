@@ -10,7 +10,7 @@ final class SkippedLines: Sendable {
 
     private static let bytesTogether = 1 << 16
 
-    /// Makes the file, for its owner alone, or empties it. It must not be the input.
+    /// Makes the file, for its owner only, or empties it. It must not be the input.
     init(_ path: String, besides input: InputFile) throws {
         self.path = path
         guard !input.isSame(as: path) else {

@@ -95,7 +95,7 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServeCommand {
-    /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine alone.
+    /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.
     private func noteKeys(in log: EventLog, areClosed: Bool, _ logger: Logger) throws {
         if areClosed {
             // A store that takes no writes can still be read.

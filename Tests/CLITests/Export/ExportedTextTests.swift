@@ -23,7 +23,7 @@ struct ExportedTextTests {
         let imported = try EventLog(path: copy)
         #expect(try imported.userCount() == 2)
         for id in ids { #expect(try imported.find(id)?.version.rawValue == 2) }
-        // By its text each is reached alone.
+        // Each is reached only by its text.
         let profile = try cli.succeed("profile", #"alias:crm\:eu:42"#, "--format", "json").output
         #expect(profile.contains(#""number":1"#), "\(profile)")
         try cli.succeed("erase", "alias:crm:eu:42", "--reason", "asked to", "--yes")

@@ -10,7 +10,7 @@ struct EmptyListTests {
         let sentence: String
         /// Tells whether `--format json` prints the answer as one object.
         var isObject = false
-        /// Tells whether the command has a form for people alone, or for programs alone.
+        /// Tells whether the command has a form for people only, or for programs only.
         var hasFormats = true
 
         init(_ command: [String], _ sentence: String, isObject: Bool = false, hasFormats: Bool = true) {

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("The lock on a store's folder")
 struct FolderLockTests {
-    /// Lets `flock` fail: always with the error `FLOCK_ERROR`, or `FLOCK_BUSY` times where the lock is wanted alone, as
-    /// while a program that another thread starts still has it.
+    /// Lets `flock` fail: always with the error `FLOCK_ERROR`, or `FLOCK_BUSY` times where the lock is wanted by one
+    /// opening, as while a program that another thread starts still has it.
     private static let source = """
         #define _GNU_SOURCE
         #include <dlfcn.h>

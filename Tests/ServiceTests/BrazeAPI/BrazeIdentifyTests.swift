@@ -4,7 +4,7 @@ import Testing
 
 @Suite("POST /users/identify")
 struct BrazeIdentifyTests {
-    /// A body and the whole answer; `a` is a user with the alias crm/1, crm/2 and web/w are known by their alias alone,
+    /// A body and the whole answer; `a` is a user with the alias crm/1, crm/2 and web/w are known by their alias only,
     /// `a`, web/w and another one share the address s@x.example, and one user alone has the number +49301234567.
     static let pairs: [(String, String)] = [
         (

@@ -44,7 +44,7 @@ struct TraitTests {
                         "seed \(seed), as of \(position): \(query)")
                 }
             }
-            // One user at a time, from their history alone.
+            // One user at a time, from their history only.
             for person in people.all where !person.isMerged {
                 let json = await api.get("/v1/profile", [("user", "braze:\(person.brazeID)")]).json
                 for trait in traits {

@@ -57,7 +57,7 @@ enum Wire {
         #"{"alias_name":"\#(name)","alias_label":"\#(label)"}"#
     }
 
-    /// An attributes object that makes a user who is known by an alias alone.
+    /// An attributes object that makes a user who is known by an alias only.
     static func aliasOnly(_ label: String, _ name: String, _ more: String = #""made":true"#) -> String {
         #"{"user_alias":\#(alias(label, name)),"_update_existing_only":false,\#(more)}"#
     }

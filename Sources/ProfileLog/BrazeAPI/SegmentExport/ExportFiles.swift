@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The files that segment exports wrote: the newest 16, each for four hours, and none that is older than an erasure.
 ///
-/// They hold persons' data: they lie in a folder of this process alone, and are removed when they are too old (if the
+/// They hold persons' data: they lie in a folder of this process only, and are removed when they are too old (if the
 /// program calls ``removeOld()`` now and then), when this process erases a user, and with the process; after a kill, by
 /// the next export of any process.
 final class ExportFiles: Sendable {
@@ -108,7 +108,7 @@ final class ExportFiles: Sendable {
         }
     }
 
-    /// Makes the file at `path`, for its owner alone, and lets `body` write it. A file that fails is removed.
+    /// Makes the file at `path`, for its owner only, and lets `body` write it. A file that fails is removed.
     static func write(_ path: String, _ body: (FileHandle) throws -> Void) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
             let file = FileHandle(forUpdatingAtPath: path)

@@ -81,7 +81,7 @@ struct IndexFlush: Sendable {
 
 /// The progress of a flush of the caches: the row `flush` of table `checkpoints`, for as long as one is under way.
 ///
-/// The content of a flush follows from the log, the checkpoint and the target alone. So a flush belongs to no process:
+/// The content of a flush follows only from the log, the checkpoint and the target. So a flush belongs to no process:
 /// after a commit, any process writes the next slice.
 ///
 /// ```

@@ -138,7 +138,7 @@ struct UserRow: Hashable {
         writer.littleEndian(crc32c(writer.bytes.slice(begin..<writer.count)))
     }
 
-    /// Tells whether the user is known by devices alone, and neither they nor anyone merged into them ever was
+    /// Tells whether the user is known by devices only, and neither they nor anyone merged into them ever was
     /// otherwise.
     var isAnonymous: Bool { !identities.isEmpty && !isIdentified }
 

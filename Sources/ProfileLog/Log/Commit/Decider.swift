@@ -1,7 +1,7 @@
 /// Turns appends into records, one after the other, inside the write transaction that will store them: resolves users,
 /// checks keys and then versions, gives positions and versions. An append that is refused leaves nothing.
 ///
-/// Decisions depend on the log and the append alone: the time is an argument.
+/// Decisions depend only on the log and the append: the time is an argument.
 struct Decider: ~Copyable {
     let view: LogView
     let braze: BrazeIDs

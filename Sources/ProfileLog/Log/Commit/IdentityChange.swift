@@ -1,6 +1,6 @@
 /// A change of the IDs of users (spec/rest-api 2.3, 2.4, 2.6, 2.7). The commit decides it.
 package enum IdentityChange: Hashable, Sendable {
-    /// `alias` also resolves to `user`; if that is nil, to a new user with this ID alone.
+    /// `alias` also resolves to `user`; if that is nil, to a new user with this ID only.
     case addAlias(alias: UserID, user: UserID?)
     /// `newAlias` replaces `alias`, under the same label.
     case renameAlias(alias: UserID, newAlias: UserID)

@@ -18,7 +18,7 @@ public struct PreparedAppend: Sendable {
         let id: UserID
         /// The key in `identifiers`; empty for IDs that have no row.
         let key: Range<Int>
-        /// The ID of the user that is meant, if `id` is an address and that is another one.
+        /// The ID of the resolved user, if `id` is an address that leads to another one.
         var holder: UserID?
     }
 
@@ -111,7 +111,7 @@ public struct PreparedAppend: Sendable {
     }
 
     /// Splits the append: its first `count` events under its own key, and the others under `restKey`, without expected
-    /// versions. The first part is the same append as one prepared from those events alone.
+    /// versions. The first part is the same append as one prepared from those events only.
     package func split(
         at count: Int, restKey: String
     ) throws(AppendError) -> (beginning: PreparedAppend, rest: PreparedAppend) {

@@ -54,7 +54,7 @@ package struct HistoryCursor: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt64 {
-    /// Digits alone, without a sign.
+    /// Digits only, without a sign.
     fileprivate init?(digits: Substring.UTF8View) {
         guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = UInt64(Substring(digits))

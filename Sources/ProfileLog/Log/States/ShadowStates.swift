@@ -16,7 +16,7 @@ package struct ShadowStates: Sendable {
         /// Ascending; empty for all users.
         package var users: [UInt64]
         package var until: Position?
-        /// Goes on with the shadow of this generation alone; nil for any.
+        /// Goes on with the shadow of this generation only; nil for any.
         package var generation: UInt64?
 
         package init(users: [UInt64] = [], until: Position? = nil, generation: UInt64? = nil) {
@@ -202,7 +202,7 @@ package struct ShadowStates: Sendable {
 
     // MARK: - Ending it
 
-    /// Makes the shadow's states the live ones, in one transaction. Of a shadow of some users, their states alone.
+    /// Makes the shadow's states the live ones, in one transaction. Of a shadow of some users, their states only.
     ///
     /// Rows that are no longer read stay until `removeUnused`. With `number`, refuses a shadow of another generation.
     package func swap(ifGeneration number: UInt64? = nil) throws -> Shadow {

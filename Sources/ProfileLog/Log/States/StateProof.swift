@@ -55,7 +55,7 @@ package struct StateProof<P: Projection> {
         return Self.isEqual(stored, fresh)
     }
 
-    /// The state of `user` at `version`, folded from their events alone.
+    /// The state of `user` at `version`, folded only from their events.
     mutating func fresh(of user: UInt64, at version: UInt64, in view: LogView) throws -> P.State {
         let known = fold.flatMap { $0.user == user && $0.version <= version ? $0 : nil }
         // After damage it begins again.

@@ -393,7 +393,7 @@ extension Tail {
     }
 }
 
-/// The addresses of the log's records in memory, for views of a log whose records were rewritten so often.
+/// The addresses of the log's records in memory, for views of a log whose records were rewritten this many times.
 private struct RecordAddresses {
     let rewrites: UInt32
     /// The reopenings of the environment.

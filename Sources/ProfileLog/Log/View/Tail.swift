@@ -1,4 +1,4 @@
-/// The in-memory index of the log's last events, which the caches on disk lack. Built from the records alone.
+/// The in-memory index of the log's last events, which the caches on disk lack. Built from the records only.
 ///
 /// Every entry has its position, so that an older view ignores later entries. It cannot be copied: readers borrow it,
 /// and no look-up retains a dozen tables.

@@ -1,6 +1,6 @@
 /// A simulated device: turns an input into the events that the log appends.
 ///
-/// Pure: state, time and input decide alone, so that every interleaving can be tested without a thread, a disk or a
+/// Pure: only state, time and input decide, so that every interleaving can be tested without a thread, a disk or a
 /// sleep. The state changes when the events are folded (`DeviceState.apply`). Rules: spec/device 4 and 6,
 /// docs/device-simulation.md.
 package struct Device {

@@ -1,6 +1,6 @@
 /// The in-app messages of a simulated device: turns an input into the steps of messages that the log appends.
 ///
-/// Pure, as `Device` is: state, definitions, time and input decide alone. The state changes when the steps are folded
+/// Pure, as `Device` is: only state, definitions, time and input decide. The state changes when the steps are folded
 /// (`InAppState.apply`).
 ///
 /// From spec/device 5 and 7:

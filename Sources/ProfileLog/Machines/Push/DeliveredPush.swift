@@ -2,7 +2,7 @@
 ///
 /// | member | |
 /// |---|---|
-/// | `payload` | `aps`, `ab` (of Braze's pushes alone) and the key-value pairs |
+/// | `payload` | `aps`, `ab` (of Braze's pushes only) and the key-value pairs |
 /// | `collapse_id` | a later push with the same one replaces it |
 /// | `expiry` | after this time it is not delivered |
 /// | `time_to_live` | for Android: the same, as seconds after it was sent |

@@ -102,7 +102,7 @@ package struct PushMachine {
         return !push.isSilent && settings.permission == .granted || runsApp(push) ? nil : .notAllowed
     }
 
-    /// The push is on the device: what of it is shown, and what the app and the SDK do at once.
+    /// The push is on the device: the part that is shown, and the immediate actions of the app and the SDK.
     private func arrival(
         _ push: DeliveredPush, cause: UInt64?, of owner: Device.Owner, content: [AttributeValue.Member] = []
     ) -> [Action] {

@@ -85,7 +85,7 @@ extension Schedule {
     /// The step of the system for users whose steps are among the `events` before it.
     package func step(events: Int) -> MessageStep { step(moment.merging([Key.events: .int(Int64(events))]) { $1 }) }
 
-    /// The step of the system that changes the time alone.
+    /// The step of the system that changes the time only.
     package var stepOfTime: MessageStep { step(moment) }
 
     /// The step of the system after a part of a broadcast.

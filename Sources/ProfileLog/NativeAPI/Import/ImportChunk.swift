@@ -11,7 +11,7 @@ package struct ImportChunk: Sendable {
     package private(set) var append: PreparedAppend
     /// The lines with IDs, or with keys of their own.
     package private(set) var identified: [Identified]
-    /// Addresses whose holders are meant. They are resolved when the chunk is stored.
+    /// Addresses in place of IDs. They are resolved when the chunk is stored.
     private let addresses: Set<UserID>
     /// The number of each event's line; of plain lines only.
     package private(set) var lines: ArraySlice<Int>
@@ -127,7 +127,8 @@ package struct ImportChunk: Sendable {
 
 /// Cuts lines into chunks: a new one begins after 1,000 lines, or so many bytes.
 ///
-/// Where chunks begin depends on the lines before them alone, so that a rerun of the same file cuts in the same places.
+/// The places where chunks begin depend only on the lines before them, so that a rerun of the same file cuts in the
+/// same places.
 package struct ImportChunker: ~Copyable {
     /// Lines in a chunk, at most.
     package static let linesPerChunk = 1_000
@@ -160,7 +161,7 @@ package struct ImportChunker: ~Copyable {
     private var texts: [ImportChunk.Text] = []
     /// Chunks that ended before the last line, since that has a key and they have none, or the other way round.
     private var ended: [ImportChunk] = []
-    /// Addresses whose holders are meant.
+    /// Addresses in place of IDs.
     private var addresses: Set<UserID> = []
     /// Addresses that the chunk's lines give their users: who has one of them is known after the chunk.
     private var given: Set<UserID> = []

@@ -31,7 +31,7 @@ package struct ImportLine {
         /// Every field of the short forms, ascending.
         let shortFields: [String]
 
-        /// The event alone, with times that a device's clock may show now.
+        /// The event only, with times that a device's clock may show now.
         package static var none: Extras {
             Extras(idField: nil, takesRecordedAt: false, times: ImportTimes(now: .now()))
         }
@@ -76,7 +76,7 @@ package struct ImportLine {
         case correctOrUpdate
         /// Another export: of an event that the exporting program did not know, the line has no content.
         case exportAgain
-        /// The line taken out: the log alone makes events of its kind.
+        /// The line taken out: only the log makes events of its kind.
         case takeOut
         /// As many empty lines before it as a chunk has: what is there already leaves no room for it.
         case setApart

@@ -19,7 +19,7 @@ struct JSONParser: ~Copyable {
     enum Mode {
         case strict
         /// A value that cannot be kept inside an element of a member of the whole input is the fault of that element
-        /// alone.
+        /// only.
         case objectwise
         /// Members stay in the order of the text, and what cannot be kept does not matter.
         case inSentOrder

@@ -183,7 +183,7 @@ package struct Alteration: Sendable {
         return false
     }
 
-    /// The event with the changes of other attributes alone.
+    /// The event with the changes of other attributes only.
     private func withoutNames(_ header: RecordHeader, _ position: UInt64) -> RecordEffect {
         guard var event = RecordedEvent(header, position: Position(rawValue: position), names: names),
             let rest = rest(of: event.event)

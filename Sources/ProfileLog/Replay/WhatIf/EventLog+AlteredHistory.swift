@@ -29,7 +29,7 @@ extension EventLog {
     /// ```
     ///
     /// Folds each user twice in one pass over the log; once more only for those with altered events. A question about
-    /// single events or users reads their events alone. Throws ``AppendError/invalid(place:reason:remedy:)`` for an
+    /// single events or users reads their events only. Throws ``AppendError/invalid(place:reason:remedy:)`` for an
     /// event that is not there, that was erased, or that has no content.
     ///
     /// - Parameter threads: users are folded in parallel; the answer is the same for any number.

@@ -49,7 +49,7 @@ struct BrokenCachePageTests {
         try log.writeIndex()
         try append(1) { _ in 999 }
         try breakPage(ofLastRowIn: .streams, log)
-        // The last user's version is in the tail; their row on the page is needed by the flush alone.
+        // The last user's version is in the tail; their row on the page is needed by the flush only.
         try append(1_000) { _ in 999 }
         #expect(try log.reader.statistics().extent.indexed == log.lastPosition())
         try log.expectSound()

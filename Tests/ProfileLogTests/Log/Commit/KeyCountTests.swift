@@ -43,7 +43,7 @@ struct KeyCountTests {
         _ = try log.append([event], to: .externalID("ana"))
         try rewrite(log, count: count)
         #expect(throws: AppendError.refused(.damaged(place: "the record at position 1"))) { try send(log) }
-        // The damage is that append's alone: others are taken.
+        // Only that append is damaged: others are taken.
         #expect(try log.append([event], to: .externalID("ana")).last.rawValue == 4)
     }
 

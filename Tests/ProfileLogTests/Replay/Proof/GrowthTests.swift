@@ -6,7 +6,7 @@ import Testing
 @testable import ProfileLogFolds
 @testable import ProfileLogReplay
 
-/// Processor time of this thread alone, so that other tests do not matter, at a size and at its double.
+/// Processor time of this thread only, so that other tests do not matter, at a size and at its double.
 @Suite("No read and no fold grows with the square of what one event, value or user holds", .serialized)
 struct GrowthTests {
     /// Linear costs grow about 2 times, costs of the square 4 times.
