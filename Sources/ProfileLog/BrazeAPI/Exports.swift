@@ -1,1 +1,2 @@
+@_exported public import ProfileLogMessaging
 @_exported public import ProfileLogRequests
