@@ -158,7 +158,7 @@ struct BlameTests {
         for key in [nil, "k1", "k2", nil] { try append(key) }
         let user = try #require(try log.find(ana)).number
         for withLog in [false, true] {
-            let (attributes, counts) = try log.blameWithCounts(of: user, withLog: withLog)
+            let (attributes, counts) = try log.reader.blameWithCounts(of: user, withLog: withLog)
             #expect(attributes.count == 225 && counts.count == 225)
             for entry in attributes.shuffled() + counts.map(FieldBlame.init) {
                 let name = entry.field.split(separator: ":").last?.prefix { $0 != " " }
