@@ -182,7 +182,7 @@ struct FilterOptions: ParsableArguments {
 
 /// `--occurred`, of commands with `--as-of`.
 struct OccurredOption: ParsableArguments {
-    @Flag(help: "By when things happened, not by when they were recorded: as if nothing had happened since.")
+    @Flag(help: "In the order in which things happened, not in that of recording; nothing later counts.")
     var occurred = false
 
     var query: [(name: String, value: String)] { occurred ? [("order", "occurred")] : [] }

@@ -27,7 +27,7 @@ struct ProfileCLI: AsyncParsableCommand {
               version:7          after the user's seventh event
               2026-01-31 14:03   a local time; with a zone, as in 2026-01-31T14:03Z, that
               yesterday 14:00    a local day, today or a day's name, and maybe a time
-              -3d                so long ago: s, m, h or d
+              -3d                that long ago: s, m, h or d
               now                the end of the log
 
             EXAMPLES
