@@ -1,6 +1,6 @@
 import ProfileLog
 
-/// Several processes on one store: writers that say what was acknowledged, and readers that are told of it.
+/// Several processes on one store: writers that report acknowledged appends, and readers that get these reports.
 enum SharedRun {
     private static func open(_ store: String) throws -> EventLog {
         var options = LogOptions()

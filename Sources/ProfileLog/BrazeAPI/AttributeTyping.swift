@@ -18,7 +18,7 @@ struct AttributeTyping {
         self.view = view
     }
 
-    /// Makes the values of `object` those of their attributes' types; what cannot be is dropped from it.
+    /// Makes the values of `object` those of their attributes' types; values that cannot be converted are dropped.
     mutating func fit(_ object: inout TrackObject) throws {
         var refused: [Name: String] = [:]
         for index in object.events.indices {
@@ -34,7 +34,7 @@ struct AttributeTyping {
         object.leaveAlone(refused)
     }
 
-    /// The change as it is stored, or why it is not.
+    /// The change as it is stored, or the reason why it is not.
     ///
     /// - Parameter text: what was sent, if the value is a time.
     private mutating func fit(

@@ -112,8 +112,8 @@ struct CustomAttribute {
         return reading
     }
 
-    /// First what is added, then what is removed, then what is changed: an object that an update turns into one that
-    /// is to be removed stays.
+    /// First the additions, then the removals, then the changes: an object that an update turns into one that is to be
+    /// removed stays.
     private func objectOperations(_ value: AttributeValue) throws(TrackFault) -> [AttributeOperation] {
         var operations: [AttributeOperation] = []
         if let added = value[WireNames.objectsAdd] {

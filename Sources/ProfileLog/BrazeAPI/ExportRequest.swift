@@ -104,7 +104,7 @@ enum ExportField: String, CaseIterable {
     case pushTokens = "push_tokens"
     case apps
 
-    /// The attribute that is answered as the text that it holds; nil for fields that need more.
+    /// The attribute whose text is the answer; nil for fields that need more.
     var attribute: StandardAttribute? {
         switch self {
         case .firstName, .lastName, .email, .dateOfBirth, .homeCity, .country, .phone, .language, .timeZone, .gender,

@@ -183,8 +183,8 @@ struct IdentityEndpoints {
         return (done, errors.sorted { $0.index < $1.index })
     }
 
-    /// Does all `items` of `request`, and gives for each why nothing was done about it; nil if it was, or if it was so
-    /// already.
+    /// Does all `items` of `request`, and gives for each why nothing was done about it; nil if it was done, now or
+    /// before.
     private func carryOut(_ items: [IdentityItem], of request: APIRequest) async throws -> [String?] {
         var run = try IdentityRun(items, of: request, store.decider)
         return try await run.carryOut()

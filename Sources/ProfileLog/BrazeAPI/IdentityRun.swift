@@ -5,7 +5,7 @@ struct IdentityRun {
     private let items: [IdentityItem]
     private let key: IdentityKey?
     private let decider: RequestDecider
-    /// The reason for each item why nothing was done about it; nil if it was, or if it was so already.
+    /// The reason for each item why nothing was done about it; nil if it was done, now or before.
     private(set) var reasons: [String?]
     /// Tells whether something is stored: then the request is not refused as a whole any more.
     private(set) var isBegun = false

@@ -3,7 +3,7 @@ internal import ProfileLogRequests
 /// A user, as a request names them: to identify, merge or erase them, or to send to them.
 enum Person: Hashable, Sendable {
     case id(UserID)
-    /// One of those who have this address.
+    /// A user with this address.
     case contact(UserID, Prioritization)
 
     /// The request names no single user, for this reason.

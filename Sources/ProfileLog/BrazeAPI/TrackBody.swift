@@ -63,7 +63,7 @@ struct TrackBody: Sendable {
         do {
             body = try BodyObject.read(bytes)
         } catch let error as JSONError where error.isAboutAValue {
-            // One value that cannot be kept refuses the object that has it, if it is in one.
+            // A value that cannot be kept refuses the object around it, if there is one.
             (body, faults) = try JSON.parseObjectwise(bytes, maxDepth: BodyObject.maxDepth)
             let isElsewhere = faults.contains { name, faults in
                 TrackArray(rawValue: name.text) == nil && faults.contains { $0 != nil }

@@ -126,7 +126,7 @@ struct TrackDecision {
         try AttributeGrowth(limits: workspace.limits).fit(&object, &profiles)
         let states = try SubscriptionStates.fit(&object, in: workspace, &profiles)
         if object.events.isEmpty, try !profiles.exists(user) {
-            // A profile is made even if nothing is said about it; that is then all there is to record.
+            // A profile is made even if nothing is said about it; nothing else is recorded then.
             object.events = [.userAttributesChanged(Self.initialState)]
             try view.requireUnchanged(user)
         }
@@ -201,8 +201,8 @@ struct TrackDecision {
         return reason
     }
 
-    /// The ID under which an object about `user` is stored: if it is an address, that of the user who has it. Nil if
-    /// no user has the address, and it still leads to the user who was made by it.
+    /// The ID under which an object about `user` is stored: for an address, the user who has it. Nil if no user has the
+    /// address, and it still leads to the user who was made by it.
     private mutating func holder(of user: UserID) throws -> UserID? {
         guard user.isAddress else { return user }
         if let holder = try profiles.user(having: user) {

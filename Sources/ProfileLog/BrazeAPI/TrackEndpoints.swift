@@ -1,7 +1,7 @@
 internal import ProfileLogRequests
 
-/// `POST /users/track`, `/users/track/bulk` and `/users/track/sync`: one request is one append, durable when it is
-/// answered.
+/// `POST /users/track`, `/users/track/bulk` and `/users/track/sync`: a request is one append, durable before the
+/// answer.
 struct TrackEndpoints {
     let api: BrazeAPI
 

@@ -58,7 +58,7 @@ struct TrackProfiles {
 
     /// Adds what is stored for `user`.
     ///
-    /// - Parameter isUpdate: whether it makes them the user who was updated last.
+    /// - Parameter isUpdate: whether they become the user who was updated last.
     mutating func add(_ events: [ProfileEvent], to user: UserID, isUpdate: Bool = true) {
         if !events.isEmpty { stored.append((user, events, isUpdate)) }
     }

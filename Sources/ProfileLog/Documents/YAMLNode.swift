@@ -68,8 +68,8 @@ package struct YAMLNode {
         YAMLFileError(line: spot.line, column: spot.column, place: place, reason: reason, remedy: remedy)
     }
 
-    /// The error at `path` below this node, as in `triggers[0].type`: it is where the path is, or where the last part
-    /// of it is that the file has.
+    /// The error at `path` below this node, as in `triggers[0].type`: the place of the path, or of its last part that
+    /// the file has.
     package func refusal(at path: String, _ reason: String, remedy: String) -> YAMLFileError {
         guard !path.isEmpty, let (child, rest) = child(at: path[...]) else {
             var error = refusal(reason, remedy: remedy)
@@ -260,7 +260,7 @@ package struct YAMLNode {
     /// Tells whether there is no value.
     package var isNull: Bool { isPlain && ["", "~", "null"].contains(node.scalar?.string) }
 
-    /// Tells whether it depends on the text what it is: it has no quotes, and no tag says that it is text.
+    /// Tells whether its type depends on the text: it has no quotes, and no tag says that it is text.
     private var isPlain: Bool {
         guard let scalar = node.scalar else { return false }
         return scalar.style == .plain && ![Tag(.str), Tag(.nonSpecific)].contains(scalar.tag)

@@ -30,7 +30,7 @@ public enum AppendError: Error, Hashable, Sendable {
 }
 
 extension AppendError: CustomStringConvertible {
-    /// One line that says what is true.
+    /// The facts in one line.
     public var description: String {
         switch self {
         case .versionConflict, .conflict, .keyReused, .pendingFull, .tooLarge, .overloaded, .closed:

@@ -5,7 +5,7 @@ package struct PushSettings: Hashable, Sendable {
     /// Tells whether the user swiped the app away. Until the next launch a silent push does not start it (spec/device
     /// 4).
     package var isForceQuit = false
-    /// Tells whether the app's process has an instance of the SDK. Without one, what the app logs is lost.
+    /// Tells whether the app's process has an instance of the SDK. Without one, events of the app are lost.
     package var hasInstance = true
     /// The moment at which the app makes that instance.
     package var startup = SDKStartup()

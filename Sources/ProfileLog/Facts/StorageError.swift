@@ -48,7 +48,7 @@ public enum StorageError: Error, Hashable, Sendable {
 }
 
 extension StorageError: CustomStringConvertible {
-    /// One line that says what is true.
+    /// The facts in one line.
     public var description: String {
         switch self {
         case .noStore(let path): "There is no ProfileLog store in \(path)."
@@ -126,7 +126,7 @@ extension StorageError: CustomStringConvertible {
         }
     }
 
-    /// Tells whether it reports damage of what is stored.
+    /// Tells whether it reports damage of stored data.
     package var isDamage: Bool {
         switch self {
         case .damaged, .brokenPage, .truncated: true

@@ -94,8 +94,8 @@ extension FieldStore {
 /// tag | bytes of the elements, varint | elements … | free … | hash uint32, slots times | slots uint32 | used uint32
 /// ```
 ///
-/// Equal elements have equal bytes. A hash that is not in the table says that there is no such element; one that is
-/// there may be of an element that was removed, or of another one.
+/// Equal elements have equal bytes. A hash that is not in the table says that there is no such element; a found entry
+/// may be of a removed element, or of another one.
 private struct ArrayRegion {
     private let bytes: UnsafeMutableRawBufferPointer
     /// The length of the array.

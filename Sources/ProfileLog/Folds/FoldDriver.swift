@@ -96,7 +96,7 @@ package struct FoldDriver: Sendable {
     }
 
     /// Calls `body` with an event as a fold sees it, and with the rules that held for it; nil if there were never any.
-    /// In a fold by device, `device` is the one whose state it is.
+    /// In a fold by device, `device` is the device of the state.
     @inlinable
     @inline(__always)
     package func withEvent<Result>(

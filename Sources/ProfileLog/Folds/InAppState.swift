@@ -138,7 +138,7 @@ extension InAppState {
         }
     }
 
-    /// An anonymous user became `target`: what it triggered and saw is theirs.
+    /// An anonymous user became `target`: triggers and displays on it are theirs.
     package mutating func merge(_ source: UInt64, into target: UInt64) {
         for index in delayed.indices where delayed[index].user == source { delayed[index].user = target }
         for index in stack.indices where stack[index].user == source { stack[index].user = target }

@@ -4,11 +4,11 @@ package struct Occurrence: Hashable, Sendable {
     package enum What: Hashable, Sendable { case created, event(UInt32), purchase(UInt32), session, launch }
 
     package let what: What
-    /// The event; for what was saved, the one that saved it.
+    /// The event; for a saved item, the event that saved it.
     package let position: Position
     /// The user of the event; they may be merged since.
     package let user: UserNumber
-    /// The time at which it happened; for what was saved, when that was.
+    /// The time at which it happened; for a saved item, the time of its save.
     package let at: Timestamp
     /// The app that the event names.
     package let app: String?

@@ -1,8 +1,7 @@
 /// Folds a user's events into the apps and devices that they used.
 ///
-/// What is saved or queued counts when it takes effect, with the time at which it was saved. On a simulated device
-/// launches and sessions are uses of the app; the `app_id` of an event, a purchase or a change is a use of the app that
-/// it names.
+/// A saved or queued item counts from its effect on, with the time of its save. On a simulated device launches and
+/// sessions are uses of the app; the `app_id` of an event, a purchase or a change is a use of the app that it names.
 package enum UsageProjection: Projection {
     /// The name of its snapshots.
     package static let name = "usage"

@@ -11,7 +11,7 @@ package struct SendFault: Error, Hashable, Sendable, CustomStringConvertible {
         (self.message, self.place, self.remedy) = (message, place, remedy)
     }
 
-    /// A member that is not known, and the nearest that is.
+    /// An unknown member, and the nearest known one.
     package static func unknown(_ key: String, at place: String, among known: [String]) -> SendFault {
         let nearest = NearestNames(to: key, among: known).close.first
         return SendFault(

@@ -78,7 +78,7 @@ enum ContentReader {
 }
 
 extension AttributeValue {
-    /// Tells whether it is what it looks like: no array and no object.
+    /// Tells whether the value is of the kind that it looks like: no array and no object.
     fileprivate var isScalar: Bool {
         switch self {
         case .null, .bool, .int, .double, .string, .date: true

@@ -163,7 +163,7 @@ package struct EventJSON {
         }
     }
 
-    /// One change looks as it was sent; several, which other formats can carry, are an object by name.
+    /// A single change is written as it was sent; several, which other formats can carry, are an object by name.
     private static func write(_ changes: [UserAttributeChange], to json: inout JSONWriter) {
         if changes.count == 1, let change = changes.first {
             json.member("attribute", change.attribute.name)

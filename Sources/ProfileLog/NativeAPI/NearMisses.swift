@@ -176,7 +176,7 @@ extension NearMisses.Subject {
         }
     }
 
-    /// Tells whether `item` of a request, which was refused, was about it.
+    /// Tells whether a refused `item` of a request was about it.
     fileprivate func isNamed(by item: LeftOut) -> Bool {
         switch self {
         case .field(let name):

@@ -129,7 +129,7 @@ package protocol EphemeralStore: Sendable {
     var clock: StoreClock { get }
 
     /// Puts an empty store in its place, with the fixtures of the start if `withFixtures` and with a clock that goes
-    /// like the system's, and tells how many events the new store holds. If that fails, this one stays as it is.
+    /// like the system's, and tells how many events the new store holds. If that fails, this store stays unchanged.
     func reset(withFixtures: Bool) async throws -> (events: UInt64, clock: StoreClock)
 }
 

@@ -200,7 +200,7 @@ struct WriteEndpoints {
         if isPrivate, appGroup != nil { throw APIProblem.invalid("private", "and `app_group` exclude each other") }
         let storage: DeviceStorage =
             isPrivate ? .privateTo(process: process) : .appGroup(appGroup ?? DeviceStorage.defaultAppGroup)
-        // What a real device had saved is stored as it is: its launch decides whether the SDK takes it.
+        // Items saved by a real device are stored unchanged: its launch decides whether the SDK takes it.
         let source: EventSource =
             try fields.flag("imported") ? .import : process == DeviceStorage.app ? .app : .extension
         let context = EventContext(

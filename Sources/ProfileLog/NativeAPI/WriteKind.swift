@@ -97,7 +97,7 @@ extension Fields {
         return try ContentReader.changes(attributes, merging: try flag("_merge_objects"))
     }
 
-    /// - Parameter isImported: whether a real device had saved it: then it is stored as it is.
+    /// - Parameter isImported: whether a real device had saved it: then it is stored unchanged.
     func userAttributeChange(isImported: Bool = false) throws -> UserAttributeChange {
         let name = try requiredText("attribute")
         guard let value = value("value") else {

@@ -36,7 +36,7 @@ package enum EpochUnit: String, CaseIterable, Sendable {
         }
     }
 
-    /// The moment, if it is one that is likely to be meant.
+    /// The moment, if it is a likely one.
     package func plausible(_ number: AttributeValue) -> Timestamp? {
         guard let moment = moment(number), Self.plausibleSeconds.contains(Double(moment.rawValue) / 1e6) else {
             return nil

@@ -62,7 +62,7 @@ package enum RecordField {
         static let key: UInt32 = 11
         @inlinable package static var uuid: UInt32 { 12 }
 
-        /// Tells whether the field is one of those that hold the value itself.
+        /// Tells whether the field holds the value itself.
         @inlinable
         @inline(__always)
         package static func isPayload(_ field: UInt32) -> Bool { field >= bool && field <= null || field == uuid }

@@ -17,7 +17,7 @@ package struct RecordHeader {
 
     @inlinable package var kind: EventKind? { EventKind(rawValue: kindNumber) }
 
-    /// Tells whether it says of another event whether it counts.
+    /// Tells whether it decides that another event counts or not.
     @inlinable package var isVoiding: Bool {
         kindNumber == EventKind.eventVoided.rawValue || kindNumber == EventKind.eventUnvoided.rawValue
     }

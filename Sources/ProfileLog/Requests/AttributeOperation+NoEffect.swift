@@ -1,7 +1,7 @@
 internal import ProfileLogSnippets
 
 extension AttributeOperation {
-    /// Tells whether what it does depends on the value that is there.
+    /// Tells whether its effect depends on the present value.
     package var isRelative: Bool {
         switch self {
         case .set, .unset: false

@@ -1,7 +1,7 @@
 internal import ProfileLogSnippets
 
 /// The note of an answer about a list that is empty, or about a moment of which the log has nothing: its member `note`,
-/// one sentence that is made from what was asked and what there is.
+/// one sentence made from the question and from the log.
 ///
 ///     let note = ListNote("users", request, past: asked)
 ///     json.member("note", try note.text(isEmpty: users.isEmpty, in: log))

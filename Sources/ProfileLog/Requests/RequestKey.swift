@@ -99,8 +99,8 @@ extension RequestStore {
         }
     }
 
-    /// The note of an append, which must be that of the request with this digest. If it was erased with a person, the
-    /// key alone says that the request is the same, and that it succeeded is all that is known of the answer.
+    /// The note of an append, which must be that of the request with this digest. If it was erased with a person, only
+    /// the key says that the request is the same, and only its success is known.
     package func note(of receipt: AppendReceipt, _ digest: [UInt8]) throws -> RequestNote {
         if receipt.isErased { return RequestNote(digest: digest, answer: RequestNote.success) }
         guard let note = RequestNote(receipt.note), note.digest == digest else {
@@ -110,7 +110,7 @@ extension RequestStore {
     }
 }
 
-/// The note of an append under an idempotency key about its request: which it was, and what the first answer said.
+/// The note of an append under an idempotency key about its request: the request, and the first answer.
 package struct RequestNote {
     /// A hash of the path and the body.
     package let digest: [UInt8]

@@ -28,7 +28,7 @@ package final class RequestStore: Sendable {
     /// A reader that opens a view for each read.
     package var reader: LogReader { withTraits(log.reader) }
 
-    /// Lends a reader whose reads are all of one view: an answer that is made of them is of one moment.
+    /// Lends a reader whose reads are all of one view: an answer made of them is of one moment.
     package func read<Value>(_ body: (LogReader) throws -> Value) throws -> Value {
         try log.read { try body(withTraits($0)) }
     }

@@ -341,8 +341,8 @@ extension PublishedDevice {
 
     private mutating func perform(_ write: Write) {
         if write.overwrites == nil, lists[write.key]?.entries ?? [] == write.entries {
-            // The usual case: the list is as it was read. Two copies of one array are equal without a look at their
-            // entries.
+            // The usual case: the list is unchanged since it was read. Two copies of one array are equal without a look
+            // at their entries.
             if items[write.new] != nil { lists[write.key, default: List()].entries.append(write.new) }
             lists[write.key]?.updates = write.updates
             return

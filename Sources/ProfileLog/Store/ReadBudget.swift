@@ -42,7 +42,7 @@ package final class ReadBudget: Sendable {
     /// machine.
     package var checks: Int { state.withLock { $0.checks } }
 
-    /// The number of views of a store that the read has opened: an answer is of one moment if it is made of one.
+    /// The number of views of a store that the read has opened: an answer is of one moment if all its reads are.
     package var views: Int { state.withLock { $0.views } }
 
     func noteView() {

@@ -33,7 +33,7 @@ package enum StoreFolder: Hashable, Sendable {
     /// Facts of every folder, of a fresh file system, and of the keys of a service.
     private static let neutral: Set = [".", "..", "lost+found", "keys.json", "keys.json.lock"]
 
-    /// The names in the folder that say what it is; empty if there is no folder.
+    /// The names in the folder by which it is known; empty if there is no folder.
     private static func names(_ path: String) throws(StorageError) -> [String] {
         guard let folder = opendir(path) else {
             if errno == ENOENT { return [] }

@@ -156,7 +156,7 @@ final class StoreLock: Sendable {
     /// Readers' slots have 64 bytes; the head needs less than a page.
     private static let lockFileBytes = Int(Environment.maxReaders) * 64 + Int(getpagesize())
 
-    /// Tells whether a file is shorter than it was: LMDB never cuts one. A page after the end would be a crash (SIGBUS)
+    /// Tells whether a file has become shorter: LMDB never cuts one. A page after the end would be a crash (SIGBUS)
     /// when it is read through the map. Costs two system calls of a tenth of a microsecond.
     var isCut: Bool { Self.isCut(data, dataBytes) || Self.isCut(lock, lockBytes) }
 

@@ -9,7 +9,7 @@ protocol Connection: Sendable {
 }
 
 extension Connection {
-    /// The object that answers `request`, and what it means if that is a refusal. What the answer of a GET says of an
+    /// The object that answers `request`, and the failure if that is a refusal. What the answer of a GET says of an
     /// empty list is printed, unless `notes` is false: where earlier pages had something.
     func exchange(
         _ request: APIRequest, notes: Bool = true

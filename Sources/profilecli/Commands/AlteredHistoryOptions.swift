@@ -135,7 +135,7 @@ enum FailOn: ExpressibleByArgument, Hashable {
         }
     }
 
-    /// Tells whether the answer of a what-if is one on which it fails.
+    /// Tells whether a what-if with this answer fails.
     func isMet(by answer: JSONObject) -> Bool {
         switch self {
         case .changed: answer.count("changed") > 0

@@ -54,7 +54,7 @@ struct EraseCommand: AsyncParsableCommand {
 
     // MARK: - Who it is about
 
-    /// Returns the `candidates` to erase. They are shown before; who is not certain is asked, or refused.
+    /// Returns the `candidates` to erase. They are shown before; an uncertain user is asked for, or refused.
     private func chosen(_ candidates: [JSONObject]) throws -> [JSONObject] {
         let isOne = candidates.count == 1 || all
         if isOne, yes {

@@ -48,7 +48,7 @@ struct ProfileCommand: AsyncParsableCommand {
     }
 }
 
-/// A launch of a user: what it flushed, and what it changed.
+/// A launch of a user: the flushed items, and the changes.
 private struct LaunchText {
     private let answer: JSONObject
 

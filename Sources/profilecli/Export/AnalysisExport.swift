@@ -37,8 +37,8 @@ struct AnalysisExport {
         throw Damaged.failure("\(lost) could not be read, and the export lacks them.")
     }
 
-    /// Writes the file at `path`. With `force`, one that is there is replaced, and what another export began is
-    /// removed.
+    /// Writes the file at `path`. With `force`, an existing file is replaced, and the unfinished file of another export
+    /// is removed.
     func write(_ connection: any Connection, into path: String, force: Bool) async throws {
         Interrupt.watch()
         let target = try ExportTarget(path, force: force)

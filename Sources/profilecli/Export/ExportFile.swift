@@ -25,7 +25,7 @@ protocol ExportFile {
     func begin(_ progress: ExportProgress) throws
     /// Adds rows; `progress` is the place after them.
     func append(_ rows: [AttributeValue], _ progress: ExportProgress) throws
-    /// Makes it what the complete file is; all rows are there. A run after a kill may do it once more.
+    /// Makes it the complete file; all rows are there. A run after a kill may do it once more.
     func finish(_ progress: ExportProgress) throws
 }
 

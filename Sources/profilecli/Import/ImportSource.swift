@@ -14,7 +14,7 @@ struct ImportSource: Sendable {
         private(set) var rows: ImportRows?
         /// The lines before the first record, as a header: how many, and their bytes.
         private(set) var header: (lines: Int, bytes: Int) = (0, 0)
-        /// The first record, if it was read to see what it is.
+        /// The first record, if it was read to see its form.
         private var first: (bytes: [UInt8], lines: Int)?
 
         init(_ source: ImportSource, _ input: InputFile) throws {

@@ -9,11 +9,11 @@ enum ScenarioPlace: Sendable {
     case temporary
     /// A store that is kept: all scenarios are played on it.
     case store(path: String)
-    /// A service; with `hasClock` it is one for tests, which is emptied before each scenario.
+    /// A service; with `hasClock` it is a service for tests, which is emptied before each scenario.
     case service(RemoteAPI, url: String, hasClock: Bool)
 
-    /// The place that the options name. A service is asked whether it is one for tests. The environment names no place:
-    /// a run that forgets `--url` must not empty or change a service.
+    /// The place that the options name. A service says whether it is for tests. The environment names no place: a run
+    /// that forgets `--url` must not empty or change a service.
     init(store: String?, url: String?) async throws {
         if let url {
             let service = try RemoteAPI(url: url, key: Terminal.environment("PROFILELOG_KEY"))
@@ -111,7 +111,7 @@ struct ScenarioWorld: Sendable {
         local = (clock, braze)
     }
 
-    /// Lets time pass; what was scheduled until then is sent.
+    /// Lets time pass; requests that are due by then are sent.
     func wait(seconds: Int64) async throws {
         guard let (clock, braze) = local else {
             _ = try await connection.post("/v1/clock") { $0.member("advance", seconds) }

@@ -39,7 +39,7 @@ struct EventStreams: Sendable {
         _ feed: EventFeed, to writer: inout any ResponseBodyWriter, while isWanted: () -> Bool
     ) async throws {
         var feed = feed
-        // At once, so that the reader sees that it is connected.
+        // The headers are sent at once, so that the reader sees the connection.
         try await writer.write(ByteBuffer(string: ": events follow\n\n"))
         var lastWritten = ContinuousClock.now
         while isWanted(), !Task.isShuttingDownGracefully, !Task.isCancelled {

@@ -142,7 +142,7 @@ struct AnalysisExportTests {
             if killed.status == 0 { break }
             kills += 1
             #expect(!FileManager.default.fileExists(atPath: cli.folder.appending(path: "parts").path))
-            // What comes later is not in it.
+            // Later events are not in it.
             try cli.succeed("log", "event", "later", "seen")
         }
         #expect(kills > 1)
@@ -182,7 +182,7 @@ struct AnalysisExportTests {
         try cli.succeed("log", "event", "ana", "seen")
         let arguments = ["export", "--events", "--format", format, "--into", "x"]
         #expect(try cli.run(arguments, environment: shim.environment([:])).status == 9)
-        // What comes later is not in it.
+        // Later events are not in it.
         try cli.succeed("log", "event", "bo", "seen")
         let other = try cli.run(arguments + ["--kind", "userCreated"])
         #expect(other.status == 64 && other.errors.contains("is of another export"), "\(other.errors)")

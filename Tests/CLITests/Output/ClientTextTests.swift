@@ -45,7 +45,7 @@ struct ClientTextTests {
         String(decoding: try JSONSerialization.data(withJSONObject: text, options: .fragmentsAllowed), as: UTF8.self)
     }
 
-    /// YAML text: what YAML does not take as it is, is escaped.
+    /// YAML text: characters that YAML does not take are escaped.
     private static func yaml(_ text: String) -> String {
         let escaped = text.unicodeScalars.map { scalar in
             let isPlain = (0x20...0x7E).contains(scalar.value) && scalar != "\"" && scalar != "\\"

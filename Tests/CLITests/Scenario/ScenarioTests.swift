@@ -232,7 +232,7 @@ struct ScenarioTests {
         #expect(outcome.status == 1 && outcome.output.contains("a.yaml:2: \(message)"), "\(outcome.output)")
     }
 
-    /// Wrong files: where the error is, and what it says.
+    /// Wrong files: the place of the error, and its sentence.
     static let wrong: [(yaml: String, spot: String, words: String)] = [
         ("", "1:1", "the file is empty"), ("- a", "1:1", "must be a mapping"), ("steps: []", "1:8", "has no step"),
         ("name: x", "1:1", "has no `steps`"), ("setps: []", "1:1", "Did you mean `steps`?"),

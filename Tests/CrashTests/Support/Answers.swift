@@ -72,8 +72,8 @@ struct Answers: Sendable {
     /// Forgets the complaints that `isHarmless` accepts.
     mutating func forgiveComplaints(_ isHarmless: (String) -> Bool) { complaints.removeAll(where: isHarmless) }
 
-    /// Everything that was acknowledged is in the store as it was said, and what was refused is not; but with
-    /// `isLater`, another process may have sent that again.
+    /// Each acknowledged append is in the store as it was answered, and no refused one is; but with `isLater`, another
+    /// process may have sent that again.
     func problems(in audit: StoreAudit, isLater: Bool = false) -> [String] {
         var problems = complaints.map { "the child said: \($0)" }
         for receipt in acknowledged {

@@ -1,7 +1,6 @@
 import ProfileLog
 
-/// The tag that the child process writes into each of its events: to which append it belongs, and which of how many it
-/// is.
+/// The tag that the child process writes into each of its events: its append, its number there, and their count.
 struct EventTag: Hashable, Sendable {
     /// `ROUND.APPEND`
     let append: String

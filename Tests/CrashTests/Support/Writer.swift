@@ -1,7 +1,7 @@
 import Glibc
 import ProfileLog
 
-/// A process that makes one append for each line that it is sent.
+/// A process that makes one append for each line of its input.
 final class Writer {
     private let child: CrashChild
     private var answers = Answers([])

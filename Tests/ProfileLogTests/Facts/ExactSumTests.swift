@@ -68,7 +68,7 @@ struct ExactSumTests {
     private static func plain(_ text: String) -> (sign: Int, text: String) {
         var model = DigitModel()
         if text.contains("e") {
-            // An exponent is that of one double.
+            // Each exponent is that of a double.
             model.add(Double(text) ?? .nan)
             return model.number
         }

@@ -106,7 +106,7 @@ struct ProfileProjectionTests {
 
     @Test("Every standard attribute is kept under its name on the wire", arguments: StandardAttribute.allCases)
     func everyStandardAttribute(attribute: StandardAttribute) throws {
-        // The fold asks nothing of the value: what an attribute may hold was decided when it was appended.
+        // The fold asks nothing of the value: the append decided which values an attribute may hold.
         try given(ProfileProjection.self).when(.set(attribute, ["a": [1, "x"]])).then {
             #expect($0[attribute] == ["a": [1, "x"]])
             #expect($0.view.attributes.map(\.name.text) == [attribute.name])

@@ -29,7 +29,7 @@ struct DeviceModelTests {
     }
 }
 
-/// One such life, and what was saved in it.
+/// One such life, with the items saved in it.
 private struct DeviceLife {
     let seed: UInt64
     let folder = TemporaryFolder()

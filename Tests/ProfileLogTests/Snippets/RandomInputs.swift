@@ -28,7 +28,7 @@ extension PublishedConditions {
 }
 
 extension [PublishedInput] {
-    /// Inputs of one device, such that what is given up is what `.standard` has not delivered.
+    /// Inputs of one device, in which the items given up are those that `.standard` has not delivered.
     static func randomInputs(
         count: Int, _ policy: PublishedPolicy, using random: inout SeededGenerator
     ) -> [PublishedInput] {

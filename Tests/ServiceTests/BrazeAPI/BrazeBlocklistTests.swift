@@ -39,7 +39,7 @@ struct BrazeBlocklistTests {
             #expect(read1 == nil)
             let read2 = try api.log.find(.externalID("b"))
             #expect(read2 != nil)
-            // What is wrong with it is still said.
+            // Its errors are still reported.
             let wrong = await api.post("/users/track", #"{"events":[{"external_id":"a","name":"seen"}]}"#)
             #expect(wrong.status == 400)
         }

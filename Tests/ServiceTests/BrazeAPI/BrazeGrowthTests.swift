@@ -73,7 +73,7 @@ struct BrazeGrowthTests {
         }
     }
 
-    /// An `add` to nothing, what is said of it, and what is there then.
+    /// An `add` to nothing, the remark, and the value afterwards.
     static let added: [(String, String?, String)] = [
         (#"{"add":[1,1,1,1,1,1]}"#, nil, "[1]"),
         (

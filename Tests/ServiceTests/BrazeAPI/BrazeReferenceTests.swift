@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProfileLogBrazeAPI
 
-/// The whole reference of the platform: what is simulated is there, and what is not says so.
+/// The whole reference of the platform: simulated endpoints are in it, and the others say that they are not simulated.
 @Suite("The platform's reference")
 struct BrazeReferenceTests {
     private static func body(_ method: String) -> [UInt8]? { method == "GET" ? nil : Array("{}".utf8) }

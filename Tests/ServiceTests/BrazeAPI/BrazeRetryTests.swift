@@ -38,7 +38,7 @@ struct BrazeRetryTests {
         }
     }
 
-    /// Requests of which nothing is stored but what is left out, if that; and whether a user `a` exists before.
+    /// Requests of which nothing is stored, or only the list of skipped objects; and whether a user `a` exists before.
     static let withoutEffect = [
         #"{"attributes":[{"external_id":"b","x":1,"_update_existing_only":true}]}"#,
         #"{"attributes":[{"external_id":"b","x":1,"_update_existing_only":true}],"events":[{}]}"#,

@@ -117,7 +117,7 @@ struct ErasedNoteTests {
         }
     }
 
-    /// The answer to a retry: that of a batch says that it is one.
+    /// The answer to a retry: the note of a batch says that it is of a batch.
     private func repeated(_ answer: String) -> String {
         answer.replacingOccurrences(of: #""repeated":false"#, with: #""repeated":true"#)
     }

@@ -28,7 +28,7 @@ struct TrackProfilesTests {
             profiles.add([.customAttributesChanged([.init("n", .increment(2))])], to: ids[0])
             for id in ids { #expect(try names(id) == ["z@y.example", nil, "Li", 5, nil]) }
             #expect(try profiles.email(of: ids[0]) == .email("z@y.example"))
-            // Who is made by the request has what it says.
+            // A user made by the request has its values.
             profiles.add([.userAttributesChanged([.init(.firstName, "Bo")])], to: .externalID("b"))
             #expect(try names(.externalID("b")) == [nil, "Bo", nil, nil, nil])
         }

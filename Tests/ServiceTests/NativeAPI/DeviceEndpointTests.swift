@@ -189,7 +189,7 @@ struct DeviceEndpointTests {
             #expect(next.at("flushed.0.properties.a") == 1)
             #expect(next.at("flushed.0.item") == "i-1")
             #expect(next.at("flushed.0.replaces") == .int(position))
-            // What was retried as it was is refused again.
+            // An item that is retried unchanged is refused again.
             #expect(next.at("flushed.1.outcome") == "rejected")
             #expect(await api.get("/v1/rejected", [("user", "ana")]).json.at("total") == 1)
             #expect(await api.get("/v1/rejected", [("repaired", "true")]).json.at("total") == 3)

@@ -52,7 +52,7 @@ struct OccurredTests {
     }
 
     /// Returns the part that is the same in a store that has only what had happened: without numbers of users,
-    /// positions and IDs of the store. Without `last_seen`, too: that a user is created happens when it is recorded,
+    /// positions and IDs of the store. Without `last_seen`, too: the creation of a user happens at its recording,
     /// today.
     private static func comparable(_ profile: AttributeValue) -> AttributeValue {
         let wanted: Set<Name> = [

@@ -248,7 +248,7 @@ struct TagExportTests {
         }
     }
 
-    // MARK: - What is not played, and what is wrong
+    // MARK: - Parts that are not played, and errors
 
     /// Exports of which a part is not played: the place and a part of the reason.
     static let parts: [(export: String, place: String, reason: String)] = [
@@ -304,7 +304,7 @@ struct TagExportTests {
 
     private static let chain = (0..<40).map { constant("v\($0)", "{{v\($0 + 1)}}") }.joined() + constant("v40", "end")
 
-    /// Each refers to one that is declared before it.
+    /// Each refers to an earlier declaration.
     private static let backwards =
         constant("w0", "end") + (1..<4_000).map { constant("w\($0)", "{{w\($0 - 1)}}") }.joined()
 

@@ -154,7 +154,7 @@ struct AddressTests {
             #expect(other.status == 409 && other.json.at("code") == "another_user")
             #expect(await erase(api, "email:x@example.com", #","number":1"#).json.at("user_number") == 1)
             #expect(await number("/v1/profile", "email:x@example.com", api) == 2)
-            // Now it is the address of one.
+            // Now one user has the address.
             #expect(await erase(api, "email:x@example.com").json.at("user_number") == 2)
             #expect(await erase(api, "email:x@example.com").status == 404)
             #expect(await api.get("/v1/erase", [("user", "email:x@example.com")]).status == 404)

@@ -3,7 +3,7 @@ import ProfileLog
 import ProfileLogRequests
 import Testing
 
-/// The service on a disk that fails at a chosen write or sync: what it answers, and what is in the store afterwards.
+/// The service on a disk that fails at a chosen write or sync: its answers, and the content of the store afterwards.
 @Suite("A disk that fails under the service")
 struct FailingDiskTests {
     private let path = "/v1/log/event"

@@ -47,7 +47,7 @@ struct IdentityScript {
         }
     }
 
-    /// One to three items of a list: what each is, and whether it takes effect.
+    /// One to three items of a list: the kind of each, and whether it takes effect.
     private mutating func list(
         _ path: String, _ lists: [String], _ item: (inout IdentityScript, String) -> (String, Bool)
     ) -> Step {

@@ -20,7 +20,7 @@ struct NaiveProfiles {
         case address(kind: String, String)
     }
 
-    /// Is nil for those who went into another one.
+    /// Is nil for users who were merged into another one.
     private(set) var profiles: [Profile?] = []
     private var clock = 0
     /// The clock when the request came, and the number of addresses released for it.

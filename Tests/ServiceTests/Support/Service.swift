@@ -30,7 +30,7 @@ final class Service: @unchecked Sendable {
     init(in folder: URL, arguments: [String] = [], environment: [String: String] = [:]) async throws {
         self.folder = folder
         let portFile = folder.appendingPathComponent("port")
-        // One that was killed has left it.
+        // A killed service leaves it.
         try? FileManager.default.removeItem(at: portFile)
         let store =
             arguments.contains("--ephemeral") ? [] : ["--store", folder.appendingPathComponent("store").path]

@@ -3,7 +3,7 @@ internal import ProfileLogRequests
 
 extension AppendBuilder {
     /// Adds `event` of `user`; one that cannot be stored as a send that did not take place, with the reason. Returns
-    /// whether it is one that did.
+    /// whether it did.
     mutating func add(_ event: SendEvent, to user: UserID) throws(AppendError) -> Bool {
         do throws(AppendError) {
             try add(.message(event.step), event.context, to: user)

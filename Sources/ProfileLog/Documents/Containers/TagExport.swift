@@ -4,7 +4,8 @@ internal import ProfileLogSnippets
 /// A container as the tag manager's web interface exports it: JSON with `exportFormatVersion` and `containerVersion`.
 ///
 /// What this program cannot play is not an error: the container names it (`TagContainer.unplayed`), and plays the rest.
-/// What no container can mean is one: a reference to nothing, two of one name, a variable that refers to itself.
+/// A container that can mean nothing is an error: a reference to nothing, two of one name, a variable that refers to
+/// itself.
 struct TagExport {
     private let version: ExportObject
     private let variables: ExportVariables

@@ -18,7 +18,7 @@ package enum ValueTest: Hashable, Sendable {
     case sinceNow(Relation, Int64)
     case text(String)
     case otherText(String)
-    /// A text in which this one is.
+    /// A text that contains this one.
     case textAround(String)
     case pattern(TextPattern, isFound: Bool)
     /// Exactly this value.

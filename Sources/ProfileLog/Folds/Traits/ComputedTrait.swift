@@ -1,5 +1,5 @@
-/// A value that is computed from what a user did, when it is read: how often they bought within 30 days, what they
-/// chose most often. docs/traits.md describes how traits are declared.
+/// A value computed from a user's events at each read: how often they bought within 30 days, what they chose most
+/// often. docs/traits.md describes how traits are declared.
 ///
 /// Nothing of it is stored with a user, so a trait that is declared today has its value for yesterday too.
 package struct ComputedTrait: Hashable, Sendable {

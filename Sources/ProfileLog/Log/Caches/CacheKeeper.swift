@@ -115,7 +115,7 @@ final class CacheKeeper: Sendable {
     /// Begins a flush, or writes the next slice of the running one, whichever process began it: `rows` rows at most.
     /// The last slice moves the checkpoint, and the tail of later events replaces the written one.
     ///
-    /// Answers whether that was the last one.
+    /// Returns whether that was the last slice.
     func writeIndexSlice(rows: Int? = nil) throws -> Bool {
         // Forgotten if something fails: the row `flush` tells where to go on.
         var flush = self.flush.withLock { flush in

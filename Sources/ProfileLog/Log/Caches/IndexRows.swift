@@ -93,7 +93,7 @@ struct UserRow: Hashable {
         if reader.isBad { return nil }
     }
 
-    /// Gives the user an ID. One that is given again changes nothing.
+    /// Gives the user an ID. A repeated one changes nothing.
     mutating func add(_ id: UserID) {
         if !identities.contains(id) { identities.append(id) }
         if !id.isDevice { isIdentified = true }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Proves in small steps that what is read is what the log says.
+/// Proves in small steps that reads agree with the log.
 ///
 /// A round visits every user, then every device. Each state that is kept for a user, as it is read through snapshots
 /// and tail, must have the same bytes as a fold of their events from the first one on. Each entry of their history

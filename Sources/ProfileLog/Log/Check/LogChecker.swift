@@ -367,7 +367,8 @@ extension LogChecker {
 
 /// Compares stored states of projections with fresh folds: snapshots of users, and states over the whole store.
 extension LogChecker {
-    /// Of other projections' rows only the checksum can be compared. A key that is no snapshot's hides those after it.
+    /// Of other projections' rows only the checksum can be compared. A key that belongs to no snapshot hides those
+    /// after it.
     mutating func checkSnapshots(_ progress: (LogProgress) -> Void) throws {
         let projections = log.store.projections.filter { $0.scope == .user }
         let names = projections.map { storedNames($0) }

@@ -41,8 +41,8 @@ extension EventLog {
         return report
     }
 
-    /// Decides the actions of the SDK on `device` after the app's start, in one commit: it processes what was captured,
-    /// sends what it took before, and takes what waits. The answer has the positions of the events.
+    /// Decides the actions of the SDK on `device` after the app's start, in one commit: it processes captured events,
+    /// sends its queue, and takes waiting items. The answer has the positions of the events.
     func startSDK(
         on device: String, _ flush: inout FlushInput, _ context: EventContext
     ) throws(AppendError) -> (processed: [Position], sent: [Position], flushed: [Position]) {

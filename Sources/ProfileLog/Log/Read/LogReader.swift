@@ -134,7 +134,7 @@ extension EventLog {
     /// A reader that opens a view for each read: it follows the log.
     package var reader: LogReader { LogReader(store, states) }
 
-    /// Lends a reader whose reads are all of one view, opened now: what they give is of one moment.
+    /// Lends a reader whose reads are all of one view, opened now: their results are of one moment.
     package func read<Result>(_ body: (LogReader) throws -> Result) throws -> Result {
         try store.withView { view in try body(LogReader(store, states, view)) }
     }

@@ -65,7 +65,7 @@ struct OccurredFold: EventFold {
         switch outcome {
         case .flushed:
             for item in body.rejected { isEffective[item.position.rawValue] = false }
-            // What was handed over takes effect when it is sent.
+            // Items that were handed over take effect when they are sent.
             if !body.isQueued { for item in body.flushed { isEffective[item.rawValue] = true } }
         case .sent: for item in body.flushed { isEffective[item.rawValue] = true }
         case .discarded: for item in body.discarded { isEffective[item.rawValue] = false }

@@ -299,7 +299,7 @@ package struct LogView: Reading {
     // MARK: - Streams
 
     /// Calls `body` with the user's positions for the versions after `first` up to `last`, the last one first, for as
-    /// long as it answers true. Reads them in slices: what is searched from the end is mostly near it.
+    /// long as it answers true. Reads them in slices: most searches from the end find their goal near it.
     package func forEachPosition(
         of user: UInt64, after first: UInt64, upTo last: UInt64, _ body: (UInt64) throws -> Bool
     ) throws {

@@ -49,7 +49,7 @@ package final class OpenStore: Sendable {
         try environment.withReadTransaction { try loadNames($0) }
     }
 
-    /// Checks that the store is one that this program may use; marks a new one.
+    /// Checks that this program may use the store; marks a new one.
     private static func readMeta(
         _ environment: Environment, _ options: LogOptions, _ creation: CommitBatch?
     ) throws -> [UInt8] {
@@ -185,7 +185,7 @@ package final class OpenStore: Sendable {
     /// The reason why the store takes no writes now; nil if it does.
     var writeRefusal: StorageError? {
         if let reason = environment.writeRefusal { return reason }
-        // What cannot be read is reported by those who read it.
+        // The readers report what they cannot read.
         return (try? environment.withReadTransaction { try otherHistory($0) }) ?? environment.writeRefusal
     }
 
@@ -335,8 +335,8 @@ package final class OpenStore: Sendable {
         return tail
     }
 
-    /// Returns the time at which the record at `position` was recorded; if it is damaged, the one before it, which is
-    /// no later.
+    /// Returns the time at which the record at `position` was recorded; if it is damaged, the record before it, which
+    /// is no later.
     func recordedAt(_ position: UInt64, _ transaction: borrowing some Reading & ~Copyable) throws -> Int64 {
         var position = position
         while position > 0 {

@@ -1,4 +1,4 @@
-/// The definition of an in-app message: what triggers it, when it may be shown, what it shows (spec/device 5 and 7).
+/// The definition of an in-app message: its trigger, the conditions of its display, its content (spec/device 5 and 7).
 package struct InAppMessage: Hashable, Sendable {
     package let id: Name
     package let kind: Kind

@@ -10,7 +10,7 @@ package enum TriggerEvent: Hashable, Sendable {
     ///
     /// Only events that the SDK on the device logs trigger messages (spec/device 5, source): the caller passes no
     /// others. An event that the SDK has not sent yet triggers as well, so messages work offline. A saved one does not:
-    /// it is logged when a launch flushes it.
+    /// a launch that flushes it logs it.
     package init?(logged event: ProfileEvent) {
         if case .queued(let event) = event {
             self.init(logged: event)

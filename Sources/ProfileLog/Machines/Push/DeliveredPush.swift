@@ -41,7 +41,7 @@ package struct DeliveredPush: Hashable, Sendable {
         }
     }
 
-    /// Tells whether it has text, so that it is shown as a notification, which can be opened.
+    /// Tells whether it has text: then it is shown as a notification, and can be opened.
     package var hasBanner: Bool {
         if channel != .applePush {
             return (payload["alert"] ?? .null) != .null || (payload["title"] ?? .null) != .null

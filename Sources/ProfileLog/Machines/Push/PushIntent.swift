@@ -69,7 +69,7 @@ package struct KnownPush: Hashable, Sendable {
     }
 }
 
-/// A captured push: which, and whether the user opened it.
+/// A captured push: the push, and whether the user opened it.
 package struct KnownCapture: Hashable, Sendable {
     package let captured: CapturedPush
     package let push: DeliveredPush

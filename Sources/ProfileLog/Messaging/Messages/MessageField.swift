@@ -8,7 +8,7 @@ struct MessageField {
     enum Rule {
         /// Text that is rendered.
         case text
-        /// Text that means something as it is.
+        /// Text with a meaning of its own.
         case identifier
         case flag
         case integer(ClosedRange<Int64>)

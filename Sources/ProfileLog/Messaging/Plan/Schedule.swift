@@ -96,7 +96,7 @@ extension Schedule {
     /// The step of the system that ends it.
     package func end(_ reason: String) -> MessageStep { step([:], reason: reason) }
 
-    /// The step of one user: what of `request` is theirs, which is `member` of it.
+    /// The step of one user: their part of `request`, which is its `member`.
     package func step(of request: AttributeValue, for member: AttributeValue.Member) -> MessageStep {
         guard case .object(let members) = Self.common(request) else { return step([:]) }
         // Applied already.

@@ -30,7 +30,7 @@ package struct ImportChunk: Sendable {
         package var invalid = 0
         /// Rows of which no entry of the map says what they are.
         package var unmatched = 0
-        /// Tells whether a line says when it was recorded, and that is not read.
+        /// Tells whether a line has a time of recording that is not read.
         package var hasUnreadRecordings = false
         /// IDs of users that are likely to be mistakes, each with its first line.
         package var doubtful: [UserID: Int] = [:]

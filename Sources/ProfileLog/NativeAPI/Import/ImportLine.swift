@@ -18,7 +18,7 @@ package struct ImportLine {
     package var key: String?
     /// The time at which it was recorded, if that was asked for.
     package var recordedAt: Timestamp?
-    /// Tells whether it says when it was recorded, and that was not asked for.
+    /// Tells whether it has a time of recording that was not asked for.
     package var hasUnreadRecording = false
 
     /// Members that are read of a line besides its event.

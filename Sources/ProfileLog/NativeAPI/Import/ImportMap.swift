@@ -421,8 +421,8 @@ enum CellText {
         return points == 0 ? text.utf8.count <= 19 : points == 1 && digits.last != UInt8(ascii: ".")
     }
 
-    /// A number with grouped digits, or next to the sign of a currency: `1.234,50`, `$1,234.50`. `decimalSign` is what
-    /// is before its decimals. Without one, a comma groups digits where a point follows it, and else is unclear.
+    /// A number with grouped digits, or next to the sign of a currency: `1.234,50`, `$1,234.50`. `decimalSign`
+    /// separates its decimals. Without one, a comma groups digits where a point follows it, and else is unclear.
     static func amount(_ text: String, decimalSign: Character?) -> AttributeValue? {
         if let plain = number(text), decimalSign != "," { return plain }
         var signs = text.filter { !" \u{A0}\u{202F}'".contains($0) }

@@ -1,6 +1,6 @@
 /// Looks at the bytes of JSON strings eight at a time, for the parser and the writer alike.
 enum JSONScan {
-    /// A run of string content that is copied as it is.
+    /// A run of string content that is copied unchanged.
     struct PlainRun {
         /// The first byte after the run: a quotation mark, a backslash, a control character, or the end of the input.
         let end: UnsafePointer<UInt8>

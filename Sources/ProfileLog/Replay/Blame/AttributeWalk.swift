@@ -152,7 +152,7 @@ struct AttributeWalk: EventFold {
         fileprivate var tracks: [FieldKey: AttributeTrack] = [:]
         /// The users who were merged into this one.
         fileprivate var merged: [UInt64] = []
-        /// Tells whether it is the user whose blame it is, and not one who was merged into them.
+        /// Tells whether it is the user of the blame, and not one who was merged into them.
         fileprivate var isOwn = false
     }
 

@@ -99,7 +99,7 @@ extension BlameSearch {
 
     // MARK: - The walk
 
-    /// An event or a purchase that was counted, or one that is void.
+    /// A counted event or purchase, or a void one.
     private struct Occurred {
         let position: UInt64
         var quantity: UInt64 = 0

@@ -212,7 +212,7 @@ struct BlameSearch {
 
     // MARK: - Writes
 
-    /// All writes of an attribute, for each of `paths`: of a part of it those that changed it.
+    /// All writes of an attribute, for each of `paths`: of a part of it, the ones that changed that part.
     private func writes(
         _ track: AttributeTrack, _ paths: [[FieldBlame.Step]], _ found: Found
     ) throws -> [[FieldWrite]] {

@@ -1,4 +1,4 @@
-/// The reason why an attribute, or a part of its value, is what it is: which event wrote it, and what it was before.
+/// The reason why an attribute, or a part of its value, is what it is: the event that wrote it, and the value before.
 public struct FieldBlame: Hashable, Sendable {
     /// The attribute's name.
     package var attribute: Name
@@ -38,7 +38,7 @@ public struct FieldWrite: Hashable, Sendable {
     /// The value of the attribute, or of the part of it that was asked for, after it; nil if the write removed it. Of
     /// an occurrence the count after it.
     public var value: AttributeValue?
-    /// The event: what was saved or logged, by which source, on which device. Its user may have been merged since.
+    /// The event: the saved or logged event, with its source and device. Its user may have been merged since.
     public var event: RecordedEvent
     /// The event with which it took effect: itself, or the flush or `dataSent` that made a saved one effective. Nil for
     /// a write that never did.

@@ -10,7 +10,7 @@
 public struct AlteredHistory: Sendable {
     /// Events that are omitted.
     package var without: Set<Omission>
-    /// Events with another content, by their positions. What was saved stays saved, what was logged stays logged.
+    /// Events with another content, by their positions. Saved events stay saved, logged ones stay logged.
     package var corrections: [Position: ProfileEvent]
     /// The rules by which all events are folded; nil for those that the log has.
     package var rules: FoldRules?

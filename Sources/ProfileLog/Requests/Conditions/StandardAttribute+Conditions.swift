@@ -4,7 +4,7 @@ extension StandardAttribute {
     /// The value as conditions compare it: in the form that `/users/track` keeps, with a day as a time. The native API
     /// keeps what it was given.
     func compared(_ value: AttributeValue) -> AttributeValue {
-        // Most are text that is kept as it is.
+        // Most are text that is kept unchanged.
         switch self {
         case .firstName, .lastName, .homeCity, .imageURL, .emailSubscribe, .pushSubscribe: value
         default: (try? comparable(value)) ?? value

@@ -19,8 +19,8 @@ package enum SeriesMeasure: Hashable, Sendable {
     case size(Condition)
 }
 
-/// Numbers by day or hour, counted in the log: what is saved counts when it took effect, at the time at which it was
-/// saved, and what was erased not at all.
+/// Numbers by day or hour, counted in the log: a saved item counts from its effect on, at the time of its save, and an
+/// erased one never.
 package struct Series: Sendable {
     package let range: SeriesRange
     package private(set) var points: [Point]

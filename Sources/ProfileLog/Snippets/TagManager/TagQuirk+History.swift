@@ -1,6 +1,6 @@
 /// The quirks in a history: which of its calls they would have changed, had tags made the calls.
 extension TagQuirk {
-    /// The calls of the SDK that `event` records: a custom event is one, and so is each attribute that is set.
+    /// The calls of the SDK that `event` records: a custom event is a call, and so is each attribute that is set.
     static func calls(in event: ProfileEvent) -> [TagCall] {
         if case .queued(let event) = event { return calls(in: event) }
         if case .customEventLogged(let event) = event {

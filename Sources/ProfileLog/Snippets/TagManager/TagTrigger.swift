@@ -30,7 +30,7 @@ package struct TagCondition: Hashable, Sendable {
         case contains(TagValueSource)
         case startsWith(TagValueSource)
         case endsWith(TagValueSource)
-        /// The pattern as it is written, and what finds it.
+        /// The pattern as it is written, and its compiled form.
         case matches(String, TextPattern)
         case compares(Order, TagValueSource)
     }

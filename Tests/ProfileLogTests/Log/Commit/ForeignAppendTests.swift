@@ -47,7 +47,7 @@ struct ForeignAppendTests {
         let append = try prepare(log, events)
         _ = try target.commit(append)
         try expectStored(events, in: target)
-        // By whichever log it is prepared, it is the same append.
+        // It is the same append, whichever log prepared it.
         #expect(try target.commit(append).isRepetition)
         #expect(try target.commit(prepare(target, events)).isRepetition)
         #expect(try !log.commit(append).isRepetition)

@@ -64,7 +64,7 @@ struct GroupSizeTests {
             }
             var answers: [Result<AppendReceipt, AppendError>] = []
             for await answer in group {
-                // The first to be answered is the one that was refused: the other waits at the gate.
+                // The refused one is answered first: the other waits at the gate.
                 if answers.isEmpty { gate.signal() }
                 answers.append(answer)
             }

@@ -1,7 +1,7 @@
 import ProfileLog
 import Testing
 
-/// `streams` has no checksum of its own: what it says is compared with the log.
+/// `streams` has no checksum of its own: its content is compared with the log.
 @Suite("A damaged row of table streams is found and named, and crashes nothing")
 struct DamagedStreamTests {
     let folder = TemporaryFolder()

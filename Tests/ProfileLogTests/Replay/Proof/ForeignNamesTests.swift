@@ -17,7 +17,7 @@ struct ForeignNamesTests {
         }
     }
 
-    /// The names of all events; one that the fold was not told is "?".
+    /// The names of all events; a name that the fold does not know is "?".
     private enum Names: Projection {
         static let name = "names"
         static let revision: UInt32 = 1
