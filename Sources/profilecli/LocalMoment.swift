@@ -11,7 +11,7 @@ enum LocalMoment {
         return moment(typed)?.text ?? typed
     }
 
-    /// As ``text(_:)``, where only a time can be meant. What has a zone keeps it, as it is stored with a time.
+    /// As ``text(_:)``, where only a time can be meant. A time with a zone keeps the zone, which is stored with it.
     static func time(_ typed: String) -> String {
         if typed.hasPrefix("-") { return typed }
         let zone = TimeZone.current

@@ -37,7 +37,7 @@ struct Recipe {
                 context.device = device
                 context.process = "push"
                 context.storage = Self.storage(&random)
-                // A private storage is that of the process that saves.
+                // A private storage belongs to the process that saves.
                 if case .privateTo(let owner) = context.storage { context.process = owner }
             }
             let event = isSave ? Self.saved(content, &random) : Self.logged(content, append, &random)

@@ -1,7 +1,7 @@
 import Glibc
 import ProfileLog
 
-/// A report of the child, a line at a time, by one system call each: nothing is left in a buffer when it is killed.
+/// A report of the child, a line at a time, by one system call each: a kill leaves nothing in a buffer.
 enum Report {
     static func line(_ text: String) {
         let bytes = Array((text + "\n").utf8)

@@ -39,7 +39,7 @@ enum SharedRun {
         Report.line("end")
     }
 
-    /// Reads `POSITION USER VERSION` from standard input and looks each up at once: it was acknowledged, so it must be
+    /// Reads `POSITION USER VERSION` from standard input and looks each up at once: an acknowledged append must be
     /// there, and all before it without a gap.
     static func read(store: String) throws {
         let log = try open(store)

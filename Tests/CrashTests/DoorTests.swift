@@ -112,7 +112,7 @@ struct DoorTests {
                 problems += second.problemsOfOpening(refusedFor: "by another path")
                 problems += try Writer.problems(scratch("store"), first)
             case .pastItsLocks:
-                // The one that came later has the store, and the other one finds it out.
+                // The later one has the store, and the other one notices it.
                 problems += try Writer.problems(scratch("store"), first, second)
                 problems += first.problems(stoppedAfter: 20)
             }

@@ -127,7 +127,7 @@ private struct AttributeRemarks {
 }
 
 extension ProfileEvent {
-    /// Tells whether what it does depends on the profile.
+    /// Tells whether its effect depends on the profile.
     fileprivate func isRelative(under policies: [Name: AttributePolicy]) -> Bool {
         guard case .customAttributesChanged(let changes) = self else { return false }
         return changes.contains { $0.operation.isRelative || policies[$0.name] != nil }

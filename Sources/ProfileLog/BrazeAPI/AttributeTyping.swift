@@ -3,7 +3,7 @@ internal import ProfileLogRequests
 /// Holds custom attributes to their types: the one that the workspace forces, or else that of the first value ever
 /// (spec/rest-api 1.5).
 ///
-/// One request is decided with one of these, so that the first value within it counts too. If two requests give an
+/// Each request has a typing of its own, so that the first value in the request counts too. If two requests give an
 /// attribute its first value at the same time, the one that is stored first decides, and the other is decided again.
 struct AttributeTyping {
     private let forced: [Name: AttributeType]

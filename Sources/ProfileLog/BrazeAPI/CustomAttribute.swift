@@ -112,8 +112,8 @@ struct CustomAttribute {
         return reading
     }
 
-    /// First the additions, then the removals, then the changes: an object that an update turns into one that is to be
-    /// removed stays.
+    /// First the additions, then the removals, then the changes: an object stays if an update makes it equal to one
+    /// that is removed.
     private func objectOperations(_ value: AttributeValue) throws(TrackFault) -> [AttributeOperation] {
         var operations: [AttributeOperation] = []
         if let added = value[WireNames.objectsAdd] {

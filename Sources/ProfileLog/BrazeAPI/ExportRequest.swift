@@ -76,7 +76,7 @@ struct ExportRequest {
 
 /// The fields of an exported profile that the store can answer, in the order of an export (spec/rest-api 3).
 ///
-/// What is not here, as `campaigns_received`, is missing from exports like every field that is empty.
+/// Fields that are not in this list, as `campaigns_received`, are missing from exports, like every empty field.
 enum ExportField: String, CaseIterable {
     case createdAt = "created_at"
     case externalID = "external_id"

@@ -138,7 +138,7 @@ struct ExportedProfile {
         windowStart.map { occurrences.last >= $0 } ?? true
     }
 
-    /// Returns the time at which the state that `attribute` has was given, if it is an opt-in.
+    /// Returns the time of the state of `attribute`, if it is an opt-in.
     private func optedIn(_ attribute: StandardAttribute) -> String? {
         let field = view.attributes.first { $0.name.text == attribute.name }
         return field?.value == .string("opted_in") ? field.map { TrackTime.text($0.setAt) } : nil

@@ -77,7 +77,7 @@ struct IdentityRequest {
 }
 
 extension JSONWriter {
-    /// `notes`: what was done and is likely to be a mistake; missing if there is nothing.
+    /// `notes`: changes that are likely to be mistakes; missing if there is nothing.
     mutating func notes(_ notes: [(reason: String, array: String, index: Int)]) {
         if notes.isEmpty { return }
         array("notes", notes) { $0.place("reason", $1.reason, $1.array, $1.index) }

@@ -17,7 +17,8 @@ struct IdentityRun {
         reasons = Array(repeating: "was not done", count: items.count)
     }
 
-    /// Does all items. If the request ends when a part of it is stored, the error says what was done and what was not.
+    /// Does all items. If the request ends when a part of it is stored, the error lists the parts that were done and
+    /// those that were not.
     mutating func carryOut() async throws -> [String?] {
         do {
             var place = 0
@@ -117,8 +118,8 @@ struct IdentityRun {
         }
     }
 
-    /// Returns the answer if `error` ends the request. If something is stored, that stays so, and `dropped` names what
-    /// was not done.
+    /// Returns the answer if `error` ends the request. Stored parts stay stored, and `dropped` names the parts that
+    /// were not done.
     func problem(_ error: any Error) -> APIProblem {
         var problem = APIProblem(error)
         guard isBegun else { return problem }

@@ -32,8 +32,8 @@ struct PushToken: Hashable, Sendable {
     }
 }
 
-/// Folds a store into the push tokens that its users have: an import leaves those alone, and a device leads to who has
-/// one on it.
+/// Folds a store into the push tokens that its users have: imports do not touch them, and a device leads to the users
+/// with a token on it.
 ///
 /// What waits on a device is not looked at: an SDK tells its token otherwise.
 enum PushTokenProjection: Projection {

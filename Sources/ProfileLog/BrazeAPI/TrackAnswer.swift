@@ -115,7 +115,7 @@ extension AttributeValue {
 // MARK: - The form of the answers
 
 extension AnswerShape {
-    /// Entries of `errors`: what an object of the request has that is wrong.
+    /// Entries of `errors`: the wrong parts of an object of the request.
     static let errors: AnswerShape = [.named("ObjectError", ["type": .text, "input_array": .text, "index": .integer])]
 
     /// Entries of `dropped`, which is ours: what was not stored, and why.
@@ -123,7 +123,7 @@ extension AnswerShape {
         .named("Dropped", ["reason": .text, "input_array?": .text, "index?": .integer, "field?": .text])
     ]
 
-    /// Entries of `notes`, which is ours: what was stored and is likely to be a mistake.
+    /// Entries of `notes`, which is ours: stored values that are likely to be mistakes.
     static let notes: AnswerShape = ["notes?": [["reason": .text, "input_array": .text, "index": .integer]]]
 
     static let leftOut: AnswerShape = ["errors?": errors, "dropped?": dropped] + notes

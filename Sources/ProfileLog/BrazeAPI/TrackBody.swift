@@ -192,8 +192,8 @@ struct TrackError: Hashable {
     var index: Int
 }
 
-/// A part of the request that was not stored, as shown in `dropped`; in `notes`, what was stored and is likely to be a
-/// mistake.
+/// A part of the request that was not stored, as shown in `dropped`; in `notes`, stored values that are likely to be
+/// mistakes.
 struct TrackDrop: Hashable {
     var reason: String
     var array: TrackArray

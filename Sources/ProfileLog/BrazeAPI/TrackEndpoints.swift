@@ -119,7 +119,7 @@ extension Timestamp {
 }
 
 extension JSONWriter {
-    /// An entry of `users`: the identifier that was used, and the parts that the object is about.
+    /// An entry of `users`: the used identifier, and the parts of the user in the object.
     fileprivate mutating func touched(_ object: TrackObject, _ view: ProfileView) {
         identifier(object.target.user)
         switch object.touched {

@@ -217,8 +217,7 @@ package struct YAMLNode {
         return number
     }
 
-    /// Text, a number or a truth value: what is in quotes is text, `true` and `false` are not, nor is what reads as a
-    /// number.
+    /// Text, a number or a truth value: a quoted scalar is text; `true`, `false` and numbers are not.
     package func value() throws(YAMLFileError) -> AttributeValue {
         let text = try anyText()
         guard isPlain else { return .string(text) }
@@ -241,7 +240,7 @@ package struct YAMLNode {
         return text
     }
 
-    /// The value with all that is in it, as JSON would say it: nothing, `~` and `null` are null.
+    /// The value with its content, as JSON would have it: nothing, `~` and `null` are null.
     package func json() throws(YAMLFileError) -> AttributeValue {
         if isList {
             var values: [AttributeValue] = []

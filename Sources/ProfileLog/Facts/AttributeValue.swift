@@ -13,7 +13,7 @@ public enum AttributeValue: Sendable {
     /// Members, each key once, in ascending order of the keys' bytes. They are stored and read in this order.
     case object([Member])
 
-    /// One key of an object, and what it holds.
+    /// A key of an object, and its value.
     public struct Member: Hashable, Sendable {
         /// The key.
         public var key: Name

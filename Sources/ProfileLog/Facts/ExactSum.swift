@@ -208,8 +208,8 @@ private struct Decimal {
     /// Returns nil for what is no finite number.
     @inline(__always)
     init?(_ number: Double) {
-        // A double has one decimal of up to 15 digits at most: one that reads as the number is its shortest text. Money
-        // has two places, so the first try is the last one.
+        // A double has one decimal of up to 15 digits at most: its shortest text is one that reads as the same number.
+        // Money has two places, so the first try is the last one.
         var (places, power) = (2, 100.0)
         while places <= 6 {
             let scaled = number * power
@@ -310,7 +310,7 @@ private struct WideDecimal: Hashable, Sendable {
 
     private var isNegative: Bool { (limbs.last ?? 0) < 0 }
 
-    /// The number in units, if it is one that `ExactSum` keeps as such.
+    /// The number in units, if `ExactSum` keeps it in units.
     var units: Int128? {
         let units = Self.unitLimbs
         guard limbs[..<units.lowerBound].allSatisfy({ $0 == 0 }) else { return nil }

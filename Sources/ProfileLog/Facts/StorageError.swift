@@ -26,7 +26,7 @@ public enum StorageError: Error, Hashable, Sendable {
     case inUse(path: String)
     /// Another program has the same data file open by another path, with another lock file.
     case openElsewhere(path: String)
-    /// The data file is a link, and what was to be done replaces it.
+    /// The data file is a link, and the operation would replace it.
     case linkedFile(path: String)
     /// No space is left for the lock file, which even a read needs. Nothing was written.
     case noRoomToOpen(path: String, neededBytes: Int)

@@ -49,7 +49,7 @@ package struct DeviceStatus: Hashable, Sendable {
             isRemoved = false
             self.lists = settings.isSDKEnabled ? lists : []
             chunks = [:]
-        // If the launch's user was erased since, only what it flushed of others is left.
+        // If the launch's user was erased since, only the items of others are left.
         case .flushed(let user, let launch): if launch == self.launch { chunks[user, default: 0] &+= 1 }
         case .left(let at): leftAt = at
         case .removed:

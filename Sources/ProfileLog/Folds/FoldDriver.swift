@@ -127,7 +127,7 @@ package struct FoldDriver: Sendable {
     /// A chain of merges may be as long as the number of users, so waiting folds are in an array and not on the stack.
     /// Takes memory for the positions of all of these users, and a state for each link.
     ///
-    /// If it is not known what is void, it ends at the first event that voids or unvoids another, and returns false:
+    /// If the void events are not known, it ends at the first event that voids or unvoids another, and returns false:
     /// `state` is then unusable. Which events to skip must be known before the fold.
     @inlinable
     @inline(__always)

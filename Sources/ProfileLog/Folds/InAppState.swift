@@ -8,7 +8,8 @@ package struct InAppStep: Hashable, Sendable {
     package var at: Int64
 }
 
-/// A device's knowledge of its in-app messages: those of its session, those that wait, and the one on the screen.
+/// A device's knowledge of its in-app messages: the messages of its session, the waiting ones, and the one on the
+/// screen.
 ///
 /// Changed by folding the steps of messages alone (`apply`), so the events of a log rebuild it. It holds IDs; the
 /// definitions are in the `TriggerTable`.

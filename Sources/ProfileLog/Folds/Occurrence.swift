@@ -64,8 +64,8 @@ package struct OccurrenceFold {
 }
 
 extension Occurrence {
-    /// Makes the step of the event with `content` at `position`, whether or not it took effect. Nil for what changes
-    /// attributes, and for what was erased.
+    /// Makes the step of the event with `content` at `position`, whether or not it took effect. Nil for changes of
+    /// attributes, and for erased events.
     package init?(_ header: RecordHeader, _ content: EventRole.Content, _ position: Position) {
         switch content {
         case .customAttributes, .userAttributes: return nil

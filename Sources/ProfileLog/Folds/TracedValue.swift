@@ -1,4 +1,4 @@
-/// The value of an attribute of which each part knows the event that wrote it, and what was there before.
+/// The value of an attribute, each part of it with the event that wrote it and the value before.
 package indirect enum TracedValue: Sendable {
     case leaf(AttributeValue, Origin)
     case array([TracedValue], Origin)

@@ -99,8 +99,8 @@ struct BatchEndpoint {
         }
     }
 
-    /// Returns the outcome of each item, by the receipt. How many events an item is, and which were refused, went with
-    /// the person whose event is the first, if that was erased.
+    /// Returns the outcome of each item, by the receipt. The number of events of each item, and the refusals, were
+    /// erased with the person of the first event, if that was erased.
     private func answer(to receipt: AppendReceipt, _ results: [BatchResult]) throws -> APIAnswer {
         try log.read { log in
             try APIAnswer.ok { json in

@@ -173,7 +173,7 @@ struct DeviceEndpoints {
         }
     }
 
-    /// The answer of an action that may send: what was sent, and what stays in the queue and why.
+    /// The answer of an action that may send: the sent items, and those that stay in the queue with the reason.
     private func answer(
         on device: String, _ position: Position?, sent: [Position],
         _ more: (inout JSONWriter, LogReader) throws -> Void = { _, _ in }

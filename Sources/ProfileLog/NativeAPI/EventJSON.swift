@@ -228,7 +228,7 @@ package struct EventJSON {
     }
 }
 
-// MARK: - What was saved or logged on a device, and what became of it
+// MARK: - A saved or logged item on a device, with its outcome
 
 extension EventJSON {
     /// Members of an item in an answer that are not the item's own.

@@ -1,9 +1,9 @@
 internal import ProfileLogRequests
 
 extension NativeAPI {
-    /// Refuses the body `members` of a POST to `path` that no store could take: what is wrong with it without looking
-    /// at a store. `path` is that of an endpoint, as in `/v1/devices/{device}/push`; of a few endpoints only the names
-    /// of the fields are checked.
+    /// Refuses the body `members` of a POST to `path` that no store could take: its errors, without looking at a store.
+    /// `path` is that of an endpoint, as in `/v1/devices/{device}/push`; of a few endpoints only the names of the
+    /// fields are checked.
     ///
     /// A request that passes may still be refused, as when its user is unknown.
     package static func check(_ path: String, _ members: [AttributeValue.Member]) throws(APIProblem) {

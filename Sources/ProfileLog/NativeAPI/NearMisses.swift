@@ -32,7 +32,7 @@ struct NearMisses {
         try log.events.forEachInLife(
             of: user.number, asOf: user.version, skipping: { _, _ in },
             where: { kind, position in
-                // What was logged and is not void had its effect.
+                // A logged event that is not void had its effect.
                 kind.mayMiss || voided.void(of: position.rawValue) != nil
             }
         ) { event in

@@ -165,7 +165,7 @@ struct PushEndpoints {
         return .at(UInt64(position))
     }
 
-    /// The push of `receive`: one that another service sent, or one from a file.
+    /// The push of `receive`: a push that another service sent, or one from a file.
     private static func step(_ fields: Fields) throws -> MessageStep {
         guard let members = try fields.object("payload") else {
             throw APIProblem.invalid(

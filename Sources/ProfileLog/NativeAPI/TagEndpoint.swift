@@ -248,7 +248,7 @@ struct TagEndpoint {
     }
 }
 
-/// A tag that fired, and what came of it.
+/// A tag that fired, and its outcome.
 private struct TagFiring {
     let tag: Name
     let outcome: TagOutcome

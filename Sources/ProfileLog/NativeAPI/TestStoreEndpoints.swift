@@ -133,8 +133,7 @@ package protocol EphemeralStore: Sendable {
     func reset(withFixtures: Bool) async throws -> (events: UInt64, clock: StoreClock)
 }
 
-/// The clock of a store that is made for tests: the system's time, that time shifted, or a moment at which it is
-/// stopped.
+/// The clock of a store that is made for tests: the system's time, a shifted time, or a stopped moment.
 package final class StoreClock: Sendable {
     private struct State {
         var isStanding = false
@@ -150,7 +149,7 @@ package final class StoreClock: Sendable {
         package var aheadMicroseconds: Int64
     }
 
-    /// The years that RFC 3339 can write, without those before the one that counts.
+    /// The times from 1970 to the last one that RFC 3339 can write.
     package static let range = Timestamp(rawValue: 0)...Timestamp(rawValue: 253_402_300_799_999_999)
 
     private let state = Mutex(State())

@@ -267,8 +267,8 @@ extension Query {
     }
 }
 
-/// Parameters of a what-if that change nothing, and what its history lacks, so that its answer is not taken for one to
-/// another question.
+/// Parameters of a what-if that change nothing, and facts that its history lacks, so that its answer is not taken for
+/// an answer to another question.
 struct WhatIfWarnings {
     /// A parameter and a clause about it, as in an `APIProblem`.
     private(set) var all: [(place: String, reason: String)] = []

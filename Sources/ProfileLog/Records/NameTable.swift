@@ -84,7 +84,7 @@ package struct NameMap: Sendable {
         content.names.append(name)
     }
 
-    /// Adds the next name. One without text is that of an erased name.
+    /// Adds the next name. A row without text belongs to an erased name.
     package mutating func add(_ name: Name) {
         if name.text.isEmpty { addErased() } else { name.text.withRawUTF8 { add($0, name) } }
     }

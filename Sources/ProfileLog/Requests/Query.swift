@@ -1,6 +1,6 @@
 internal import ProfileLogSnippets
 
-/// The parameters of a request's query, taken out one by one; what is left is refused by name at the end.
+/// The parameters of a request's query, taken out one by one; the fields that are left are refused by name at the end.
 package struct Query {
     private var values: [String: [String]] = [:]
     private var known: Set<String> = []

@@ -4,9 +4,9 @@ internal import Synchronization
 /// Runs the reads of a service on threads of their own, so that however long they take, no connection and no write
 /// waits for them.
 ///
-/// A read first has a moment, which is enough for most. One that needs longer begins again when it has one of a few
-/// places, and then goes on until it is done, its time is up, or its client has gone. So short reads do not wait for
-/// long ones, and long ones leave the cores to others.
+/// A read first has a moment, which is enough for most. A longer read begins again when it has one of a few places, and
+/// then goes on until it is done, its time is up, or its client has gone. So short reads do not wait for long ones, and
+/// long ones leave the cores to others.
 package final class Reads: Sendable {
     /// The number of long reads.
     package struct Counts: Sendable {

@@ -1,7 +1,7 @@
 internal import ProfileLogSnippets
 
-/// The idempotency key of a request that is one append: sent again, it changes nothing and is answered by what is
-/// remembered of the first.
+/// The idempotency key of a request that is one append: sent again, it changes nothing and gets the remembered answer
+/// of the first.
 package struct RequestKey: Sendable {
     fileprivate let text: String
     fileprivate let digest: [UInt8]

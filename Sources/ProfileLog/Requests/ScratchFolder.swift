@@ -46,7 +46,7 @@ package final class ScratchFolder: Sendable {
         if lock >= 0 { close(lock) }
     }
 
-    /// Removes the folder with all that is in it.
+    /// Removes the folder with its content.
     package func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     private static func removeAbandoned(_ prefix: String, in parent: String) {

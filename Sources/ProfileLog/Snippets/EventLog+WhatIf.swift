@@ -108,7 +108,7 @@ private struct WhatIfRun {
         }
     }
 
-    /// Tells whether it is what the app's SDK logged, when quirks are asked for.
+    /// Tells whether the app's SDK logged it, when quirks are asked for.
     func countsCalls(_ kind: EventKind, _ header: RecordHeader) -> Bool {
         guard !quirks.isEmpty, case .content(let content, let timing) = kind.role, timing != .saved else {
             return false

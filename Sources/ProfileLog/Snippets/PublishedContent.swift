@@ -216,7 +216,7 @@ extension AttributeChange {
 }
 
 extension AttributeValue {
-    /// Tells whether it is null or has a null in it, which no property list can hold.
+    /// Tells whether it is null or contains a null, which no property list can hold.
     fileprivate var holdsNull: Bool {
         switch self {
         case .null: true

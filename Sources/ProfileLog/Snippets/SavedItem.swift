@@ -30,7 +30,7 @@ package enum SavedContent: Hashable, Sendable {
         }
     }
 
-    /// Tells whether the SDK refuses it as it is, by the rules that the store's own launches follow.
+    /// Tells whether the SDK refuses it, by the rules of the store's own launches.
     var isRefusedBySDK: Bool {
         let refusal =
             switch self {

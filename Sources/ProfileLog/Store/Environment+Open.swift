@@ -39,7 +39,7 @@ extension Environment {
         let folder = try FolderLock(path, alone: alone)
         let areComplete = StoreFiles(path)?.areComplete ?? false
         if !areComplete {
-            // Only with the store alone it is sure that no process uses a file that is missing here.
+            // Only while it has the store alone, no process can use a file that is missing here.
             do throws(StorageError) {
                 try folder.take(alone: true)
             } catch .inUse {

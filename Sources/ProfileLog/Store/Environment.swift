@@ -21,8 +21,8 @@ package final class Environment: @unchecked Sendable {
     private let folder: FolderLock
     private let lock: StoreLock
     private let heads: FileHeads
-    /// Tells whether the data file is a mix of two when it is opened: it was overwritten while a program wrote. It can
-    /// be read as far as it is whole.
+    /// Tells whether the data file is a mix of two when it is opened: it was overwritten while a program wrote. Its
+    /// whole part can be read.
     package let isMixed: Bool
     /// LMDB's handle. Each transaction holds this lock for reading; `reopenForReading` replaces the handle. Nil if that
     /// failed.
@@ -90,7 +90,7 @@ package final class Environment: @unchecked Sendable {
 
     private let isOverwritten = Atomic(false)
 
-    /// From now on refuses all transactions: a file was cut or overwritten, so what this process knows of it is wrong.
+    /// From now on refuses all transactions: a file was cut or overwritten, so this process's knowledge of it is wrong.
     package func refuseOverwritten() -> StorageError {
         isOverwritten.store(true, ordering: .relaxed)
         refuseWrites(.filesChanged(path: path))

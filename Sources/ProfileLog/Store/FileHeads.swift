@@ -104,7 +104,7 @@ final class FileHeads: @unchecked Sendable {
             FileHeads.areInOrder(first.commit, second.commit) ? max(first.commit, second.commit) : nil
         }
 
-        /// Tells whether the page of the newest commit says what it said in `known`, if that has it. The other page may
+        /// Tells whether the page of the newest commit is the same as in `known`, if that has it. The other page may
         /// have changed: LMDB takes back only the number of a commit that failed.
         func agree(with known: Pages) -> Bool {
             let newest = first.commit > second.commit ? first : second

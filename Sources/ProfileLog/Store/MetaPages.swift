@@ -101,8 +101,8 @@ enum MetaPages {
         let lastPage: UInt64
     }
 
-    /// The page that the commit of this number wrote, from the file; nil if it is missing, or another commit has
-    /// overwritten it.
+    /// The page that the commit of this number wrote, from the file; nil if it is missing, or was overwritten by
+    /// another commit.
     ///
     ///     80  root of the list of free pages, UInt64   136  last page, UInt64   144  number of the commit, UInt64
     static func page(ofCommit commit: UInt64, _ descriptor: Int32, pageBytes: UInt64) -> Page? {

@@ -163,7 +163,7 @@ struct ImportCommand: AsyncParsableCommand {
         if work.hasSkipped { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    /// The file's own name: that of a packed file is the one of the file in it.
+    /// The file's own name: a packed file has the name of the file in it.
     private static func name(of file: String) -> String {
         let name = file.split(separator: "/").last.map(String.init) ?? file
         return name.hasSuffix(".gz") && name.utf8.count > 3 ? String(name.dropLast(3)) : name

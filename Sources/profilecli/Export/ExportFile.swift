@@ -36,7 +36,7 @@ struct OtherExport: Error {}
 final class ExportTarget {
     let path: String
     let partial: String
-    /// Of the file that says how far the unfinished one is, while that cannot say it itself.
+    /// The path of the file with the progress of the unfinished one, while that cannot hold it itself.
     let state: String
     /// Of the unfinished file, which is locked.
     let descriptor: Int32

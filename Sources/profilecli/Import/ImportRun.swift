@@ -34,7 +34,7 @@ struct ImportRun {
         do {
             try await storeAll()
         } catch {
-            // What was skipped before the error is told, as far as it can be written.
+            // Lines skipped before the error are reported, as far as they can be written.
             try? skipped?.finish()
             throw error
         }

@@ -191,7 +191,7 @@ struct ImportSuggestion {
 
     private func purchase(_ price: String, _ product: String?) -> [String] {
         let currency = found(["currency", "currencycode"]).first
-        // An amount is that of the whole row, and a price that of one piece.
+        // An amount is for the whole row, a price for one piece.
         let isTotal = !["price", "unitprice"].contains(Self.bare(price))
         let quantity = isTotal ? nil : found(Self.quantities).first
         let hasComma = texts(price).contains {

@@ -92,7 +92,7 @@ enum Interrupt {
     static var isRequested: Bool { number.load(ordering: .relaxed) != 0 }
     static var name: String { number.load(ordering: .relaxed) == SIGTERM ? "SIGTERM" : "Ctrl-C" }
 
-    /// The exit status that tells a shell which one came.
+    /// The exit status that names the signal to a shell.
     static var status: ExitStatus { number.load(ordering: .relaxed) == SIGTERM ? .terminated : .interrupted }
 
     /// From now on the first Ctrl-C (or SIGTERM) only sets `isRequested`.

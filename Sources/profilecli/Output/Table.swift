@@ -228,7 +228,7 @@ struct Pages {
 }
 
 /// The times of a column, shorter in a narrow terminal: without their fractions and common zone, then seconds, then the
-/// year. What is cut has no zone, so that it does not look like a time that can be typed.
+/// year. A cut time has no zone, so that it does not look like a time that can be typed.
 private struct ShortTimes {
     private let dropsFraction: Bool
     private let dropsZone: Bool

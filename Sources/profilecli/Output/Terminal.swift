@@ -36,8 +36,8 @@ enum Style: String {
         isOn ? "\(Self.mark)\(rawValue)m\(text)\(Self.mark)0m" : text
     }
 
-    /// Replaces the beginning of an escape sequence until the line is printed. No text of a client can hold it: it is
-    /// of characters that are none, and another one in each process.
+    /// Replaces the beginning of an escape sequence until the line is printed. No text of a client can hold it: it
+    /// consists of noncharacters, and is different in each process.
     static let mark = String(
         String.UnicodeScalarView((0..<16).compactMap { _ in Unicode.Scalar(UInt32.random(in: 0xFDD0...0xFDEF)) }))
 }

@@ -130,7 +130,7 @@ struct UserDefaultsExport {
 
     // MARK: - The file
 
-    /// Tells whether a file is there that holds something; of a pipe nothing is known.
+    /// Tells whether there is a file with content; of a pipe nothing is known.
     private var isFileThere: Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0

@@ -104,7 +104,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: - Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // What is sent after the last request is not read.
+        // Bytes after the last request are not read.
         if isLastRead { return }
         switch unwrapInboundIn(data) {
         case .head(var head):

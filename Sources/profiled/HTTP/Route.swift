@@ -77,7 +77,7 @@ enum Route {
         return parts.map { Self.isWord($0) ? String($0) : "…" }.joined(separator: "/")
     }
 
-    /// Tells whether it may be the word of a path that was meant. IDs have other bytes, or more digits.
+    /// Tells whether it may be a misspelt word of a path. IDs have other bytes, or more digits.
     private static func isWord(_ part: Substring) -> Bool {
         var digits = 0
         for byte in part.utf8 {

@@ -96,7 +96,7 @@ struct RemoteTests {
         let facts = cli.folder.appending(path: "facts.jsonl").path
         let service = try Service(cli, "--ephemeral", "--fixtures", facts)
         let port = service.url.split(separator: ":").last ?? ""
-        // The first page is more than a pipe holds: until it is read, the second is not asked for.
+        // The first page is more than a pipe holds: the second is not requested before the first is read.
         let outcome = try cli.shell(
             """
             mkfifo pipe

@@ -176,7 +176,7 @@ struct WhatIfTests {
         #expect(outcome.status == 2 && outcome.output.contains("wrong user 1"), "\(outcome.output)")
         let guessed = "launches of erased persons (1): each is played as a cold one of all lists"
         #expect(outcome.errors == "Warning: The history lacks the kind and the lists of \(guessed).\n")
-        // Of a launch that flushed nothing of others nothing tells on which device it was.
+        // The device of a launch that flushed nothing of other users is not known.
         try cli.succeed("log", "event", "cy", "x")
         try cli.succeed("change-user", "cy", "--device", "tab")
         try cli.succeed("launch", "tab")

@@ -95,7 +95,7 @@ struct ImportedKeyTests {
         let other = line.replacing(#""name":"a""#, with: #""name":"c""#)
         let refused = try imported([plain, other, plain], cli.store, "--name", "n")
         #expect(refused.status == 75 && refused.errors.contains("Line 2 of standard input"), "\(refused)")
-        // What came before it is stored, and skipped when the line is corrected.
+        // The lines before it are stored, and skipped when the line is corrected.
         let answer = try imported([plain, line, plain], cli.store, "--name", "n")
         #expect(answer.output.contains(#""imported":1,"skipped":2"#), "\(answer)")
         for wrong in [#""""#, "7", "\"\(String(repeating: "k", count: 2_000))\""] {

@@ -6,7 +6,7 @@ import Testing
 /// Refused, lost, queued, waiting and dropped items are named to people as they are to programs.
 @Suite("Every human line says what JSON says")
 struct SameWordsTests {
-    /// Commands that set a store up, and the one that is looked at.
+    /// Commands that set a store up, and the tested command.
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         var before: [[String]] = []

@@ -12,7 +12,7 @@ struct SuggestionTests {
         text.matches(of: /(?:Next: |`)(profilecli [^`\n]+)/).map(\.output.1)
     }
 
-    /// In order, so that each finds what it needs.
+    /// They run in order, so that each finds its data.
     private static let commands = [
         ["stats"], ["save", "event", "ana", "a", "--device", "d"], ["save", "event", "bob", "b", "--device", "d"],
         ["save", "event", "ana", "p", "--private", "--process", "Push", "--device", "d"], ["pending"],

@@ -37,7 +37,7 @@ struct TornCopyTests {
         for number in 0..<8 { try cli.succeed("log", "attribute", "jane", "a=\(number)") }
         let newer = try Data(contentsOf: cli.file)
         let last = newer.commit(ofPage: 0) > newer.commit(ofPage: 1) ? 0 : 4096
-        // The older page is of the backup, the newer one was written after that.
+        // The older page belongs to the backup, the newer one was written after it.
         var mixed = newer
         mixed.replaceSubrange(4096 - last..<8192 - last, with: older[4096 - last..<8192 - last])
         let copy = try CLI(mixed)

@@ -261,7 +261,7 @@ struct UserDefaultsTests {
         let keys = try #require(list as? [String: Any])
         #expect(keys.keys.sorted() == ["home_tile_priority", "override_api_key", "pending_custom_attributes"])
         #expect(keys["home_tile_priority"] as? [String] == ["a", "b"])
-        // A file that is none is not written over.
+        // A file of another kind is not overwritten.
         let text = try cli.write("mine", as: "group.mine.plist")
         #expect(try cli.run("export", "--user-defaults", text).status == 1)
         #expect(try String(contentsOfFile: text, encoding: .utf8) == "mine")

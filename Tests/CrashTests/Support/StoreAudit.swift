@@ -9,7 +9,7 @@ struct StoreAudit: Sendable {
     private(set) var appends: [String: [RecordedEvent]] = [:]
 
     /// - Parameter launchesInTurn: whether launches of one device never overlapped, so that each finds the one before
-    /// finished.
+    /// it finished.
     init(_ log: EventLog, launchesInTurn: Bool = true) throws {
         try readEvents(log)
         checkOrder()

@@ -112,7 +112,7 @@ private struct DeviceLife {
         if let position = try Self.save(event, user, context, log) { items[position] = isValid }
     }
 
-    /// Returns the place of the item; nil if the device is full, which is no item then.
+    /// Returns the place of the item; nil if the device is full: then there is no item.
     private static func save(
         _ event: ProfileEvent, _ user: UserID, _ context: EventContext, _ log: EventLog
     ) throws -> Position? {

@@ -147,7 +147,7 @@ struct ShortFileTests {
             data[index] = UInt8.random(in: .min ... .max, using: &random)
         }
         try data.write(to: URL(filePath: file))
-        // Refused, or as it was if what was hit says nothing about the missing pages; but answered.
+        // Refused, or unchanged if the damaged bytes say nothing about the missing pages; but answered.
         do {
             _ = try open()
         } catch StorageError.truncated(_, let found, _) {

@@ -226,7 +226,7 @@ struct BrazeAttributeTests {
     @Test("An operation that changes nothing of what is there is told by both APIs", arguments: ineffective)
     func withoutEffect(stored: String, operation: String, reason: String) async throws {
         try await withAPI { api in
-            // The type of the attribute is that of the first value, which is another user's.
+            // The type of the attribute is the type of its first value, which another user has.
             let type = operation.contains("$") ? #"[{"id":9}]"# : "[9]"
             await api.track(#"{"external_id":"first","x":\#(type)}"#)
             _ = await api.post("/v1/log/attributes", #"{"user":"a","attributes":{"x":\#(stored),"n":1}}"#)

@@ -34,7 +34,7 @@ struct BrazeIdentityRefusalTests {
     /// One of several users, by the address s@x.example.
     private static let shared = #"{"email":"s@x.example","prioritization":["unidentified","most_recently_updated"]}"#
 
-    /// The content of two requests under one key: what is stored of the first is one event, of the second two.
+    /// The content of two requests under one key: the first stores one event, the second two.
     static let twins: [(path: String, first: String, second: String)] = [
         ("/users/merge", merge((byAlias("p"), "jane")), merge((byAlias("q"), "jane"), (byAlias("r"), "kim"))),
         ("/users/merge", merge((byMail("p"), "jane")), merge((byMail("q"), "jane"), (byMail("r"), "kim"))),

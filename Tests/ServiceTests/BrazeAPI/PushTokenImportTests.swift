@@ -96,7 +96,7 @@ struct PushTokenImportTests {
                 #expect(try api.log.userCount() == UInt64(1 + round))
                 #expect(try api.log.find(.externalID("jane")) == before)
                 #expect(await send(api, token("t")).at("dropped.0.reason") == "another profile has this token already")
-                // No user has the token any more; the one who had it has a device made for them.
+                // No user has the token any more; the user who had it gets a new device.
                 let owner = try #require(try api.log.users(limit: 10).last)
                 #expect(await api.export(#""braze_id":"\#(owner.brazeID)""#).at("0.push_tokens.0.token") == "t")
                 await api.track(#"{"braze_id":"\#(owner.brazeID)","push_tokens":null}"#)

@@ -38,7 +38,7 @@ struct SendInterleavingTests {
 
     private static let seeds = Thoroughness.seeds(short: 6, full: 60)
 
-    /// One run: what was asked is kept here, and compared with what the log has.
+    /// One run: the requests are kept here, and compared with the log.
     private struct SendRun {
         var api: API
         let options: LogOptions
@@ -144,7 +144,7 @@ struct SendInterleavingTests {
             }
         }
 
-        /// Every push that was sent to the device is at one place, and each step of it happened once.
+        /// Every push sent to the device is at one place, and each of its steps happened once.
         private func checkPushes(on device: String, _ place: Comment) async throws {
             var next: [Position: [MessageStep.Stage]] = [:]
             var sent: [(position: Position, last: Position)] = []

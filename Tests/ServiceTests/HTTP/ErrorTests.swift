@@ -162,7 +162,7 @@ struct ErrorTests {
             let foreign = try await service.post(
                 "/v1/log/event", #"{"user":"u","name":"x"}"#, headers: ["Origin": "http://example.com"])
             #expect(foreign.status == 403)
-            // A page's own name can lead to this machine; who is no browser may call the service what they like.
+            // A page's own name can lead to this machine; other clients than browsers may use any name for the service.
             for (host, language, status) in [
                 ("evil.example:8080", "en", 403), ("evil.example", "", 403), ("evil.example", nil, 200),
                 ("localhost:8080", "en", 200), ("127.0.0.1:1", "en", 200), ("[::1]:8080", "en", 200),

@@ -129,7 +129,7 @@ struct OccurredTests {
         let events = await whole.get("/v1/export", [("what", "events"), ("limit", "10000")] + then).json
         let stored = await part.get("/v1/export", [("what", "events"), ("limit", "10000")]).json
         #expect(Self.contents(events) == Self.contents(stored), story)
-        // A difference to nothing is all that there was.
+        // Compared with nothing, everything differs.
         let all = await whole.get(
             "/v1/diff", [("a", "2020-01-01"), ("b", cut.rfc3339()), ("order", "occurred"), ("limit", "1000")]
         ).json

@@ -173,7 +173,7 @@ struct AddressTests {
             #expect(json.at("user_numbers").count == 2)
             let other = try api.log.find(.externalID("b"))
             #expect(other?.isErased == false)
-            // A user who was made by an address and has another one now is not found by the old one.
+            // A user who was made by an address and has another one now is not found by the old address.
             _ = await api.post("/users/track", #"{"attributes":[{"email":"old@example.com"}]}"#)
             await user("email:old@example.com", "new@example.com", api)
             #expect(await erase(api, "email:old@example.com").status == 404)

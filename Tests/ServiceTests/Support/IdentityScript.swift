@@ -1,6 +1,6 @@
 import ProfileLog
 
-/// Requests that change who is who, from a seed, each played on `NaiveProfiles` as well.
+/// Requests that change identities, from a seed, each played on `NaiveProfiles` as well.
 struct IdentityScript {
     var random: SeededGenerator
     private(set) var profiles = NaiveProfiles()

@@ -9,7 +9,7 @@ struct ExportLines {
     private var buffer: [UInt8] = []
     private static let headBytes = 12
 
-    /// Makes the file. It has no name, and is gone when this is.
+    /// Makes the file. It has no name, and ends with this value.
     init(in folder: String) throws {
         let path = "\(folder)/\(UUID().uuidString).lines"
         guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),

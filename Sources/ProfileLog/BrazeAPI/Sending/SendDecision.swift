@@ -92,7 +92,7 @@ struct SendDecision {
     private enum Addressee {
         case user(UserInfo)
         case unknown
-        /// Users share the address, and the request does not say which one it is.
+        /// Several users share the address, and the request does not name one.
         case undecided(SkippedRecipient)
     }
 

@@ -2,8 +2,8 @@ internal import Foundation
 internal import ProfileLogMessaging
 internal import ProfileLogRequests
 
-/// The requests that send messages (spec/messaging-api 1). What is sent, and why something is not, is stored as steps
-/// of messages (`MessageStep`); nothing leaves the service.
+/// The requests that send messages (spec/messaging-api 1). Sent messages, and the reasons of others, are stored as
+/// steps of messages (`MessageStep`); nothing leaves the service.
 struct SendEndpoints {
     let api: BrazeAPI
 
@@ -136,7 +136,7 @@ extension JSONWriter {
 extension SendDecision {
     var answer: APIAnswer { request.answer(errors: errors, dropped: dropped) }
 
-    /// As ``decide(_:)``; what is wrong with the audience is the client's mistake.
+    /// As ``decide(_:)``; an error in the audience is the client's mistake.
     mutating func decideOrRefuse(_ builder: inout AppendBuilder) throws {
         do { try decide(&builder) } catch let fault as SendFault { throw APIProblem(fault) }
     }

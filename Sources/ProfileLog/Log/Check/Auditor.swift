@@ -219,7 +219,7 @@ package struct AuditReport: Sendable {
     }
 }
 
-/// A state that is not what the log says.
+/// A state that differs from the log.
 package struct AuditDifference: Hashable, Sendable {
     package var user: UserNumber
     /// The field of the profile, the damaged place, or the name of another projection.

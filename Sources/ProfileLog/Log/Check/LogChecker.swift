@@ -227,7 +227,7 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One thing that is wrong in a store, and where.
+/// A problem in a store, and its place.
 package struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
     /// Table and row, or position.
     package var place: String

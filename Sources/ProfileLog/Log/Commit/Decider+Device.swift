@@ -145,7 +145,7 @@ extension Decider {
 }
 
 extension AppendError {
-    /// Something that needs the app happens on a device from which it was removed.
+    /// An input needs the app on a device from which it was removed.
     static let appRemoved = AppendError.invalid(
         place: "The app", reason: "was removed from the device", remedy: "Launch it first: that installs it again.")
 }

@@ -96,7 +96,7 @@ extension EventLog {
         try commit(PreparedAppend.device(device, .logOut, context))
     }
 
-    /// The SDK on `device` forgets who was there and what it has not sent.
+    /// The SDK on `device` forgets its user and discards its queue.
     package func wipe(
         device: String, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {

@@ -128,7 +128,7 @@ extension PreparedAppend {
 }
 
 extension EventLog {
-    /// Makes the event at `position` void: from now on the state of its user is what it would be without it.
+    /// Makes the event at `position` void: from now on it does not count in its user's state.
     ///
     /// Only what was saved or logged can be void. The event stays in the log; states as of a position before the void
     /// still have it. A saved item that is void is flushed like others, and changes nothing.

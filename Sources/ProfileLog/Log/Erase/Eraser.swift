@@ -172,7 +172,8 @@ struct ErasedCaches {
 }
 
 extension ErasedCaches {
-    /// Derives it from `batch`, which is not applied yet. Throws if the batch erases other events than this store has.
+    /// Derives the change from `batch`, which is not applied yet. Throws if the batch erases other events than this
+    /// store has.
     init(of batch: CommitBatch, _ view: LogView) throws {
         var scope = ErasureScope()
         try batch.forEachRecord { record in

@@ -43,7 +43,7 @@ package struct AppendKeys: Sendable {
         return nil
     }
 
-    /// Returns nil for a damaged record: what is after it is of another append, as far as can be told.
+    /// Returns nil for a damaged record: the records after it may belong to another append.
     private static func header(at position: UInt64, _ view: borrowing LogView) throws -> RecordHeader? {
         do { return try view.header(at: position) } catch is StorageError { return nil }
     }

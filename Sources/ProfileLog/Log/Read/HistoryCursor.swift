@@ -63,7 +63,7 @@ extension UInt64 {
     }
 }
 
-/// A cursor is of another history than the log that it was given to.
+/// The cursor belongs to another history than the log.
 package struct OtherHistory: Error {
     package let position: Position
     /// The last position of the log.

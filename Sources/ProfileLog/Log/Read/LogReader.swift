@@ -23,7 +23,7 @@ package struct LogReader {
         (self.store, self.states, self.view) = (store, states, view)
     }
 
-    /// Runs `body` on the reader's view, or on one that is opened for it.
+    /// Runs `body` on the reader's view, or on a new one.
     package func withView<Result>(_ body: (LogView) throws -> Result) throws -> Result {
         if let view { try body(view) } else { try store.withView(body) }
     }

@@ -18,8 +18,8 @@ struct OccurredFold: EventFold {
 
     var initial: ProfileState { profile.initial }
 
-    /// The state after what happened among the first `version` events of `user`. An event is folded by the rules that
-    /// held when it was recorded.
+    /// The state after what happened among the first `version` events of `user`. An event is folded by the rules at its
+    /// recording.
     consuming func state(of user: UInt64, version: UInt64, rules: RulesTimeline?) throws -> ProfileState {
         let recorded = try view.positions(of: user, from: 1, to: version)
         let driver = FoldDriver(names: names, rules: rules, skipping: try view.voidedEvents(among: recorded))

@@ -88,7 +88,7 @@ extension ComputedTrait {
         }
     }
 
-    /// The property of a purchase, if it is one that the sender named.
+    /// The property of a purchase, if the sender named it.
     private var ownProperty: [(what: String, name: Name)] {
         guard let property, !Self.factsOfPurchase.contains(property) else { return [] }
         return [("property", property)]

@@ -97,7 +97,7 @@ package struct PastReader: ReaderPart {
     }
 
     /// The user who had `id` in `past`, with the IDs that they had then; nil as for ``user(with:asOf:)``. By
-    /// occurrence, an ID is that of who has it today, or had it until a merge.
+    /// occurrence, an ID belongs to the user who has it today, or had it until a merge.
     package func user(with id: UserID, in past: PastHistory) throws -> UserInfo? {
         if past.order == .recorded { return try user(with: id, asOf: past.position) }
         return try withView { view in
@@ -292,8 +292,8 @@ package struct PastReader: ReaderPart {
     }
 }
 
-/// The greatest number from 1 to `end` for which `holds` is true; 0 if for none. A binary search: all numbers below one
-/// for which it is true must be so too.
+/// The greatest number from 1 to `end` for which `holds` is true; 0 if for none. A binary search: if it is true for a
+/// number, it must be true for all smaller ones.
 private func lastNumber(upTo end: UInt64, where holds: (UInt64) throws -> Bool) rethrows -> UInt64 {
     var (low, high) = (UInt64(0), end)
     while low < high {

@@ -104,7 +104,7 @@ package struct Shadow: Hashable, Sendable {
     package fileprivate(set) var users: [UInt64]
     /// The last position of the log when the present pass over the users began.
     package var begun: UInt64
-    /// A pass after the first one folds what was recorded during the pass before it.
+    /// A pass after the first one folds the events recorded during the pass before.
     package var pass: UInt64 = 1
     /// The last user whose states are written in this pass.
     package var user: UInt64 = 0

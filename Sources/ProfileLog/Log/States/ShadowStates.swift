@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// A stored state as of a version is a pure fold of events that never change. So a shadow is right whatever it lacks,
 /// and needs no updates: a reader folds the events after the newest snapshot. Only an erasure changes the past; it
-/// removes the person's rows of every generation, and what was folded from before it is not written.
+/// removes the person's rows of every generation, and states folded from a view before it are not written.
 package struct ShadowStates: Sendable {
     let store: OpenStore
     let states: StateStore

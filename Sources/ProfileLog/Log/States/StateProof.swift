@@ -3,7 +3,7 @@
 ///
 /// It keeps its last fold, and goes on from there at a later version of the same user. One proof is for one view.
 package struct StateProof<P: Projection> {
-    /// A state that is not what the log says.
+    /// A state that differs from the log.
     package struct Difference {
         package let version: UInt64
         /// The state as it is read, from a snapshot and the events after it.

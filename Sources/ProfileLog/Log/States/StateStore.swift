@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The states of projections: what is stored of them, and folds of what follows.
+/// The states of projections: their stored parts, and folds of the later events.
 ///
 /// The state of one user is stored as a snapshot every so many events. A state over the whole store is stored in table
 /// `checkpoints` with its position. It follows the caches, some events after each commit, without the write lock.

@@ -10,7 +10,7 @@ package enum DeviceIntent: Hashable, Sendable {
     case change(SettingsChange)
     case push(PushIntent)
 
-    /// Tells whether it depends on what waits on the device.
+    /// Tells whether it depends on the device's pending items.
     package var needsItems: Bool {
         switch self {
         case .flush, .send, .logOut, .wipe: true

@@ -1,8 +1,7 @@
 /// A request that waits for its time (spec/messaging-api 1), folded from its steps `scheduled` and `unscheduled`.
 ///
-/// The steps of the system say when what is sent; they hold nothing about a person. The part of a request that belongs
-/// to a user that it names is a step in the stream of this user, so that it is erased with them. All steps of one
-/// append follow each other.
+/// The steps of the system say when what is sent; they hold nothing about a person. A user's part of a request is a
+/// step in that user's stream, so that it is erased with the user. All steps of one append follow each other.
 ///
 /// | member of a step | |
 /// |---|---|

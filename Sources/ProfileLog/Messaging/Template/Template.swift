@@ -109,7 +109,7 @@ extension Template {
         /// As it is written.
         var text: String
 
-        /// Tells whether the root is text for every user: what its path may have is known before any is there.
+        /// Tells whether the root is text for every user: the members of its path are known before there is a value.
         var isText: Bool {
             switch root {
             case .user(let field): field.isText

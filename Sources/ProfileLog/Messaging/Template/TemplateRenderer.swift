@@ -425,7 +425,7 @@ extension AttributeValue {
         }
     }
 
-    /// The number, or the one that the text is.
+    /// The number, or the number in the text.
     fileprivate var liquidNumber: AttributeValue? {
         switch self {
         case .int, .double: return self

@@ -163,7 +163,7 @@ package struct ImportChunker: ~Copyable {
     private var ended: [ImportChunk] = []
     /// Addresses in place of IDs.
     private var addresses: Set<UserID> = []
-    /// Addresses that the chunk's lines give their users: who has one of them is known after the chunk.
+    /// Addresses that the chunk's lines give their users: their holders are known after the chunk.
     private var given: Set<UserID> = []
     private var remarks = ImportChunk.Remarks()
     private var lastRecording = Timestamp(rawValue: .min)
@@ -528,7 +528,7 @@ package struct ImportTally: Sendable {
             let known = try Self.storedEvents(chunk.key, log)
             guard 0 < known, known < chunk.events else { throw RefusedChunk(chunk: chunk, error: error) }
             var rest = chunk
-            // Under a key that is taken nothing is stored: this is refused unless the stored lines are these.
+            // Nothing is stored under a used key: this is refused unless the stored lines are these.
             if case .failure(let error) = log.commit([try rest.removeFirst(known)])[0] {
                 throw RefusedChunk(chunk: chunk, error: error)
             }

@@ -10,7 +10,7 @@ package struct ImportLine {
     /// The fact to append; nil for a line that carries no fact of its own, as `userCreated`, which the user's first
     /// event implies.
     package var fact: Fact?
-    /// Tells whether the line is what an erasure left: a tombstone, or the erasure itself.
+    /// Tells whether the line is the rest of an erased event: a tombstone, or the erasure itself.
     package var isErased = false
     /// The identity of the line wherever it comes again, if that was asked for.
     package var id: String?
@@ -46,7 +46,8 @@ package struct ImportLine {
 
     package struct Fact {
         package var user: UserID
-        /// Tells whether an address is the user's who has it, as in a request; in an export it is the ID of a user.
+        /// Tells whether an address belongs to the user who has it, as in a request; in an export it is the ID of a
+        /// user.
         package var isRequest = false
         package var context: EventContext
         /// In order. More than one if an attribute asks for operations that follow each other.
@@ -295,7 +296,7 @@ package enum ExportedLine {
     /// Options with which an export has no other kinds.
     package static let kindOptions = kinds.map { "--kind \($0.name)" }.joined(separator: " ")
 
-    /// Tells whether the line is what an erasure left.
+    /// Tells whether the line is the rest of an erased event.
     static func isErased(_ kind: String, _ fields: ImportFields) -> Bool {
         kind == EventKind.userErased.name || fields["erased"] == .bool(true)
     }
@@ -319,7 +320,7 @@ package enum ExportedLine {
                 "events of the kind \(kind.name) are made by the log alone and are not imported", remedy: .takeOut)
         }
         let (user, context) = (try fields.user("user"), try context(kind, fields, times))
-        // What a device had saved is stored with its time as it is: a launch decides.
+        // Items saved by a device are stored with their times unchanged: a launch decides.
         if kind.isLogged, !fields.wasInLog { try times.check(context.occurredAt, "occurred_at") }
         let events = try ImportLine.reading { try EventJSON.readContent(kind, fields) }
         return events.isEmpty ? nil : ImportLine.Fact(user: user, context: context, events: events)

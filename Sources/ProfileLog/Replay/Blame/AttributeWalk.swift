@@ -25,7 +25,7 @@ struct AttributeTrack {
     private var steps: [TracedValue.Step] = []
     /// Tells whether the writers of all parts are known, and not only that of the value as a whole.
     private var knowsParts = true
-    /// Tells whether those of the parts that they replaced are.
+    /// Tells whether the writers of the replaced parts are known.
     private var knowsReplaced = true
 
     init() {}
@@ -120,8 +120,8 @@ struct AttributeWalk: EventFold {
     private var goals: ArraySlice<Goal> = []
     private var met = 0
     private(set) var isDone = false
-    /// Bytes of all values in tracks that keep all writes: an array that grows by one element is there as often as it
-    /// grew.
+    /// Bytes of all values in tracks that keep all writes: an array that grows by one element appears once for each
+    /// growth.
     private var keptBytes = 0
     private static let mostKeptBytes = 256 << 20
     private static let manyBytes = 4 << 10

@@ -163,6 +163,6 @@ package struct Compaction: Hashable, Sendable {
     package var bytesBefore: UInt64
     /// Bytes that the new file uses.
     package var bytesAfter: UInt64
-    /// Tells whether it was done; false if the caller stopped it, and the store is as it was.
+    /// Tells whether it was done; false if the caller stopped it, and the store is unchanged.
     package var isComplete: Bool
 }

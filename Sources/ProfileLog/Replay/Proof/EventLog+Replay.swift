@@ -4,8 +4,8 @@ extension EventLog {
     /// Replays the log into fresh profiles.
     ///
     /// With `verify`, proves that live states equal the log: each user's profile as it is read (snapshot and tail) must
-    /// have the same bytes as the fresh fold, now and after each of their launches, and their history these events.
-    /// The pending items of each device must be those in the fresh profiles; that is known only for the log's end, and
+    /// have the same bytes as the fresh fold, now and after each of their launches, and their history these events. The
+    /// pending items of each device must be those in the fresh profiles; this is known only for the log's end, and
     /// skipped if `until` is before it. `progress` may stop the work by returning false; the report then covers what
     /// was done.
     package func replay(

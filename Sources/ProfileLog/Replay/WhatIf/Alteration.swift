@@ -169,7 +169,7 @@ package struct Alteration: Sendable {
         }
     }
 
-    /// Tells whether one of the changes is that of an attribute in `numbers`.
+    /// Tells whether one of the changes is about an attribute in `numbers`.
     private static func sets(_ numbers: Set<UInt64>, _ header: RecordHeader) -> Bool {
         var reader = WireReader(header.body)
         while let field = reader.field() {

@@ -39,8 +39,8 @@ package struct ProfileSubject: ConditionSubject {
         (self.changes, self.createdAt, self.traits) = (changes, createdAt, traits)
     }
 
-    /// The attribute's value; nil if the profile has none. A user without a state is subscribed, and one
-    /// who was created by an address has it.
+    /// The attribute's value; nil if the profile has none. A user without a state is subscribed, and a user who was
+    /// created by an address has that address.
     package func value(_ attribute: StandardAttribute) -> AttributeValue? {
         var value = state.value(attribute)
         for case .userAttributesChanged(let all) in changes {

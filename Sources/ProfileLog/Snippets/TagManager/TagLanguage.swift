@@ -18,6 +18,6 @@ extension TagContainer {
         case iOS, android = "Android"
     }
 
-    /// The languages of its app: those of iOS, if its file does not say which system it is of.
+    /// The languages of its app: the quirks of iOS, if its file does not name a system.
     package var languages: [TagLanguage] { platform == .android ? [.kotlin] : [.swift, .objectiveC] }
 }

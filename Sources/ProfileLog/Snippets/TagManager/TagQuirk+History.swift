@@ -18,7 +18,8 @@ extension TagQuirk {
         return outcome.quirks.contains(self) && outcome.result != .call(call)
     }
 
-    /// The languages whose published version has it: those of iOS, whose app a history is of, or else that of Android.
+    /// The languages whose published version has it: the quirks of iOS, if the history is of its app, or else those of
+    /// Android.
     package var languages: [TagLanguage] {
         let all = TagLanguage.allCases.filter { Self.of($0).contains(self) }
         return all == [.kotlin] ? all : all.filter { $0 != .kotlin }

@@ -31,7 +31,7 @@ struct FlushSliceTests {
             guard log.caches.flush.withLock({ $0 != nil }) else { continue }
             slices += 1
             try log.expectSound()
-            // The flush is left as it is, as by a process that died.
+            // The flush is left unfinished, as by a process that died.
             if slices % slicesPerOpening == 0 { log = try open() }
         }
         #expect(slices > 20)

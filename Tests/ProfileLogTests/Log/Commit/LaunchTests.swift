@@ -131,7 +131,7 @@ struct LaunchTests {
             _ = try log.launch(device: "d", dyingAfter: .launched)
             try saveAll()
         }
-        // Each write transaction asks once what time it is.
+        // Each write transaction asks once for the time.
         times.withLock { $0 = 0 }
         let report = try log.launch(device: "d")
         #expect(times.withLock { $0 } == 2)

@@ -163,7 +163,7 @@ struct ErasedKeyTests {
         for users in [[ana, ana, cy, cy], [ana, ana, bo, cy], [ana, ana, other, other], [bo, bo, bo, bo]] {
             #expect(throws: AppendError.keyReused(position: first.first)) { try sendCommon(log, users) }
         }
-        // What is left of ana's events may not be that of a user who was there before.
+        // The rest of ana's events must not belong to an earlier user.
         #expect(throws: AppendError.keyReused(position: first.first)) { try sendCommon(log, [other, other, bo, bo]) }
         #expect(try log.find(cy) == nil)
         _ = try log.append([.customEventLogged(CustomEvent(name: "common"))], to: ana)

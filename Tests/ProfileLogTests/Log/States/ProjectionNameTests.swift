@@ -1,7 +1,7 @@
 import ProfileLog
 import Testing
 
-/// A projection whose name is that of its parameter.
+/// A projection with the name of its parameter.
 private protocol NothingKept: Projection where State == UInt64 {}
 
 extension NothingKept {

@@ -76,7 +76,7 @@ struct DamagedTailTests {
         #expect(try again.check().problems.map(\.place).contains("log 6"))
     }
 
-    /// A record whose header can be read, with the checksum of what it was.
+    /// A record with a readable header and the checksum of its former bytes.
     private func forged(from record: [UInt8], user: UInt64, version: UInt64, recordedAt: Int64) -> [UInt8] {
         var writer = WireWriter()
         RecordHeader.write(kind: 9, user: user, version: version, recordedAt: recordedAt, to: &writer)

@@ -117,7 +117,8 @@ struct StoreStateTests {
         try await append(600, log)
         let indexed = try log.reader.statistics().extent.indexed.rawValue
         #expect(indexed > 400)
-        // What a flush takes in is three times what is folded after one commit, and each of its slices comes after one.
+        // A flush takes in three times the events that are folded after one commit, and each of its slices follows a
+        // commit.
         #expect(try #require(try reached(log)) >= indexed)
         try log.expectSound()
     }
