@@ -178,9 +178,7 @@ package final class Auditor: Sendable {
                 var expected = Set(items.map(\.item.position)).subtracting(profile.pending.map(\.position))
                 if expected.isEmpty { continue }
                 // A void event waits and changes no profile.
-                let voided = try log.states.voidedEvents(
-                    ProfileProjection.self, of: user, version: version, after: nil, view
-                ).voided
+                let voided = try view.voidedEvents(among: view.positions(of: user, from: 1, to: version))
                 expected = expected.filter { !voided.contains($0) }
                 if !expected.isEmpty { round.note(UserNumber(rawValue: user), "what waits on a device") }
             }

@@ -173,7 +173,7 @@ package struct StateStore: Sendable {
 
     /// The events that a fold up to `version` skips, and the snapshot with which it begins: `earlier`, or an older one
     /// if events that `earlier` includes were voided or unvoided after it.
-    package func voidedEvents<P: Projection>(
+    private func voidedEvents<P: Projection>(
         _: P.Type, of user: UInt64, version: UInt64, after earlier: (version: UInt64, state: P.State)?, _ view: LogView
     ) throws -> (base: (version: UInt64, state: P.State)?, voided: VoidedEvents) {
         var base = earlier

@@ -17,7 +17,6 @@ public final class Replayer<P: Projection> {
         var devices: [Name: P.State] = [:]
         /// In a fold over the whole store.
         var store = P.initial
-        var error: (any Error)?
     }
 
     /// A replay of `log` on `threads` threads.
@@ -50,24 +49,11 @@ public final class Replayer<P: Projection> {
     }
 
     private func foldSlice(_ from: UInt64, _ to: UInt64, _ driver: FoldDriver) throws {
-        let log = log
-        let count = UInt64(lanes.count)
-        if count == 1 {
-            try lanes[0].withWriting { try Self.fold(&$0, 0, 1, from, to, log, driver) }
-            return
-        }
-        let lanes = lanes
-        onThreads(lanes.count) { index in
-            lanes[index].withWriting { lane in
-                do {
-                    try Self.fold(&lane, UInt64(index), count, from, to, log, driver)
-                } catch {
-                    lane.error = error
-                }
+        let (log, lanes) = (log, lanes)
+        try onThreads(lanes.count) { index in
+            try lanes[index].withWriting {
+                try Self.fold(&$0, UInt64(index), UInt64(lanes.count), from, to, log, driver)
             }
-        }
-        for lane in lanes {
-            if let error = lane.withReading({ $0.error }) { throw error }
         }
     }
 
