@@ -151,7 +151,7 @@ struct ImportOptionTests {
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
     }
 
-    @Test("An address as the user of a line is whoever has it then; in an export it is an ID")
+    @Test("An address as the user of a line is resolved at the commit; in an export it is an ID")
     func holders() throws {
         let cli = try CLI()
         try cli.succeed("log", "user-attribute", "jane", "email", "jane@x.example")

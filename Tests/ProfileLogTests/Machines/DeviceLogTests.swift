@@ -231,7 +231,7 @@ struct DeviceLogTests {
         try expectWhole(log)
     }
 
-    @Test("A user into whom another was merged is not anonymous in any slice of a flush")
+    @Test("A user that another was merged into is not anonymous in any slice of a flush")
     func tookInBySlice() throws {
         let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
         var merges: [PreparedAppend] = []

@@ -189,7 +189,7 @@ struct PushLogTests {
         try log.expectSound()
     }
 
-    @Test("A push of a user who was merged since belongs to whom they went into")
+    @Test("A push of a user who was merged since belongs to the canonical user")
     func merged() throws {
         let log = try open()
         try send(to: bo, log)

@@ -103,7 +103,7 @@ struct BrazeCatalogueTests {
         }
     }
 
-    @Test("Links lead through all pages of 50 and back, and a name that comes meanwhile moves no entry")
+    @Test("Links lead through all pages of 50 and back, and a name that comes in between moves no entry")
     func links() async throws {
         try await withAPI { api in
             await fill(api, 120)

@@ -213,7 +213,7 @@ struct BrazeContentionTests {
         }
     }
 
-    @Test("What one profile decides is not stored for the user into whom it was merged, whatever their version")
+    @Test("A decision on one profile is not stored for the user that it was merged into, whatever their version")
     func mergedMeanwhile() async throws {
         var haveSameVersion = 0
         for events in 0..<8 {
@@ -319,7 +319,8 @@ struct BrazeContentionTests {
         }
     }
 
-    @Test("A user who is deleted meanwhile takes no other user's data along", arguments: ["track", "track/sync"])
+    @Test(
+        "A user who is deleted during a request takes no other user's data along", arguments: ["track", "track/sync"])
     func deleted(path: String) async throws {
         try await withWriter { api in
             for _ in 0..<12 {

@@ -244,7 +244,7 @@ struct BrazeSendTests {
         }
     }
 
-    @Test("A user whom a send makes keeps the variation of this first send")
+    @Test("A user made by a send keeps the variation of this first send")
     func variation() async throws {
         try await withSends { (api) async throws in
             for number in 0..<12 {

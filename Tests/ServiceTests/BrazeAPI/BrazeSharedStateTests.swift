@@ -62,7 +62,7 @@ struct BrazeSharedStateTests {
     }
 
     @Test(
-        "A user whom a state reaches by the address alone is not the one updated last",
+        "A user that a state reaches only by the address is not the one updated last",
         arguments: [
             (#""email":"x@y.example""#, "b"), (#""external_id":"a""#, "a"), (#""external_id":"b""#, "b"),
             (#""external_id":"a","email":"x@y.example""#, "a"),

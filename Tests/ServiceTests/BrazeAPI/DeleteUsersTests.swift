@@ -77,7 +77,7 @@ struct DeleteUsersTests {
         }
     }
 
-    @Test("Who has an address and is merged into another person meanwhile does not take that person along")
+    @Test("Deleting by an address does not delete a person that its user was just merged into")
     func mergedMeanwhile() async throws {
         try await withAPI { (plain) async throws in
             let writer = LogWriter(plain.log)

@@ -63,7 +63,7 @@ struct MisspellingTests {
         }
     }
 
-    @Test("A misspelt 'merge_behavior' merges nobody, as a merge cannot be undone")
+    @Test("A misspelt 'merge_behavior' merges no users, as a merge cannot be undone")
     func mergeBehavior() async throws {
         try await withAPI { api in
             await api.track(Wire.user("a"), Wire.aliasOnly("l", "n"))

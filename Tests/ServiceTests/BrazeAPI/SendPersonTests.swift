@@ -174,7 +174,7 @@ struct SendPersonTests {
         }
     }
 
-    @Test("An address and a device get a message once, whoever has them; a broadcast too")
+    @Test("An address and a device get a message once, whichever users have them; a broadcast too")
     func addresses() async throws {
         try await withThree { (api, clock) async throws in
             for body in [

@@ -56,7 +56,7 @@ struct TransactionalSendTests {
         }
     }
 
-    @Test("An external_send_id belongs to its campaign, and no Idempotency-Key stands for it")
+    @Test("An external_send_id belongs to its campaign, and no Idempotency-Key replaces it")
     func keys() async throws {
         try await withReceipts { (api) async throws in
             func send(_ path: String, _ id: String?, key: String?) async -> Int {
@@ -74,7 +74,7 @@ struct TransactionalSendTests {
         }
     }
 
-    @Test("What is sent to nobody is aborted, and its repetition too")
+    @Test("A send that reaches no user is aborted, and its repetition too")
     func aborted() async throws {
         try await withReceipts { (api) async throws in
             for user in ["nobody", "ana"] {

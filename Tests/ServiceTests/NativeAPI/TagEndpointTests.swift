@@ -66,7 +66,7 @@ struct TagEndpointTests {
         }
     }
 
-    @Test("Both published versions stand beside it, and can be stored in its place")
+    @Test("The answer has the calls of both published versions, and each can be stored in place of the correct one")
     func published() async throws {
         try await withAPI { api in
             let json = await post(api, "played song").json

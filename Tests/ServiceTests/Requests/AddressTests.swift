@@ -113,7 +113,7 @@ struct AddressTests {
         }
     }
 
-    @Test("An expected version is that of the user to whom the address resolves")
+    @Test("An expected version is that of the user that the address resolves to")
     func expected() async throws {
         try await withAPI { api in
             await user("jane", "jane@x.example", api)

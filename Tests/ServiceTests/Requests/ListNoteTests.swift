@@ -50,7 +50,7 @@ struct ListNoteTests {
         }
     }
 
-    @Test("An export of users of whom none is known")
+    @Test("An export of unknown users")
     func users() async throws {
         try await withAPI { api in
             let (status, json) = await api.post("/users/export/ids", #"{"external_ids":["nobody"]}"#)

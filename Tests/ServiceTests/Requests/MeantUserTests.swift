@@ -72,7 +72,7 @@ struct MeantUserTests {
         }
     }
 
-    @Test("An expected version counts for the user to whom the address resolves then")
+    @Test("An expected version counts for the user that the address resolves to at the commit")
     func expected() async throws {
         try await withTwo { (api, writer) async throws in
             let body = #"{\#(Self.attributes),"expect":2}"#

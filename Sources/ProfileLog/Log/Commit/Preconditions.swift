@@ -94,7 +94,7 @@ extension Decider {
         switch fact {
         case .user(let id, let number, let version):
             let user = try view.user(id, braze: braze)
-            guard user == number?.rawValue else { return "to whom an ID leads" }
+            guard user == number?.rawValue else { return "the user of an ID" }
             guard let user, let version else { return nil }
             return try view.version(of: user) == version.rawValue ? nil : "the profile of a user"
         case .holders(let address, let known):

@@ -50,7 +50,7 @@ struct CheckpointTests {
     ///
     ///     first    ──────────────── rebuilds the caches ────────
     ///     second   finds the row ───────────────────────── drops?
-    @Test("Caches that another process has rebuilt meanwhile are not dropped", arguments: [false, true])
+    @Test("Caches that another process has just rebuilt are not dropped", arguments: [false, true])
     func repairedMeanwhile(isFlush: Bool) throws {
         let (first, second) = try (open(), open())
         try fill(first)

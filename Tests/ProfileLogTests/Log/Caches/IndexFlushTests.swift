@@ -47,7 +47,7 @@ struct IndexFlushTests {
     ///
     ///     slow    begin ─ slices up to user 20 ──────────────────────────────────── slice
     ///     other                                 drops the caches ─ begins ─ slice
-    @Test("One that began anew is another one, though it has the same checkpoint and the same target")
+    @Test("A flush that began again is another one, though it has the same checkpoint and the same target")
     func begunAnew() throws {
         let (log, other) = try (open(), open())
         for user in 1...60 { _ = try log.append([played], to: .externalID("u\(user)")) }
@@ -84,7 +84,7 @@ struct IndexFlushTests {
         try log.expectSound()
     }
 
-    @Test("A first flush that an earlier program began is begun anew: what its rows say is not what they say today")
+    @Test("A first flush that an earlier program began is begun again: what its rows say is not what they say today")
     func earlierFirstFlush() throws {
         var log = try open()
         for device in ["a", "b", "c"] {

@@ -65,7 +65,7 @@ struct CheckedStatesTests {
         #expect(Set(stages).count == stages.count, "\(stages)")
     }
 
-    @Test("What another process erases meanwhile is no damage")
+    @Test("An erasure by another process during a check is no damage")
     func erasedMeanwhile() throws {
         let (log, other) = (try filled(), try open())
         var erasure: Erasure?

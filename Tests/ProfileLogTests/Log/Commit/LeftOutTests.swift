@@ -19,7 +19,8 @@ struct LeftOutTests {
         _ = try log.commit(builder.finish())
     }
 
-    @Test("It stands with the user whom it is about, or with the system, without a name that could not be erased")
+    @Test(
+        "A note about skipped objects belongs to their user, or to the system, without a name that could not be erased")
     func places() throws {
         let log = try open()
         var builder = log.prepare()

@@ -44,7 +44,7 @@ struct DamagedOwnerTests {
         try expectRefusal(number, .devices, Array("d".utf8), at: 1, .device("d"), filled())
     }
 
-    @Test("The one into whom a user was merged", arguments: [9, 2] as [UInt8])
+    @Test("The user that another one was merged into", arguments: [9, 2] as [UInt8])
     func merge(number: UInt8) throws {
         let log = try filled()
         let source = UserID.externalID("cleo")
