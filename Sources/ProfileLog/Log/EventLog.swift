@@ -18,6 +18,8 @@ public final class EventLog: Sendable {
     package var environment: Environment { store.environment }
     package var names: NameTable { store.names }
     var braze: BrazeIDs { store.braze }
+    /// The shadow of this store's states.
+    package var shadow: ShadowStates { ShadowStates(store: store, states: states) }
     private var eraser: Eraser { Eraser(store: store, caches: caches, committer: committer) }
 
     /// Opens the store in the folder `path`, and creates it if `create` is true.
@@ -122,6 +124,51 @@ public final class EventLog: Sendable {
         for event in events { try builder.add(event, context, to: user) }
         builder.expect(user, at: expected)
         return try commit(builder.finish(idempotencyKey: key))
+    }
+
+    // MARK: - Rules and voids
+
+    /// Folds the events after this one by `rules`. They replace those before; the values of earlier events stay.
+    ///
+    /// The receipt is empty if the same rules hold already.
+    ///
+    /// ```swift
+    /// try log.setRules(FoldRules(policies: ["plan": .lastOccurred]))
+    /// ```
+    @discardableResult
+    public func setRules(_ rules: FoldRules, source: EventSource = .system) throws(AppendError) -> AppendReceipt {
+        try commit(PreparedAppend(.rules(rules, EventContext(source: source))))
+    }
+
+    /// Makes the event at `position` void: from now on it does not count in its user's state.
+    ///
+    /// Only what was saved or logged can be void. The event stays in the log; states as of a position before the void
+    /// still have it. A saved item that is void is flushed like others, and changes nothing.
+    ///
+    /// ```swift
+    /// try log.void(receipt.last, actor: "ops", reason: "a test purchase")
+    /// ```
+    @discardableResult
+    public func void(
+        _ position: Position, actor: String, reason: String, source: EventSource = .system,
+        idempotencyKey key: String? = nil
+    ) throws(AppendError) -> AppendReceipt {
+        try commit(VoidRequest(position, isVoid: true, actor: actor, reason: reason), source, key)
+    }
+
+    /// Lets the event at `position`, which is void, count again.
+    @discardableResult
+    public func unvoid(
+        _ position: Position, actor: String, reason: String, source: EventSource = .system,
+        idempotencyKey key: String? = nil
+    ) throws(AppendError) -> AppendReceipt {
+        try commit(VoidRequest(position, isVoid: false, actor: actor, reason: reason), source, key)
+    }
+
+    private func commit(
+        _ request: VoidRequest, _ source: EventSource, _ key: String?
+    ) throws(AppendError) -> AppendReceipt {
+        try commit(.void(request, context: EventContext(source: source), idempotencyKey: key))
     }
 
     // MARK: - Erasing

@@ -18,7 +18,7 @@ package struct InAppEndpoints {
             throw APIProblem.invalid("messages", "is missing", remedy: "Send the list of all messages.")
         }
         let definitions = try Self.definitions(list)
-        let receipt = try await store.perform { log in try log.declareMessages(definitions) }
+        let receipt = try await store.perform { log in try log.commit(.messages(definitions)) }
         return try store.read { log in
             try APIAnswer.ok { json in
                 _ = try Self.writeDeclared(log, to: &json)
@@ -111,7 +111,9 @@ package struct InAppEndpoints {
         let fields = try Fields(request)
         let action = try Self.action(fields)
         let context = try DeviceEndpoints.deviceContext(fields)
-        let receipt = try await store.perform { log in try log.message(action, on: device, context: context) }
+        let receipt = try await store.perform { log in
+            try log.commit(.inApp(action, on: device, context: context))
+        }
         return try store.read { log in
             var events = EventJSON(log: log)
             return try APIAnswer.ok { json in

@@ -38,16 +38,16 @@ package struct DeviceHistory: Sendable {
     }
 }
 
-extension EventLog {
-    /// Lets `history` happen to the devices of this log; each step is durable before the next. `progress` may stop it
+extension DeviceHistory {
+    /// Lets it happen to the devices of `log`; each step is durable before the next. `progress` may stop it
     /// by answering false.
     ///
     /// Returns whether the end was reached.
     @discardableResult
-    package func play(_ history: DeviceHistory, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
-        let total = UInt64(history.steps.count)
-        for (step, done) in zip(history.steps, UInt64(1)...) {
-            try play(step)
+    package func play(on log: EventLog, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
+        let total = UInt64(steps.count)
+        for (step, done) in zip(steps, UInt64(1)...) {
+            try Self.play(step, on: log)
             guard done % 64 == 0 || done == total else { continue }
             if !progress(LogProgress(stage: "simulate", done: done, total: total, unit: "steps")) {
                 return done == total
@@ -56,7 +56,7 @@ extension EventLog {
         return true
     }
 
-    private func play(_ step: DeviceHistory.Step) throws {
+    private static func play(_ step: Step, on log: EventLog) throws {
         let device = step.device
         let at = OccurredAt(step.time)
         let app = EventContext(source: .app, occurredAt: at, process: DeviceStorage.app)
@@ -65,14 +65,14 @@ extension EventLog {
             let context = EventContext(
                 source: .extension, occurredAt: at, process: "PushContent", device: device,
                 storage: .appGroup("group.com.example.academy"))
-            _ = try append([event], to: .device(device), context: context)
-        case .launch(let kind): _ = try launch(device: device, kind: kind, context: app)
-        case .leave: _ = try leave(device: device, context: app)
-        case .logIn(let id): _ = try changeUser(device: device, to: .externalID(id), context: app)
+            _ = try log.append([event], to: .device(device), context: context)
+        case .launch(let kind): _ = try log.launch(device: device, kind: kind, context: app)
+        case .leave: _ = try log.leave(device: device, context: app)
+        case .logIn(let id): _ = try log.changeUser(device: device, to: .externalID(id), context: app)
         case .network(let isOnline):
             var settings = SettingsChange()
             settings.isOnline = isOnline
-            _ = try change(settings, of: device, context: app)
+            _ = try log.change(settings, of: device, context: app)
         }
     }
 }

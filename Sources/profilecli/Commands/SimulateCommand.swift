@@ -38,7 +38,7 @@ struct SimulateCommand: ParsableCommand {
         // From 2026-01-05, a Monday.
         let start = Timestamp(rawValue: 1_767_571_200_000_000)
         let history = DeviceHistory(seed: seed, devices: devices, days: days, start: start)
-        let isComplete = try ProgressBar.run { try log.play(history, progress: $0) }
+        let isComplete = try ProgressBar.run { try history.play(on: log, progress: $0) }
         guard isComplete else {
             throw Failure(
                 "The simulation was stopped by \(Interrupt.name); what it made until then is in the store.",

@@ -34,7 +34,7 @@ struct InAppLogTests {
         _ log: EventLog, user: String = "jane", on device: String = "phone",
         declaring definitions: AttributeValue = Self.definitions
     ) throws {
-        try log.declareMessages(definitions)
+        _ = try log.commit(.messages(definitions))
         _ = try log.changeUser(device: device, to: .externalID(user))
         var change = SettingsChange()
         change.inApp.minimumInterval = 0
@@ -194,9 +194,9 @@ struct InAppLogTests {
         let log = try open()
         try start(log)
         let last = try log.lastPosition()
-        #expect(try log.declareMessages(Self.definitions).places.isEmpty)
+        #expect(try log.commit(.messages(Self.definitions)).places.isEmpty)
         #expect(try log.lastPosition() == last)
-        #expect(try log.declareMessages(.array([])).places.count == 1)
+        #expect(try log.commit(.messages(.array([]))).places.count == 1)
         _ = try send([event("a")], app(), to: log)
         #expect(try steps(log) == ["shown a"])
         clock.advance(60_000_000)
@@ -258,9 +258,9 @@ struct InAppLogTests {
             case 2, 3, 4, 5: _ = try send([event(name)], app(on: device), to: log)
             case 6:
                 _ = try send([.customEventSaved(CustomEvent(name: name))], .saved(on: device), to: log)
-            case 7: _ = try? log.message(.close, on: device)
-            case 8: _ = try? log.message(.next, on: device)
-            case 9: _ = try log.message(.timePassed, on: device)
+            case 7: _ = try? log.commit(.inApp(.close, on: device))
+            case 8: _ = try? log.commit(.inApp(.next, on: device))
+            case 9: _ = try log.commit(.inApp(.timePassed, on: device))
             case 10: try log.writeIndex()
             default: log = try EventLog(path: folder.path, options: .small(clock))
             }

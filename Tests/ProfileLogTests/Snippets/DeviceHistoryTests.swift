@@ -36,7 +36,7 @@ struct DeviceHistoryTests {
         let log = try EventLog(path: folder.path, create: true)
         let start = Timestamp(rawValue: 1_767_571_200_000_000)
         let history = DeviceHistory(seed: seed, devices: 12, days: 9, start: start)
-        #expect(try log.play(history))
+        #expect(try history.play(on: log))
         try log.expectSound()
         #expect(try log.replay(verify: true).isEqual)
         let saved = try log.events(

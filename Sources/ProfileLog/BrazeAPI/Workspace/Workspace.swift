@@ -57,7 +57,7 @@ package struct Workspace: Sendable {
     /// Stores in `log` what of the file the log holds, unless it holds the same already: the in-app messages and the
     /// policies of attributes.
     package func declare(in log: EventLog) throws {
-        if let messages { try log.declareMessages(messages) }
+        if let messages { _ = try log.commit(.messages(messages)) }
         if let policies { try log.setRules(policies) }
     }
 

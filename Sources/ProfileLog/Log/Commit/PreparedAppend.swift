@@ -160,6 +160,23 @@ public struct PreparedAppend: Sendable {
         return PreparedAppend(.device(Name(device), intent, context))
     }
 
+    /// An append that declares the in-app messages of the workspace: a session that starts from then on has these.
+    /// `definitions` is a list that `InAppMessage.list` accepts. Stores nothing if they are declared already.
+    package static func messages(_ definitions: AttributeValue) -> PreparedAppend {
+        PreparedAppend(.messages(definitions))
+    }
+
+    /// An append by which `action` happens on `device`. Its receipt has the steps that follow.
+    ///
+    ///     try log.commit(.inApp(.close, on: "phone"))
+    package static func inApp(
+        _ action: InAppAction, on device: String, context: EventContext = EventContext(source: .app)
+    ) throws(AppendError) -> PreparedAppend {
+        try Validation.check(device: device)
+        try Validation.check(time: context.occurredAt)
+        return PreparedAppend(.inApp(Name(device), action, context))
+    }
+
     /// An append that discards `selection` on `device`. `actor` and `reason` have 1 to 1,024 bytes each. The actors
     /// `SDK` and `iOS` are refused: they are the device itself.
     package static func discard(

@@ -126,36 +126,3 @@ extension PreparedAppend {
         return append
     }
 }
-
-extension EventLog {
-    /// Makes the event at `position` void: from now on it does not count in its user's state.
-    ///
-    /// Only what was saved or logged can be void. The event stays in the log; states as of a position before the void
-    /// still have it. A saved item that is void is flushed like others, and changes nothing.
-    ///
-    /// ```swift
-    /// try log.void(receipt.last, actor: "ops", reason: "a test purchase")
-    /// ```
-    @discardableResult
-    public func void(
-        _ position: Position, actor: String, reason: String, source: EventSource = .system,
-        idempotencyKey key: String? = nil
-    ) throws(AppendError) -> AppendReceipt {
-        try commit(VoidRequest(position, isVoid: true, actor: actor, reason: reason), source, key)
-    }
-
-    /// Lets the event at `position`, which is void, count again.
-    @discardableResult
-    public func unvoid(
-        _ position: Position, actor: String, reason: String, source: EventSource = .system,
-        idempotencyKey key: String? = nil
-    ) throws(AppendError) -> AppendReceipt {
-        try commit(VoidRequest(position, isVoid: false, actor: actor, reason: reason), source, key)
-    }
-
-    private func commit(
-        _ request: VoidRequest, _ source: EventSource, _ key: String?
-    ) throws(AppendError) -> AppendReceipt {
-        try commit(.void(request, context: EventContext(source: source), idempotencyKey: key))
-    }
-}

@@ -3,6 +3,16 @@ extension EventLog {
     /// The direction in which a history is read.
     public enum Direction: Sendable { case forward, backward }
 
+    // MARK: - Readers
+
+    /// A reader that opens a view for each read: it follows the log.
+    package var reader: LogReader { LogReader(store, states) }
+
+    /// Lends a reader whose reads are all of one view, opened now: their results are of one moment.
+    package func read<Result>(_ body: (LogReader) throws -> Result) throws -> Result {
+        try store.withView { view in try body(LogReader(store, states, view)) }
+    }
+
     // MARK: - Users
 
     /// The user with this ID, and how many events they have; nil if there is none.

@@ -130,16 +130,6 @@ package struct LogReader {
     package func statistics() throws -> LogStatistics { try withView { try LogStatistics(of: store, $0) } }
 }
 
-extension EventLog {
-    /// A reader that opens a view for each read: it follows the log.
-    package var reader: LogReader { LogReader(store, states) }
-
-    /// Lends a reader whose reads are all of one view, opened now: their results are of one moment.
-    package func read<Result>(_ body: (LogReader) throws -> Result) throws -> Result {
-        try store.withView { view in try body(LogReader(store, states, view)) }
-    }
-}
-
 /// A part of a ``LogReader``.
 protocol ReaderPart {
     var log: LogReader { get }

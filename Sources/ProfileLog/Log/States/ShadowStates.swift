@@ -368,11 +368,6 @@ extension Generations {
     }
 }
 
-extension EventLog {
-    /// The shadow of this store's states.
-    package var shadow: ShadowStates { ShadowStates(store: store, states: states) }
-}
-
 extension Shadow {
     /// The work of the fold, in words.
     package var work: String {

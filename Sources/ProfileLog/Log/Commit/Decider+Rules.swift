@@ -1,18 +1,3 @@
-/// The fold rules of a store.
-extension EventLog {
-    /// Folds the events after this one by `rules`. They replace those before; the values of earlier events stay.
-    ///
-    /// The receipt is empty if the same rules hold already.
-    ///
-    /// ```swift
-    /// try log.setRules(FoldRules(policies: ["plan": .lastOccurred]))
-    /// ```
-    @discardableResult
-    public func setRules(_ rules: FoldRules, source: EventSource = .system) throws(AppendError) -> AppendReceipt {
-        try commit(PreparedAppend(.rules(rules, EventContext(source: source))))
-    }
-}
-
 extension Decider {
     /// Stores `rules`, unless they hold already.
     mutating func decideRules(_ rules: FoldRules, _ context: EventContext) throws {

@@ -21,34 +21,8 @@ package struct WhatIfOptions: Sendable {
     fileprivate var isOver: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
 }
 
-extension EventLog {
-    /// Returns the profiles that would differ if the history were `history`. Writes nothing.
-    ///
-    /// ```swift
-    /// let impact = try log.whatIf(AlteredHistory(without: [.event(receipt.last)]))
-    /// ```
-    ///
-    /// Folds each user twice in one pass over the log; once more only for those with altered events. A question about
-    /// single events or users reads their events only. Throws ``AppendError/invalid(place:reason:remedy:)`` for an
-    /// event that is not there, that was erased, or that has no content.
-    ///
-    /// - Parameter threads: users are folded in parallel; the answer is the same for any number.
-    public func whatIf(_ history: AlteredHistory, threads: Int = 1) throws -> ProfileImpact {
-        var options = WhatIfOptions()
-        options.threads = threads
-        return try whatIf(read { try Alteration(history, of: $0) }, options)
-    }
-
-    /// As `whatIf(_:threads:)`. `progress` may stop it by returning false.
-    package func whatIf(
-        _ alteration: Alteration, _ options: WhatIfOptions, progress: (LogProgress) -> Bool = { _ in true }
-    ) throws -> ProfileImpact {
-        try AlteredFold(log: self, alteration: alteration, options: options).run(progress)
-    }
-}
-
 /// Folds users twice, as the log has them and as an altered history would, and compares.
-private struct AlteredFold: Sendable {
+struct AlteredFold: Sendable {
     let log: EventLog
     let alteration: Alteration
     let options: WhatIfOptions

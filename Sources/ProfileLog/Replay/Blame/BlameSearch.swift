@@ -1,36 +1,3 @@
-extension EventLog {
-    /// Returns the reason why the attributes of `user` have their values: for each value, also inside arrays and
-    /// objects, the last event that wrote it, and what was there before. Void events are skipped; attributes that came
-    /// with a merge name the user whose events they were.
-    ///
-    /// ```swift
-    /// for entry in try log.blame(of: user.number, field: "address.city") {
-    ///     print(entry.field, entry.value ?? .null, entry.write.event.position)
-    /// }
-    /// ```
-    ///
-    /// `event:NAME` and `product:ID` tell why the user has a count: the value is the count, and the write is the event
-    /// that was counted last.
-    ///
-    /// ```swift
-    /// let seen = try log.blame(of: user.number, field: "event:Viewed Home", withLog: true).first
-    /// print(seen?.value ?? 0, seen?.log.map(\.event.context.device) ?? [])
-    /// ```
-    ///
-    /// One attribute costs the events between its last write and the snapshot before that; the log, an array that grew
-    /// over time and a user with void events cost the user's whole history.
-    ///
-    /// - Parameters:
-    ///   - field: one attribute, or a part of it as in `address.city` or `pets[0].name`; nil for all attributes. A
-    ///     standard and a custom attribute of the same name are both in the answer. An event or a product, unless an
-    ///     attribute is called so.
-    ///   - withLog: whether the answer has all writes of each value.
-    /// - Returns: the values in the order of their names; nothing if the user never had the attribute.
-    public func blame(of user: UserNumber, field: String? = nil, withLog: Bool = false) throws -> [FieldBlame] {
-        try reader.blame(of: user, field: field, withLog: withLog)
-    }
-}
-
 extension LogReader {
     /// As ``EventLog/blame(of:field:withLog:)``.
     package func blame(of user: UserNumber, field: String? = nil, withLog: Bool = false) throws -> [FieldBlame] {
