@@ -170,7 +170,7 @@ struct FilterOptions: ParsableArguments {
 
     var query: [(name: String, value: String)] { bounds + order }
 
-    /// Without the order.
+    /// The bounds without the order.
     var bounds: [(name: String, value: String)] {
         kind.map { ("kind", $0) }
             + parameters(

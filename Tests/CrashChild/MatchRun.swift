@@ -48,7 +48,7 @@ enum MatchRun {
                 + "\"max_us\":\(rank(1))}")
     }
 
-    /// Of ten events each, so that ten messages wait for each event, with one to three filters.
+    /// Makes a message for one of ten events, so that ten messages wait for each, with one to three filters.
     private static func message(_ number: Int) -> AttributeValue {
         let filters: [[(Name, String, Int64, AttributeValue)]] = [
             [("genre", "string", 1, .string(["pop", "rock", "jazz"][number % 3]))],

@@ -108,7 +108,7 @@ private struct FaultRun {
         return try problems + reopened(store, first: first)
     }
 
-    /// After an unknown outcome nothing more is acknowledged, and every refusal says why.
+    /// Checks that after an unknown outcome nothing more is acknowledged, and that every refusal says why.
     private func honesty(_ answers: Answers) -> [String] {
         var problems: [String] = []
         for refusal in answers.refused where !["closedAfterFailure", "diskFull"].contains(refusal.reason) {

@@ -32,7 +32,7 @@ struct HeldTransactionTests {
         let (told, kept, reused) = try await onOwnThread {
             let scratch = try Scratch()
             let log = try EventLog(path: scratch("store"), create: true)
-            /// By how many bytes the file grows while there are 200 commits.
+            /// Returns the bytes by which the file grows during 200 commits.
             func growth() throws -> UInt64 {
                 let before = log.environment.usedBytes
                 for _ in 0..<200 { _ = try log.appendOne() }

@@ -11,16 +11,16 @@ import Testing
 @Suite("A store that is overwritten in place under its writers takes no more writes, and says so", .serialized)
 struct OverwrittenFileTests {
     enum Change: String, CaseIterable, CustomTestStringConvertible {
-        /// By `cp`, which cuts the file first.
+        /// A copy by `cp`, which cuts the file first.
         case olderCopied, newerCopied, otherStoreCopied, twinCopied
         /// Block by block, as `rsync --inplace` does.
         case olderWritten, newerWritten, twinWritten
-        /// By `rsync --inplace`.
+        /// A copy by `rsync --inplace`.
         case olderSynced, newerSynced, twinSynced
         case olderByDD, dataCut, dataEmptied, lockEmptied, lockCut, lockZeroed, restoredByRename
         /// A backup of the folder, with its lock file.
         case bothCopied
-        /// In the middle of an overwrite: one of the two meta pages is of an older copy.
+        /// The middle of an overwrite: one of the two meta pages is of an older copy.
         case firstPageWritten, secondPageWritten
 
         var testDescription: String { rawValue }

@@ -106,7 +106,7 @@ struct AttributeGrowth {
 /// The effects of an object's operations on attributes, checked in turn.
 private struct AttributeRemarks {
     private var said: [(name: Name, reason: String)] = []
-    /// From where on it holds what is said of an attribute, also before all this.
+    /// The position from which on it knows an attribute, also before all this.
     private var begins: [Name: Int] = [:]
 
     mutating func add(_ reason: String, of attribute: Name) { said.append((attribute, reason)) }

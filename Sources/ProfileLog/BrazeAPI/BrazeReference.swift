@@ -10,7 +10,7 @@ package enum BrazeReference {
         package let instead: String?
     }
 
-    /// In the order of the reference: user data, messages, exports, lists of addresses, content, the rest.
+    /// Entries in the order of the reference: user data, messages, exports, lists of addresses, content, the rest.
     package static let entries: [Entry] =
         simulated("POST", under: "/users", "track", "track/bulk", "track/sync", "alias/new", "alias/update", "delete")
         + simulated("POST", under: "/users", "identify", "merge", "external_ids/rename", "external_ids/remove")

@@ -119,7 +119,7 @@ struct ExportedProfile {
         }
     }
 
-    /// Of several the last: the others were renamed.
+    /// The last of several: the others were renamed.
     var externalID: String? {
         user.ids.lazy.compactMap { if case .externalID(let id) = $0 { id } else { nil } }.last
     }

@@ -239,7 +239,7 @@ private struct MergeRequest {
         }
     }
 
-    /// Of several identifiers the first of external ID, alias, e-mail address, phone number counts.
+    /// Reads the user: the first of external ID, alias, e-mail address, phone number counts.
     private static func person(_ update: AttributeValue, _ key: Name, _ place: String) throws -> Person {
         let place = "\(place).\(key.text)"
         guard let identifier = update.present(key),

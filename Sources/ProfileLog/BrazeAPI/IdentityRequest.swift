@@ -47,7 +47,7 @@ struct IdentityRequest {
         return values
     }
 
-    /// In the words of a track request without a usable object.
+    /// The words of a track request without a usable object.
     private var nothingValid: String {
         let names = lists.map { "'\($0.text)'" }
         guard let last = names.last, names.count > 1 else {

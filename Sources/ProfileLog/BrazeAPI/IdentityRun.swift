@@ -138,7 +138,7 @@ struct IdentityRun {
 }
 
 extension IdentityItem {
-    /// Of what changes nothing, only a merge is worth a word: it was no merge.
+    /// Gives a reason only for a merge that changes nothing: it was no merge.
     fileprivate func reason(_ receipt: AppendReceipt) -> String? {
         guard case .merge = change, receipt.places.isEmpty else { return nil }
         return "the two are the same user"

@@ -86,7 +86,7 @@ struct TrackBody: Sendable {
 }
 
 extension AttributeValue {
-    /// Also one without an array around it counts as an element.
+    /// Tells whether an object without an array around it counts as an element.
     var isObject: Bool { if case .object = self { true } else { false } }
 }
 

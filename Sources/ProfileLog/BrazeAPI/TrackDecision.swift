@@ -247,7 +247,7 @@ extension ProfileEvent {
 
 /// The objects that a request skips, gathered by user for the log: `/v1/rejected` lists it.
 private struct LeftOutObjects {
-    /// Of a request that leaves out more, the first are kept, and how many more there were.
+    /// The most skipped objects that are kept of a request, with the number of the others.
     private static let most = 10_000
     private static let itemsPerEvent = 64
     private static let charactersPerField = 255

@@ -114,7 +114,7 @@ struct TrackEndpoints {
 }
 
 extension Timestamp {
-    /// After every time that a request can name.
+    /// A time after every time that a request can name.
     static let distantFuture = Timestamp(rawValue: .max)
 }
 

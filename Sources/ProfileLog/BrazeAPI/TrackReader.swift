@@ -4,7 +4,7 @@ internal import ProfileLogRequests
 /// One object of a track request, read and found to be valid.
 struct TrackObject {
     var target: TrackTarget
-    /// In the order in which they take effect.
+    /// Events in the order in which they take effect.
     var events: [ProfileEvent] = []
     var context: EventContext
     /// Fields that were skipped, with the reason.

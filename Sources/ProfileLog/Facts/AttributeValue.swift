@@ -5,7 +5,7 @@ public enum AttributeValue: Sendable {
     case null
     case bool(Bool)
     case int(Int64)
-    /// Never NaN and never infinite: `Validation` refuses these.
+    /// A number that is never NaN and never infinite: `Validation` refuses these.
     case double(Double)
     case string(String)
     case date(OccurredAt)

@@ -37,7 +37,7 @@ public struct DeviceSettings: Hashable, Sendable {
             self.group = group
         }
 
-        /// By process, then by group.
+        /// Orders by process, then by group.
         package static func < (left: MissingAppGroup, right: MissingAppGroup) -> Bool {
             (left.process, left.group) < (right.process, right.group)
         }

@@ -54,7 +54,7 @@ package struct EcommerceSchema: Sendable {
 
     /// The reason why an event is dropped.
     package struct Fault: Hashable, Sendable {
-        /// In the platform's words. Names properties, and no values.
+        /// The text, in the platform's words. Names properties, and no values.
         package var text: String
         /// The same without names that the sender chose.
         package var kept: String
@@ -154,7 +154,7 @@ package struct EcommerceSchema: Sendable {
 extension EcommerceSchema {
     private typealias Properties = [(Name, Kind, Need)]
 
-    /// By the events' names.
+    /// Schemas by the events' names.
     private static let events: [Name: EcommerceSchema] = [
         "ecommerce.product_viewed": EcommerceSchema(
             product + [

@@ -99,9 +99,9 @@ public struct Purchase: Hashable, Sendable {
     public var product: Name
     /// ISO 4217, three letters.
     public var currency: String
-    /// In base units; negative for a refund.
+    /// The price in base units; negative for a refund.
     public var price: Double
-    /// From 1 to 100.
+    /// The number of items, from 1 to 100.
     public var quantity: UInt32
     /// As for a custom event.
     public var properties: [AttributeValue.Member]?
@@ -131,8 +131,8 @@ public enum LaunchKind: UInt8, Sendable, CaseIterable {
     case cold = 0
     case background = 1
     case `return` = 2
-    /// In the background, before the phone was unlocked for the first time since it started: the app cannot read what
-    /// waits (spec/device 6.2, number 37).
+    /// A start in the background, before the phone was unlocked for the first time since it started: the app cannot
+    /// read what waits (spec/device 6.2, number 37).
     case locked = 3
 
     /// The kind's name on the command line.
@@ -238,7 +238,7 @@ public struct LeftOut: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// Without the field's name, which may be personal: without a user it could not be erased.
+    /// The note without the field's name, which may be personal: without a user it could not be erased.
     package var anonymous: LeftOut { LeftOut(list: list, index: index, reason: reason) }
 }
 

@@ -23,7 +23,7 @@ public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, 
     @inlinable
     public static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
 
-    /// By the order of the bytes.
+    /// Orders by the bytes.
     @inlinable
     public static func < (left: Name, right: Name) -> Bool { left.text.order(to: right.text) < 0 }
 

@@ -2,7 +2,7 @@
 public protocol OrderedByNumber: RawRepresentable, Comparable where RawValue: Comparable {}
 
 extension OrderedByNumber {
-    /// By the number.
+    /// Orders by the number.
     @inlinable
     @inline(__always)
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

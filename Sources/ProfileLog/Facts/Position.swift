@@ -3,7 +3,7 @@ public struct Position: OrderedByNumber, Hashable, Sendable {
     /// The place; 0 is before the first event.
     public var rawValue: UInt64
 
-    /// Before the first event.
+    /// The position before the first event.
     package static let start = Position(rawValue: 0)
 
     /// Makes the position with this number.

@@ -195,7 +195,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case messageScheduled = 86
     case messageUnscheduled = 87
 
-    /// Never stored: any kind that this program does not know because a newer program wrote it.
+    /// A value that is never stored: any kind that this program does not know because a newer program wrote it.
     case unknown = 0
 
     /// The kind's name, as in the JSON forms.
@@ -277,7 +277,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Of a logged kind: the same while the SDK has not sent it yet.
+    /// The queued form of a logged kind: the same while the SDK has not sent it yet.
     package var queued: EventKind? {
         switch self.role {
         case .content(.customEvent, .logged): .customEventQueued

@@ -43,7 +43,7 @@ package struct SDKStartup: Hashable, Sendable {
     package var subscription = Subscription.inTime
 
     package enum Preparation: UInt8, Sendable, CaseIterable {
-        /// In or before `didFinishLaunching`.
+        /// The app subscribes in or before `didFinishLaunching`.
         case inTime = 0
         /// After it: the push that launched the app has passed by then.
         case tooLate = 1
@@ -104,7 +104,7 @@ package struct ContentExtension: Hashable, Sendable {
     package var pairs: [Pair] = []
     /// The input that it asks the user for (information capture); nil for nothing.
     package var input: Input?
-    /// In which of the published snippets it reads the pairs.
+    /// The language of the published snippet that reads the pairs.
     package var language = Language.swift
 
     package enum Language: UInt8, Sendable, CaseIterable {

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The reason why the store's files or the disk refused. `description` says what is true, `remedy` the next step.
 public enum StorageError: Error, Hashable, Sendable {
-    /// There is no store in this folder.
+    /// The folder holds no store.
     case noStore(path: String)
     /// The folder holds something that is not a ProfileLog store.
     case notAStore(path: String)

@@ -66,7 +66,7 @@ extension UserID {
 }
 
 extension String {
-    /// Without the brackets in `(null)`, `<null>` and `{null}`.
+    /// The text without the brackets in `(null)`, `<null>` and `{null}`.
     fileprivate var trimmingBrackets: String {
         guard let first, let last, ["()", "<>", "{}"].contains(String([first, last])) else { return self }
         return String(dropFirst().dropLast())

@@ -93,7 +93,7 @@ extension AttributePolicy {
         }
     }
 
-    /// Both, in the order in which the elements came. An old value that is no array counts as none.
+    /// Joins both, in the order in which the elements came. An old value that is no array counts as none.
     private static func union<Value: Operand>(_ old: Value?, _ values: [Value], by writer: Value.Writer) -> Value {
         var elements = old?.elements ?? []
         var known = Set(elements.map { $0.value })

@@ -2,7 +2,7 @@
 package enum DeviceChange: Hashable, Sendable {
     /// Another user is on it from now on; nil for no user.
     case user(UInt64?)
-    /// If `source` is on it, `target` is from now on.
+    /// Replaces `source` by `target`, if it is on the device.
     case merged(source: UInt64, target: UInt64)
     /// The app started, and was to flush these lists; in the background it is not seen.
     case launched(position: UInt64, lists: Set<PendingKind>, isInBackground: Bool, at: Int64)

@@ -29,7 +29,7 @@ extension EventFold {
     package mutating func skip(
         _ event: borrowing EventView, void: UInt64, _ state: inout State, under rules: BoundRules?
     ) {}
-    /// In the order of recording.
+    /// Orders events by their recording.
     @inlinable
     @inline(__always)
     package mutating func ordered(_ positions: [UInt64]) -> [UInt64] { positions }

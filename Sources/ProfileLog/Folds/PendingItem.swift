@@ -5,7 +5,7 @@ package struct PendingItem: Hashable, Sendable {
     package let storage: StorageCode
     package let user: UInt64
     package let position: UInt64
-    /// In which of the guide's three lists; nil for what the app logged.
+    /// The list of the guide; nil for what the app logged.
     package let kind: PendingKind?
     /// Set once the SDK has it: its place in the SDK's queue.
     package var queued: QueuePlace?

@@ -150,7 +150,7 @@ extension WireReader {
 
     mutating func timestamp() -> Timestamp { Timestamp(rawValue: Int64(bitPattern: fixed64())) }
 
-    /// In the place of the decimal places.
+    /// The value in place of the decimal places.
     static let longSum: UInt8 = 0x7F
 
     mutating func revenue() -> [ProfileState.Revenue] {

@@ -12,6 +12,6 @@ extension ProfileState {
 }
 
 extension ProfileState.PendingEntry {
-    /// In which of the guide's lists it waits; nil for what the SDK took from the app.
+    /// The list of the guide in which it waits; nil for what the SDK took from the app.
     package var list: PendingKind? { PendingKind(kind) }
 }

@@ -32,7 +32,7 @@ public protocol Projection: Sendable {
 }
 
 extension Projection {
-    /// By user.
+    /// The scope is the user.
     public static var scope: ProjectionScope { .user }
     /// Adds nothing.
     public static func merge(_ source: State, into target: inout State) {}

@@ -1,6 +1,6 @@
 /// The pushes of a device: on their way to it, on its screen, and captured by an SDK that does not exist yet.
 package struct PushState: Hashable, Sendable {
-    /// On their way or on the screen, in the order in which they were sent.
+    /// Pushes on their way or on the screen, in the order in which they were sent.
     package private(set) var pushes: [PushProgress] = []
     /// Captured and not processed, in the order of their capture.
     package private(set) var captured: [CapturedPush] = []

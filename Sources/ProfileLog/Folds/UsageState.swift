@@ -52,7 +52,7 @@ extension UsageState {
 }
 
 extension UsageState.AppUse {
-    /// Both as one.
+    /// Joins both.
     fileprivate func joined(_ other: Self?) -> Self {
         guard let other else { return self }
         return Self(

@@ -205,7 +205,7 @@ private struct BatchResult {
 }
 
 extension APIProblem {
-    /// Of an item that was refused when its batch first came, and would be taken now.
+    /// The reason of an item that was refused when its batch first came, and would be taken now.
     fileprivate static let wasRefused = APIProblem(
         status: 400, code: "invalid", error: "The item was refused when it was first sent.",
         remedy: "Send it again under another key.")

@@ -96,7 +96,7 @@ extension EraseEndpoints {
 }
 
 extension UserInfo {
-    /// By what a user is known, in a few words.
+    /// The kind of name by which a user is known, in a few words.
     fileprivate var kind: String {
         switch id {
         case .externalID: "identified"

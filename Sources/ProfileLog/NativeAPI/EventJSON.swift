@@ -364,7 +364,7 @@ extension EventJSON {
 }
 
 extension RecordedEvent {
-    /// From the moment at which it happened to `time`; negative if clocks disagree.
+    /// Returns the seconds from the moment at which it happened to `time`; negative if clocks disagree.
     func seconds(until time: Timestamp) -> Double {
         Double(time.rawValue - occurredAt.timestamp.rawValue) / 1_000_000
     }

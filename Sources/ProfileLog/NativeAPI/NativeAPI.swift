@@ -11,7 +11,7 @@ package struct NativeAPI: Dialect {
 
     private let exportVoids = VoidsAsOf()
 
-    /// With `ephemeral`, the store may be emptied and its time set.
+    /// Makes the API of a store; with `ephemeral`, it may be emptied and its time set.
     package init(
         _ store: RequestStore, ephemeral: (any EphemeralStore)? = nil, onErasure: @escaping @Sendable () -> Void = {},
         onTimeSet: @escaping @Sendable () async -> Void = {}

@@ -2,14 +2,14 @@ internal import ProfileLogRequests
 
 /// Updates of attributes that changed nothing of what their user had before them, and why.
 struct NoEffect {
-    /// By the event that has the update: logged, or saved and flushed.
+    /// Reasons by the event that has the update: logged, or saved and flushed.
     private(set) var reasons: [(event: Position, name: Name, reason: String)] = []
     /// The number of updates.
     private var updates = 0
 
     private init() {}
 
-    /// Of the events at `places` of `receipt`, which are of one user and effective at once.
+    /// Reads the updates at `places` of `receipt`, which are of one user and effective at once.
     init(of places: Range<Int>, _ receipt: AppendReceipt, in log: LogReader) throws {
         let events = try places.compactMap { place in
             try log.event(at: Position(rawValue: receipt.first.rawValue + UInt64(place)))
@@ -21,7 +21,7 @@ struct NoEffect {
         try judge(events.filter(\.event.kind.isLogged), of: user, from: first.version, at: receipt.first, in: log)
     }
 
-    /// Of what waited and took effect by `decision`, a flush or a report that data was sent.
+    /// Reads the updates that waited and took effect by `decision`, a flush or a report that data was sent.
     init(ofItemsIn decision: RecordedEvent, in log: LogReader) throws {
         var positions: [Position] = []
         if case .pendingFlushed(let flush) = decision.event, !flush.isQueued { positions = flush.flushed }

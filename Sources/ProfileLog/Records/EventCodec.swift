@@ -323,7 +323,7 @@ package enum EventEncoder {
         }
     }
 
-    /// Up to this many items an insertion sort is fastest.
+    /// The most items for which an insertion sort is fastest.
     private static let fewItems = 32
 
     /// Writes `items` as entries, ascending by the numbers of their names. They are borrowed from the array: copies

@@ -4,7 +4,7 @@ public struct EventView: ~Copyable {
     public let position: Position
     @usableFromInline package let header: RecordHeader
     @usableFromInline unowned(unsafe) let names: NameTable
-    /// In a fold by device: the device whose state it is applied to, one of `devices`.
+    /// The device of a fold by device: the device whose state it is applied to, one of `devices`.
     public let device: Name?
 
     /// A view of the record of `header`, which must outlive it, as must `names`.

@@ -14,7 +14,7 @@ package struct InAppChange: Hashable, Sendable {
     package var isImpressionByHand = false
 
     package struct Session: Hashable, Sendable {
-        /// In ascending order.
+        /// Messages in ascending order.
         package var messages: [Name]
         /// The position that declared them.
         package var catalogue: UInt64

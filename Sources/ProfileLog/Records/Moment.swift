@@ -2,11 +2,11 @@
 public enum Moment: Hashable, Sendable {
     /// The end of the log.
     case now
-    /// After the event at this position.
+    /// The moment after the event at this position.
     case position(Position)
-    /// After this many events of the user.
+    /// The moment after this many events of the user.
     case version(Version)
-    /// After all that was recorded at this time or earlier.
+    /// The moment after all that was recorded at this time or earlier.
     case time(Timestamp)
 }
 
@@ -151,10 +151,10 @@ public enum MomentError: Error, Hashable {
     case beyondLaunches(count: Int)
 }
 
-/// In which order a history is read.
+/// The order in which a history is read.
 public enum EventOrder: String, Hashable, Sendable {
     /// As the log recorded it.
     case recorded
-    /// By when things happened, as far as the log knows today.
+    /// The order in which things happened, as far as the log knows today.
     case occurred
 }

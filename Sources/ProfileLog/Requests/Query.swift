@@ -90,7 +90,7 @@ package struct Query {
         return number
     }
 
-    /// In which order a history is read: `recorded`, the default, or `occurred`.
+    /// Reads the order of a history: `recorded`, the default, or `occurred`.
     package mutating func order() throws -> EventOrder {
         guard let text = try text("order") else { return .recorded }
         guard let order = EventOrder(rawValue: text) else {

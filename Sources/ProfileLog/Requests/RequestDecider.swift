@@ -2,7 +2,7 @@ internal import ProfileLogSnippets
 
 /// The decision about a request, by what a view of the log shows.
 package enum Decision<Answer: Sendable> {
-    /// There is nothing to store.
+    /// The answer, if there is nothing to store.
     case answer(Answer)
     /// The append is stored if all that the decision relied on still holds, and answered by where.
     case store(PreparedAppend, answer: (AppendReceipt) throws -> Answer)

@@ -10,7 +10,7 @@ package struct Deviation: Hashable, Comparable, Sendable {
         self.effect = effect
     }
 
-    /// By fault, then effect.
+    /// Orders by fault, then effect.
     package static func < (left: Deviation, right: Deviation) -> Bool {
         (left.fault, left.effect) < (right.fault, right.effect)
     }
@@ -45,7 +45,7 @@ package enum FaultEffect: String, Sendable, CaseIterable, Comparable {
         }
     }
 
-    /// In the order of the cases: the worst first.
+    /// Orders like the cases: the worst first.
     package static func < (left: FaultEffect, right: FaultEffect) -> Bool { left.rank < right.rank }
 
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }

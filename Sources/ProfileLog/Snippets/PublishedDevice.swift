@@ -113,7 +113,7 @@ private struct ListKey: Hashable, Comparable {
         var process: Name?
     }
 
-    /// In the order of a flush: by list, then the suites of groups, then the others.
+    /// Orders like a flush: by list, then the suites of groups, then the others.
     static func < (left: ListKey, right: ListKey) -> Bool { left.order < right.order }
 
     private var order: (PendingKind, Int, Name, Name) {
@@ -190,7 +190,7 @@ private struct RunningFlush {
     let passedOver: [Position]
     /// Crashes before a removal (24).
     var crashes = false
-    /// From this call on the SDK stores nothing (25).
+    /// The first call that the SDK does not store (25).
     var firstUnstored = Int.max
     /// Calls of the SDK so far.
     var calls = 0

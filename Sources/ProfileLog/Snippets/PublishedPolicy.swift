@@ -79,14 +79,14 @@ package struct PublishedConditions: Hashable, Sendable {
     /// The result of a cast of stored numbers (18).
     package var numbers = PlistNumbers.bridged
 
-    /// From a save's reading of a list to its writing (22).
+    /// The time from a save's reading of a list to its writing (22).
     package var saveLasts = Duration.milliseconds(10)
-    /// From a flush's reading of a list to its removal (22, 23).
+    /// The time from a flush's reading of a list to its removal (22, 23).
     package var flushLasts = Duration.milliseconds(100)
-    /// Of n flushes that find something one crashes: before its removal the 1st, (n+1)th … (24); after it the nth, 2nth
-    /// … (25).
+    /// The number n of flushes with items of which one crashes: before its removal the 1st, (n+1)th … (24); after it
+    /// the nth, 2nth … (25).
     package var flushesPerCrash = 2
-    /// After how many items it crashes; nil: right before the first removal (24).
+    /// The number of items after which it crashes; nil: right before the first removal (24).
     package var itemsBeforeCrash: Int?
     /// The number of a crashed flush's last items that the SDK had not stored (25).
     package var itemsUnstored = 1
@@ -97,7 +97,7 @@ package struct PublishedConditions: Hashable, Sendable {
     /// Each nth save on a device comes before the first unlock (37).
     package var savesPerLockedSave = 10
 
-    /// Until when launches find no instance of the SDK, as before a consent; nil: for ever (26).
+    /// The time until which launches find no instance of the SDK, as before a consent; nil: for ever (26).
     package var instanceMissingUntil: Timestamp?
     /// The SDK in the app (27, 30).
     package var sdk = SDKVersion(18, 0, 0)

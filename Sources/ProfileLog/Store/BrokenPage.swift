@@ -18,7 +18,7 @@ package enum BrokenPage {
     /// The address of an `Ending`: a signal's handler may neither lock nor allocate.
     private static let ending = Atomic<UInt>(0)
 
-    /// From now on the process then exits with `status`, `output` on standard output and `text` on standard error,
+    /// Lets the process exit from now on with `status`, `output` on standard output and `text` on standard error,
     /// instead of an abort. A later call replaces an earlier one; never call it on two threads at once.
     ///
     /// It is for programs, not for libraries: signals belong to the whole process.

@@ -83,21 +83,21 @@ package final class Environment: @unchecked Sendable {
 
     private var knownRefusal: StorageError? { refusal.withLock { $0 } }
 
-    /// From now on refuses to write, for the first `reason` that was given.
+    /// Refuses to write from now on, for the first `reason` that was given.
     package func refuseWrites(_ reason: StorageError) { refusal.withLock { $0 = $0 ?? reason } }
 
     // MARK: - Files that are overwritten in place
 
     private let isOverwritten = Atomic(false)
 
-    /// From now on refuses all transactions: a file was cut or overwritten, so this process's knowledge of it is wrong.
+    /// Refuses all transactions from now on: a file was cut or overwritten, so this process's knowledge of it is wrong.
     package func refuseOverwritten() -> StorageError {
         isOverwritten.store(true, ordering: .relaxed)
         refuseWrites(.filesChanged(path: path))
         return .filesChanged(path: path)
     }
 
-    /// Before a transaction is begun: that reads both files through their maps.
+    /// Checks the files before a transaction begins: that reads both files through their maps.
     private func refuseCut() throws(StorageError) {
         if isOverwritten.load(ordering: .relaxed) || lock.isCut { throw refuseOverwritten() }
     }
@@ -245,7 +245,8 @@ package final class Environment: @unchecked Sendable {
         }
     }
 
-    /// After a failed write of its meta page LMDB refuses everything (`MDB_PANIC`): opens the file again, read-only.
+    /// Opens the file again for reading: after a failed write of its meta page LMDB refuses everything (`MDB_PANIC`).
+    /// opens the file again, read-only.
     ///
     /// Waits up to a second for transactions that began before the failure.
     private func reopenForReading() throws(StorageError) {

@@ -88,7 +88,7 @@ final class FileHeads: @unchecked Sendable {
         return true
     }
 
-    /// Both pages of a new file are of commit 0.
+    /// Tells whether the pages are of successive commits; both pages of a new file are of commit 0.
     private static func areInOrder(_ first: Int, _ second: Int) -> Bool {
         first &- second == 1 || second &- first == 1 || (first == 0 && second == 0)
     }
@@ -121,11 +121,11 @@ final class FileHeads: @unchecked Sendable {
 
     fileprivate struct Page: Equatable {
         let commit: Int
-        /// Of roots, counts and the last page.
+        /// A hash of roots, counts and the last page.
         let hash: UInt64
     }
 
-    /// Both meta pages, while there is no commit.
+    /// The two meta pages, while there is no commit.
     var pages: Pages { Pages(first: page(at: data), second: page(at: data + pageBytes)) }
 
     private func page(at place: UnsafeMutableRawPointer) -> Page {

@@ -17,7 +17,7 @@ enum MetaPages {
         return count >= 0 && count <= bytes && zip(found, fresh).allSatisfy { $0 == 0 || $0 == $1 }
     }
 
-    /// Both pages of a new file (`mdb_env_init_meta`).
+    /// The two pages of a new file (`mdb_env_init_meta`).
     private static let fresh: [UInt8] = {
         var pages = [UInt8](repeating: 0, count: Int(bytes))
         pages.withUnsafeMutableBytes { pages in

@@ -9,7 +9,8 @@ package final class ReadAhead: Sendable {
     /// The file is read after one look-up for each so many rows: by then look-ups have waited for some part of the time
     /// that the whole file takes.
     private static let rowsPerLookUp: UInt64 = 2_048
-    /// In a small store too, one profile and its history are read without the rest.
+    /// The fewest look-ups before the file is read: also in a small store, one profile and its history are read without
+    /// the rest.
     private static let fewestLookUps: UInt64 = 256
 
     private let lookUps = Atomic<UInt64>(0)

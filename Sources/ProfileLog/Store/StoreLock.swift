@@ -70,7 +70,7 @@ final class StoreLock: Sendable {
         Glibc.close(data)
     }
 
-    /// From now on shares the lock that it had alone.
+    /// Shares from now on the lock that it had alone.
     func share() {
         _ = profilelog_lock(data, Int16(F_RDLCK), byte, 1)
         _ = profilelog_lock(data, Int16(F_UNLCK), Self.begin, byte - Self.begin)
@@ -160,7 +160,8 @@ final class StoreLock: Sendable {
     /// when it is read through the map. Costs two system calls of a tenth of a microsecond.
     var isCut: Bool { Self.isCut(data, dataBytes) || Self.isCut(lock, lockBytes) }
 
-    /// Before LMDB closes its files: it reads `lock.mdb`, and where that was cut, the end would be a crash (SIGBUS).
+    /// Mends the length before LMDB closes its files: it reads `lock.mdb`, and where that was cut, the end would be a
+    /// crash (SIGBUS).
     func mendLength() { if Self.isCut(lock, lockBytes) { ftruncate(lock, off_t(lockBytes.load(ordering: .relaxed))) } }
 
     private static func isCut(_ file: Int32, _ known: borrowing Atomic<Int>) -> Bool {

@@ -26,7 +26,7 @@ actor HTTPClient {
         /// Nothing came for `HTTPClient.timeoutSeconds`.
         case timeout
         case notHTTP
-        /// In libcurl's words.
+        /// Another failure, in libcurl's words.
         case other(String)
     }
 

@@ -96,7 +96,8 @@ struct ProfileText {
         return lines + tables.filter { !$0.rows.isEmpty }.flatMap { [""] + $0.lines() } + ["", footer()]
     }
 
-    /// Without pending items the last column is empty, and an empty column is not printed.
+    /// Returns the rows of attributes; without pending items the last column is empty, and an empty column is not
+    /// printed.
     private func attributes(_ group: Name, _ title: String) -> Table {
         let (now, then) = (profile.object(group), pending?.object(group))
         let setBy = profile.object("set_by").object(group)

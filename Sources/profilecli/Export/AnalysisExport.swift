@@ -145,7 +145,7 @@ struct ExportProgress: Equatable {
     var store = ""
     /// The position as of which all rows are.
     var asOf: UInt64?
-    /// By occurrence: until when things had happened.
+    /// The end by occurrence: until when things had happened.
     var until: String?
     /// The cursor of the last event of the log at the beginning.
     var began: String?

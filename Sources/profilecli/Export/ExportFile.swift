@@ -38,7 +38,7 @@ final class ExportTarget {
     let partial: String
     /// The path of the file with the progress of the unfinished one, while that cannot hold it itself.
     let state: String
-    /// Of the unfinished file, which is locked.
+    /// The descriptor of the unfinished file, which is locked.
     let descriptor: Int32
 
     /// Opens or makes the unfinished file, for its owner only.

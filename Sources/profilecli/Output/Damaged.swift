@@ -24,7 +24,7 @@ struct Damaged {
         return "Damaged, and therefore left out: \(shown.joined(separator: ", "))\(more)."
     }
 
-    /// After all of the rest was printed: fails if something is not in it.
+    /// Reports damage after the rest was printed: fails if something is not in it.
     func report() throws { if let sentence { throw Self.failure(sentence) } }
 
     static func failure(_ sentence: String) -> Failure {

@@ -118,7 +118,7 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -
 
 /// The reader of standard output, where that is a pipe.
 enum Reader {
-    /// From now on the program ends as soon as the reader has gone, also while there is nothing to write.
+    /// Lets the program end from now on as soon as the reader has gone, also while there is nothing to write.
     static func endProcessWhenGone() {
         startThread("output-reader") {
             var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)

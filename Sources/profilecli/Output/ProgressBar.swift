@@ -95,7 +95,7 @@ enum Interrupt {
     /// The exit status that names the signal to a shell.
     static var status: ExitStatus { number.load(ordering: .relaxed) == SIGTERM ? .terminated : .interrupted }
 
-    /// From now on the first Ctrl-C (or SIGTERM) only sets `isRequested`.
+    /// Lets the first Ctrl-C (or SIGTERM) from now on only set `isRequested`.
     static func watch() {
         _ = isRequested  // initialised before a signal handler reads it
         // A parent may have started the program with these blocked, as a thread of Dispatch does.

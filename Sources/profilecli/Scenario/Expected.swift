@@ -60,7 +60,7 @@ struct Expected: Sendable {
 
 /// A place at which an answer is not as expected.
 struct Difference: Sendable {
-    /// Of the scenario file.
+    /// The line of the scenario file.
     let line: Int
     /// As in `custom_events[0].count`.
     let place: String

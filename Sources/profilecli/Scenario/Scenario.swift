@@ -23,7 +23,7 @@ struct Scenario: Sendable {
 /// One step: its kind, and what the file says of it.
 struct ScenarioStep: Sendable {
     let kind: StepKind
-    /// Of the file, from 1.
+    /// The line of the file, from 1.
     let line: Int
     /// The members of the request.
     fileprivate(set) var sent: [(member: String, value: AttributeValue)] = []

@@ -96,7 +96,7 @@ extension PropertyList {
     }
 
     private static let microsPerSecond = 1_000_000.0
-    /// From the year 0 to the end of 9999: RFC 3339 can write no other times.
+    /// The seconds from the year 0 to the end of 9999: RFC 3339 can write no other times.
     private static let seconds = -62_167_219_200.0..<253_402_300_800.0
 
     private static func date(_ date: Date) -> PropertyList {

@@ -206,7 +206,7 @@ struct PendingLists {
         var place: String { kind.key + (index.map { "[\($0)]" } ?? "") }
     }
 
-    /// In the order of the flush: all of one list, then the next.
+    /// Items in the order of the flush: all of one list, then the next.
     private(set) var items: [Item] = []
     private(set) var refusals: [Refusal] = []
     private(set) var remarks: [String] = []
@@ -294,7 +294,7 @@ struct PendingLists {
         return members
     }
 
-    /// In ascending order of keys.
+    /// Returns members in ascending order of keys.
     private static func members(
         _ values: [Name: PropertyList], _ noun: String
     ) throws(PropertyList.Misfit) -> [AttributeValue.Member] {

@@ -21,7 +21,7 @@ final class Connections: AvailableConnectionsDelegate {
     fileprivate struct Connection {
         let channel: any Channel
         let address: String
-        /// Since when it waits for a whole request; nil while it works.
+        /// The time since which it waits for a whole request; nil while it works.
         var waitingSince: NIODeadline?
     }
 

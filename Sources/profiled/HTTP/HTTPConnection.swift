@@ -29,7 +29,7 @@ struct HTTPConnection: ServerChildChannel {
         }
     }
 
-    /// Beyond these bytes of headers the answer is 400 and the connection ends.
+    /// The most bytes of headers: beyond it the answer is 400 and the connection ends.
     private static let limits: NIOHTTPDecoderLimitConfiguration = {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = 16 << 10
@@ -75,7 +75,7 @@ struct ConnectionContext: RequestContext {
         return ip.contains(":") ? "http://[\(ip)]:\(port)" : "http://\(ip):\(port)"
     }
 
-    /// From now on the connection ends when its client closes its side: a reader of events has left.
+    /// Lets the connection end from now on when its client closes its side: a reader of events has left.
     func endWithInput() { channel.pipeline.fireUserInboundEventTriggered(ConnectionHandler.EndWithInput()) }
 
     /// Sends nothing more. The connection is gone when the client has seen that.

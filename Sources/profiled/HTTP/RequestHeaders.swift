@@ -29,7 +29,7 @@ struct RequestHeaders: Sendable {
         }
     }
 
-    /// By the numbers of names: a dictionary would hash a name for each look-up, of which a request has a dozen.
+    /// Values by the numbers of names: a dictionary would hash a name for each look-up, of which a request has a dozen.
     private var values = [String?](repeating: nil, count: Name.allCases.count)
 
     init(_ fields: HTTPFields) {

@@ -125,7 +125,7 @@ struct KeyFile: Sendable {
 /// The keys that are valid now. Each request checks whether the file has changed, which takes about a microsecond.
 final class KeyRing: Sendable {
     private struct State {
-        /// Of the file that was read.
+        /// The stamp of the file that was read.
         var stamp: KeyFile.Stamp?
         var keys: [String: StoredKey] = [:]
         /// Tells whether requests need a key. Never becomes false again: if the file is removed, requests are refused.

@@ -4,7 +4,7 @@ internal import ProfileLogBrazeAPI
 internal import ProfileLogNativeAPI
 internal import Synchronization
 
-/// Both dialects on one store.
+/// The two dialects on one store.
 struct API: Sendable {
     /// All endpoints, to look at without a store.
     static let table = EndpointTable([NativeAPI.self, BrazeAPI.self])

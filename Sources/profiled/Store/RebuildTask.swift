@@ -10,7 +10,7 @@ struct RebuildTask: Service {
 
     /// The rest after a step takes so many times as long as the step: 5 % of a core.
     private static let rest = 19
-    /// After a failure, or while there is a shadow of other work.
+    /// The pause after a failure, or while there is a shadow of other work.
     private static let pause = Duration.seconds(60)
 
     func run() async throws {

@@ -9,8 +9,8 @@ import Testing
 ///     writer                                      opens that, is acknowledged
 @Suite("Compactions at the same time lose nothing")
 struct CompactTests {
-    /// At its first try for a lock of its own, a program has none for a while: it says so by the file `waits`, and goes
-    /// on when there is `go`.
+    /// A shim by which a program gets no lock at its first try: it says so by the file `waits`, and goes on when there
+    /// is `go`.
     private static let source = """
         #define _GNU_SOURCE
         #include <dlfcn.h>

@@ -234,6 +234,6 @@ struct SameWordsTests {
         }
     }
 
-    /// Without what a table breaks: spaces and ends of lines.
+    /// Returns the text without the parts that a table breaks: spaces and ends of lines.
     private func flat(_ text: String) -> String { String(text.filter { !$0.isWhitespace && $0 != "…" }) }
 }

@@ -1,7 +1,6 @@
 import Foundation
 
-/// To which table each page of a store's file belongs, by the trees that LMDB keeps in it. What is free belongs to
-/// none.
+/// The table of each page of a store's file, by the trees that LMDB keeps in it. What is free belongs to none.
 struct PageOwners {
     static let pageBytes = 4_096
     /// The tree of tables, and LMDB's list of free pages.

@@ -25,7 +25,7 @@ final class CLI: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// With a store whose file holds `data`.
+    /// Makes a store whose file holds `data`.
     convenience init(_ data: Data) throws {
         try self.init()
         try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)

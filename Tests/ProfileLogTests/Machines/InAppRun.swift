@@ -5,7 +5,7 @@ struct InAppRun {
     private(set) var state = InAppState()
     let table: TriggerTable
     var device = InAppMachine.Situation(user: 1)
-    /// In seconds.
+    /// The time in seconds.
     var now: Int64 = 1_000
     private(set) var position: UInt64 = 0
     /// Each step, with its user and time.

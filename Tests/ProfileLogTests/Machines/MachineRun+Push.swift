@@ -101,7 +101,7 @@ extension MachineRun {
         return step
     }
 
-    /// From a step to the one that has no cause: what was sent.
+    /// Follows a step to the one without a cause: what was sent.
     func origin(of position: UInt64) -> UInt64 {
         var position = position
         while let cause = step(at: position)?.cause { position = cause.rawValue }

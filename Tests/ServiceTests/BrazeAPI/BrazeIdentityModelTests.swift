@@ -45,7 +45,7 @@ struct BrazeIdentityModelTests {
         if case .int(let number) = value { number } else { -1 }
     }
 
-    /// By every identifier that there may be the same profiles are found, in the same order, and they say the same.
+    /// Checks that every possible identifier finds the same profiles, in the same order and with the same content.
     private static func compare(_ api: API, _ model: NaiveProfiles, _ story: String) async {
         func check(_ identifier: String, _ expected: [Int]) async {
             let users = await api.export(identifier)

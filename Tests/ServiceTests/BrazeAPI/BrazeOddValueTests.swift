@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Values that are JSON and cannot be read")
 struct BrazeOddValueTests {
-    /// Such values, and what is said of the object.
+    /// Odd values, each with the remark about its object.
     static let values: [(String, String)] = [
         ("123456789012345678901", "an integer needs more than 64 bits"),
         ("[-1e400]", "a number is too large for a double"),

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A damaged record hides only what needs it")
 struct DamageTests {
-    /// Without the check of the store that others end with.
+    /// Runs `body` without the final check of the store.
     private func withStore(_ body: (API) async throws -> Void) async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

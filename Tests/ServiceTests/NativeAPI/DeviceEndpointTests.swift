@@ -228,6 +228,6 @@ extension AttributeValue {
 }
 
 extension String {
-    /// With every byte that a URL's query does not take as `%XX`.
+    /// The text with every byte that a URL's query does not take as `%XX`.
     fileprivate var urlEncoded: String { addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? self }
 }

@@ -164,7 +164,7 @@ struct EventKindTests {
         #expect(line.fact?.events == [event])
     }
 
-    /// With a `default` a new kind would pass in silence.
+    /// Checks that no `switch` over kinds has a `default`, with which a new kind would pass in silence.
     @Test("No switch over kinds of events has a default")
     func exhaustive() throws {
         let folder = Repository.file("Sources")

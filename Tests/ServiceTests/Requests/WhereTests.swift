@@ -45,7 +45,7 @@ struct WhereTests {
         }
     }
 
-    /// With the IDs that they had then: an external ID may have gone to another user since.
+    /// Returns the IDs that they had then: an external ID may have gone to another user since.
     private func ids(_ api: API, _ condition: String, asOf position: UInt64) async throws -> [String] {
         let (status, json) = await api.get(
             "/v1/users", [("where", condition), ("as_of", "\(position)"), ("limit", "1000")])

@@ -4,7 +4,7 @@ import ProfileLog
 @testable import ProfileLogNativeAPI
 @testable import ProfileLogRequests
 
-/// Both dialects on one store, as `profiled` has them.
+/// The two dialects on one store, as `profiled` has them.
 struct API: Sendable {
     static let table = EndpointTable([NativeAPI.self, BrazeAPI.self])
 

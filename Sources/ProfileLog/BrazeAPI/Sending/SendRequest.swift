@@ -415,7 +415,7 @@ extension SendRequest {
 }
 
 extension AttributeValue {
-    /// Without IDs and properties that are empty, as clients write those that they do not have: empty text, an alias
+    /// The object without empty IDs and properties, as clients write those that they do not have: empty text, an alias
     /// without name and label, and a list in place of an object, which is how PHP writes an empty one. What decides who
     /// gets a message, as `audience`, stays.
     fileprivate var withoutEmptyMembers: AttributeValue {

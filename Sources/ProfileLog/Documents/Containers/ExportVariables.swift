@@ -24,7 +24,7 @@ struct ExportVariables {
         let name: Name
         let node: YAMLNode
         let object: ExportObject?
-        /// Of a built-in variable.
+        /// The types of a built-in variable.
         let builtIn: BuiltIn?
     }
 

@@ -8,7 +8,7 @@
 /// A test names the type that it compares, and a value of another type fails. A missing value fails too, except where
 /// a test asks for that. `null` counts as missing.
 package enum ValueTest: Hashable, Sendable {
-    /// There, and of the type; nil for any type.
+    /// A value that exists, and has the type; nil for any type.
     case isThere(AttributeType?)
     case isMissing
     case flag(Bool)

@@ -9,7 +9,7 @@ package struct ComputedTrait: Hashable, Sendable {
     /// The property of the source; nil for the source itself. `price`, `quantity`, `revenue`, `product` and `currency`
     /// of a purchase are what was paid and bought.
     package let property: Name?
-    /// In microseconds, up to the moment of the question; nil for the whole history.
+    /// The window in microseconds, up to the moment of the question; nil for the whole history.
     package let window: Int64?
 
     package init(
@@ -60,7 +60,7 @@ package struct TraitFold: Sendable {
     }
 
     private struct OrderedCounts: Sendable {
-        /// By the value: its place, how often it came, and the number of the occurrence with which it came last.
+        /// Counts by the value: its place, how often it came, and the number of the occurrence with which it came last.
         var counts: [AttributeValue: (place: Int, count: UInt64, last: UInt64)] = [:]
         var taken: UInt64 = 0
     }

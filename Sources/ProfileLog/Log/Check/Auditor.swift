@@ -212,7 +212,7 @@ package struct AuditReport: Sendable {
         package var at: Timestamp
         /// The number of users compared.
         package var users: UInt64
-        /// From its begin to its end, rests included.
+        /// The time from its begin to its end, rests included.
         package var took: Duration
     }
 }

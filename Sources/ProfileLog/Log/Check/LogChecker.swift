@@ -234,7 +234,7 @@ package struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
     /// The error at that place.
     package var what: String
 
-    /// Both in one line.
+    /// The sentence and its remedy in one line.
     package var description: String { "\(place): \(what)" }
 }
 
@@ -367,8 +367,8 @@ extension LogChecker {
 
 /// Compares stored states of projections with fresh folds: snapshots of users, and states over the whole store.
 extension LogChecker {
-    /// Of other projections' rows only the checksum can be compared. A key that belongs to no snapshot hides those
-    /// after it.
+    /// Checks snapshots; of other projections' rows only the checksum can be compared. A key that belongs to no
+    /// snapshot hides those after it.
     mutating func checkSnapshots(_ progress: (LogProgress) -> Void) throws {
         let projections = log.store.projections.filter { $0.scope == .user }
         let names = projections.map { storedNames($0) }
@@ -419,7 +419,7 @@ extension LogChecker {
         report.snapshots += count
     }
 
-    /// Of projections that the log was opened without only the checksum can be compared.
+    /// Checks states; of projections that the log was opened without, only the checksum can be compared.
     mutating func checkStates(_ progress: (LogProgress) -> Void) throws {
         let projections = log.store.projections.filter { $0.scope == .store }
         let names = projections.flatMap { storedNames($0) }.map { Array($0.utf8) }

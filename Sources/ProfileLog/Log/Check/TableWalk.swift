@@ -26,7 +26,7 @@ package enum TableWalk {
         var rows: UInt64 = 0
         var isInOrder = true
         var previous: UnsafeRawBufferPointer?
-        /// In table `log`, the position before the first gap.
+        /// The position in table `log` before the first gap.
         var gap: UInt64?
         tell(0)
         try transaction.withCursor(table) { cursor in

@@ -202,6 +202,6 @@ package struct CommitReport: Hashable, Sendable {
     package internal(set) var events = 0
     /// Bytes of their records.
     package internal(set) var bytes = 0
-    /// From the wait for the store's write lock until the disk had everything.
+    /// The time from the wait for the store's write lock until the disk had everything.
     package internal(set) var duration = Duration.zero
 }

@@ -70,9 +70,8 @@ extension EventLog {
         return receipt.places.isEmpty ? nil : receipt.last
     }
 
-    /// From now on, `device` is that of the user with this ID, who is made if unknown. What the SDK had taken of the
-    /// user before is sent first. An anonymous user becomes the new one, or is merged into a known one (spec/rest-api
-    /// 9, number 4).
+    /// Puts the user with this ID on `device`; an unknown user is made. What the SDK had taken of the user before is
+    /// sent first. An anonymous user becomes the new one, or is merged into a known one (spec/rest-api 9, number 4).
     ///
     /// Refused for an unknown `braze_id` or device, and for an anonymous user on an identified device (spec/device 4,
     /// no way back).

@@ -9,7 +9,7 @@ package struct Preconditions: Sendable {
     enum Fact: Sendable {
         /// The user that an ID resolves to (nil: none), and their version if that matters.
         case user(UserID, UserNumber?, Version?)
-        /// Only these users were ever given the address.
+        /// The address was given only to these users.
         case holders(UserID, Set<UInt64>)
         /// No event after the position says anything about this.
         case unchanged(Subject, since: Position)
@@ -49,7 +49,7 @@ package struct Preconditions: Sendable {
     /// `id` resolves to `user`, at any version.
     package mutating func require(_ id: UserID, leadsTo user: UserNumber) { facts.append(.user(id, user, nil)) }
 
-    /// Only `holders` were given `address`.
+    /// Requires that `address` was given only to `holders`.
     package mutating func require(_ address: UserID, givenOnlyTo holders: Set<UInt64>) {
         facts.append(.holders(address, holders))
     }

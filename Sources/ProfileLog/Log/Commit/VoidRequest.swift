@@ -34,7 +34,7 @@ package enum VoidRefusal: Hashable, Sendable {
     case beyondEnd(last: UInt64)
     /// The event was erased.
     case erased
-    /// Only what was saved or logged can be void: this event is of another kind.
+    /// The kind of event cannot be void; only saved and logged ones can: this event is of another kind.
     case kind(EventKind?)
     /// The event says itself that the one at this position is void, or that it counts.
     case voiding(EventKind, Position)

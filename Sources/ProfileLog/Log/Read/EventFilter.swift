@@ -1,14 +1,14 @@
 /// A filter of events. What is nil lets everything through.
 public struct EventFilter: Hashable, Sendable {
-    /// Of one of these kinds.
+    /// The kinds; any of them passes.
     package var kinds: Set<EventKind>?
     /// A custom event, a product or a message with this name, or a change of the attribute with it.
     package var name: Name?
     /// A change of this attribute, or of a member of it, as in `address.city`.
     package var field: Name?
-    /// On the device with this ID.
+    /// The device, by its ID.
     package var device: String?
-    /// At one of these positions.
+    /// The positions; any of them passes.
     package var positions: Set<Position>?
     /// Recorded at or after this time.
     package var since: Timestamp?

@@ -21,7 +21,7 @@ extension EventLog {
     /// Returns the number of users.
     public func userCount() throws -> UInt64 { try reader.users.count() }
 
-    /// Up to `limit` users with numbers above `after`, ascending.
+    /// Returns up to `limit` users with numbers above `after`, ascending.
     public func users(after: UserNumber = UserNumber(rawValue: 0), limit: Int) throws -> [UserInfo] {
         try reader.users.page(after: after, limit: limit)
     }

@@ -5,7 +5,7 @@
 package struct PastHistory: Hashable, Sendable {
     /// The last position that counts.
     package let position: Position
-    /// In the order of occurrence: what happened later does not count. Nil in the order of recording.
+    /// The end in the order of occurrence: what happened later does not count. Nil in the order of recording.
     package let until: Timestamp?
 
     package init(to position: Position, until: Timestamp? = nil) { (self.position, self.until) = (position, until) }

@@ -42,7 +42,7 @@ public struct ProfileView: Hashable, Sendable {
     package struct Waiting: Hashable, Sendable {
         /// Its position.
         package var position: Position
-        /// In which of the three lists; nil for what the SDK took from the app.
+        /// The list, one of three; nil for what the SDK took from the app.
         package var kind: PendingKind?
         /// The device on which it waits.
         package var device: String

@@ -29,7 +29,7 @@ package struct UserReader: ReaderPart {
     /// Returns the number of users.
     package func count() throws -> UInt64 { try withView { view in try view.userCount() } }
 
-    /// Up to `limit` users with numbers above `after`, ascending.
+    /// Returns up to `limit` users with numbers above `after`, ascending.
     package func page(after: UserNumber = UserNumber(rawValue: 0), limit: Int) throws -> [UserInfo] {
         try withView { view in
             let count = try view.userCount()

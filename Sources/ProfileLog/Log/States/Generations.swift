@@ -75,7 +75,7 @@ extension Generations {
         RecordHeader.hasRightChecksum(row) ? wire.read(row.slice(0..<(row.count - 4))) : nil
     }
 
-    /// With a CRC-32C at the end.
+    /// The bytes, with a CRC-32C at the end.
     private var bytes: [UInt8] {
         var writer = WireWriter()
         Self.wire.write(self, to: &writer)

@@ -19,6 +19,6 @@ extension OpenStore {
         }
     }
 
-    /// Of table `meta`.
+    /// The row of table `meta`.
     private static let keysRow = "keys"
 }

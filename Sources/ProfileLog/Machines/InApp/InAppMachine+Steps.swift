@@ -251,7 +251,7 @@ extension InAppMachine {
                 action: action?.text, content: content))
     }
 
-    /// At most 200 messages wait: the oldest goes.
+    /// Makes room, as at most 200 messages wait: the oldest goes.
     private mutating func makeRoom() {
         guard state.stack.count + state.delayed.count >= InAppMessage.maxMessages,
             let oldest = state.stack.first ?? state.delayed.first

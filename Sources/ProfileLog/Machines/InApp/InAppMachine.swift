@@ -21,7 +21,7 @@
 /// - The order of the checks before a display: user, timeout, assets, request, control variant, background, visible
 ///   message, automatic display, delegate, orientation.
 package struct InAppMachine {
-    /// With the steps of the input that is handled now, so that each sees those before it.
+    /// The state with the steps of the input that is handled now, so that each sees those before it.
     var state: InAppState
     let table: TriggerTable
     let device: Situation

@@ -4,7 +4,7 @@ package struct InAppMessage: Hashable, Sendable {
     package let kind: Kind
     /// Any of them triggers it.
     package let triggers: [TriggerCondition]
-    /// Of several messages that one event triggers, the one with the highest priority is shown; of equal ones, the
+    /// The priority: of several messages that one event triggers, the one with the highest is shown; of equal ones, the
     /// first.
     package var priority: Double
     /// The time after which it may be triggered.

@@ -16,7 +16,7 @@ package struct TriggerTable: Sendable {
     /// One condition. The entries of a list are in the order of `messages`.
     private struct Entry: Sendable {
         let message: Int
-        /// Of a push click: the campaign; nil for any.
+        /// The campaign of a push click: the campaign; nil for any.
         var campaign: Name?
         /// The test of the event's properties; nil without filters.
         var properties: ValueTest?
@@ -83,8 +83,8 @@ package struct TriggerTable: Sendable {
         }
     }
 
-    /// With filters, an event without properties never matches; one with empty properties may (spec/device 5.1). No
-    /// filter compares with now.
+    /// Tells whether the properties pass; with filters, an event without properties never does; one with empty
+    /// properties may (spec/device 5.1). No filter compares with now.
     private static func accepts(_ test: ValueTest?, _ properties: [AttributeValue.Member]?) -> Bool {
         guard let test else { return true }
         return properties.map { test.accepts(.object($0), at: Timestamp(rawValue: 0)) } ?? false

@@ -7,6 +7,6 @@ package enum PushObstacle: String, CaseIterable {
     case noToken = "the device has no push token: the app has not asked for permission"
     case neverLaunched = "a silent push does not start an app that was never launched"
     case forceQuit = "a silent push does not start an app that the user swiped away"
-    /// Also the remark on a push that is received and wakes the app, but is not shown.
+    /// The push may not be shown; also the remark on one that is received and wakes the app.
     case notAllowed = "the user does not allow the app to show pushes"
 }

@@ -6,9 +6,9 @@ package struct ChannelMessage: Hashable, Sendable {
     package let channel: MessageStep.Channel
     /// Its variation in a campaign; nil if it has none.
     package let variation: String?
-    /// Of a push: whether only the device with the latest session gets it.
+    /// A choice for a push: whether only the device with the latest session gets it.
     package let goesToLatestDevice: Bool
-    /// Of an SMS: the group in which its users are.
+    /// The group of an SMS: the group in which its users are.
     package let subscriptionGroup: String?
     private let fields: TemplatedValue
     /// The content for every user; nil if it depends on the user.

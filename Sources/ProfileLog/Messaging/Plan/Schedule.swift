@@ -23,7 +23,7 @@ package struct Schedule: Hashable, Sendable {
     package var timing = Timing.fixed
     /// The step of the system with which the request was stored.
     package var source = Position.start
-    /// Among so many events before `source` are the steps of its users; nil for a broadcast.
+    /// The number of events before `source` among which are the steps of its users; nil for a broadcast.
     package var events: Int?
     /// The users up to this one have the broadcast.
     package var sentTo = UserNumber.system

@@ -131,7 +131,7 @@ extension SendPlan {
         init(reason: String) { self.reason = reason }
     }
 
-    /// To where a message goes.
+    /// The target of a message.
     private enum Target {
         case device(Name?)
         case address(String)

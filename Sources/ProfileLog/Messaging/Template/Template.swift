@@ -128,9 +128,9 @@ extension Template {
 
         /// A step from a value to one within it.
         enum Key: Hashable, Sendable {
-            /// After a dot: a member of an object, else what `Fact` says.
+            /// A name after a dot: a member of an object, else what `Fact` says.
             case member(Name)
-            /// In brackets: a member of an object.
+            /// A name in brackets: a member of an object.
             case quotedMember(Name)
             /// An element of an array; a negative index counts from the end.
             case element(Int)

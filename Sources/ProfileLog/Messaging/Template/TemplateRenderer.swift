@@ -296,7 +296,8 @@ extension TemplateRenderer {
 // MARK: - Conditions
 
 extension TemplateRenderer {
-    /// From the right, as Liquid does it: `a or b and c` is `a or (b and c)`, `a and b or c` is `a and (b or c)`.
+    /// Evaluates from the right, as Liquid does: `a or b and c` is `a or (b and c)`, `a and b or c` is `a and (b or
+    /// c)`.
     private mutating func holds(_ condition: Template.Condition?) throws(RenderStop) -> Bool {
         guard let condition else { return true }
         var result = true

@@ -50,7 +50,7 @@ package struct ImportLine {
         /// user.
         package var isRequest = false
         package var context: EventContext
-        /// In order. More than one if an attribute asks for operations that follow each other.
+        /// The events in order. More than one if an attribute asks for operations that follow each other.
         package var events: [ProfileEvent]
     }
 

@@ -38,7 +38,7 @@ package struct ImportMap: Sendable {
 
     /// Properties or attributes.
     enum Bag: Sendable {
-        /// In ascending order of the names.
+        /// Members in ascending order of their names.
         case named([(name: Name, source: Source)])
         /// The members of the object in this column, without those that are read elsewhere.
         case members(of: Int, except: Set<Name>)
@@ -55,7 +55,7 @@ package struct ImportMap: Sendable {
         var price = Source(type: .number)
         var quantity: Source?
         var currency = Source()
-        /// Of the event or the purchase.
+        /// Properties of the event or the purchase.
         var properties: Bag?
         var attributes: Bag?
         var userAttributes: [(attribute: StandardAttribute, source: Source)] = []

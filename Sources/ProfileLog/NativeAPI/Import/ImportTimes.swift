@@ -40,8 +40,8 @@ package struct ImportTimes: Sendable {
         return unit.moment(number)
     }
 
-    /// Of a line that a person wrote, refuses what ``WriteEndpoints/time(_:)`` refuses: a line of a year that is to
-    /// come would win over all later changes of an attribute with the policy `last_occurred`.
+    /// Refuses in a line that a person wrote what ``WriteEndpoints/time(_:)`` refuses: a line of a year that is to come
+    /// would win over all later changes of an attribute with the policy `last_occurred`.
     func check(_ time: OccurredAt?, _ name: String) throws(ImportLine.Refusal) {
         guard let time, !takesAny,
             let reason = SDKRules.reasonAgainstClock(time.timestamp.rawValue, now: now.rawValue)

@@ -11,7 +11,7 @@ struct JSONParser: ~Copyable {
     private var openMembers = JSONMemberStack()
     /// The first value since the last look that is JSON and cannot be kept; not in `strict` mode.
     private var fault: JSONError?
-    /// Of each element of the member that is being read, in `objectwise` mode.
+    /// Faults of each element of the member that is being read, in `objectwise` mode.
     private var elementFaults: [JSONError?] = []
     /// Faults in the elements of each member of the whole input, in `objectwise` mode.
     private(set) var faults: [Name: [JSONError?]] = [:]

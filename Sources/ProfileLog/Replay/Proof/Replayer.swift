@@ -11,11 +11,11 @@ public final class Replayer<P: Projection> {
 
     /// One thread's share: the users whose number leaves its index as the remainder, the devices by their hash.
     private struct Lane {
-        /// In a fold by user. The voided ones are folded at the end of a slice.
+        /// The users of a fold by user. The voided ones are folded at the end of a slice.
         var users = UserLane<ProjectionFold<P>>()
-        /// In a fold by device.
+        /// The devices of a fold by device.
         var devices: [Name: P.State] = [:]
-        /// In a fold over the whole store.
+        /// The state of a fold over the whole store.
         var store = P.initial
     }
 

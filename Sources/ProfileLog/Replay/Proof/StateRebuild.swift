@@ -11,7 +11,7 @@
 package struct StateRebuild: Sendable {
     /// A step's news for an operator.
     package enum News: Equatable, Sendable {
-        /// There are states to fold again.
+        /// The rebuild of states begins.
         case begun
         /// They were folded, and are live now.
         case swapped

@@ -27,12 +27,12 @@ struct AlteredFold: Sendable {
     let alteration: Alteration
     let options: WhatIfOptions
 
-    /// By the rules of the log.
+    /// The driver with the rules of the log.
     private var driver: FoldDriver { FoldDriver(names: log.names, rules: alteration.timeline) }
 
     /// As of a replay: no transaction sees more records.
     private static let sliceLength: UInt64 = 1 << 18
-    /// With an end, passes begin small, so that something is compared.
+    /// The size of the first pass: with an end, passes begin small, so that something is compared.
     private static let firstPass: UInt64 = 1 << 14
 
     func run(_ progress: (LogProgress) -> Bool) throws -> ProfileImpact {

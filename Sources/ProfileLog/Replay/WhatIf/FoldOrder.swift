@@ -4,8 +4,8 @@ package struct FoldOrder: EventFold {
     package enum Step: Hashable, Sendable {
         /// The event at this position.
         case event(UInt64)
-        /// Up to the `mergeEnds` that belongs to it come the events of a user who is merged. Then their state is added,
-        /// and the `usersMerged` event is next.
+        /// The events of a merged user begin, up to the `mergeEnds` that belongs to it. Then their state is added, and
+        /// the `usersMerged` event is next.
         case mergeBegins, mergeEnds
     }
 

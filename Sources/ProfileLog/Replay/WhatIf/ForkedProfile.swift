@@ -23,7 +23,7 @@ struct ForkedProfile {
 /// Folds profiles by the rules of the log, and by those of an altered history where that differs.
 struct ForkedFold: EventFold {
     private let alteration: Alteration
-    /// Of the altered history.
+    /// The driver of the altered history.
     private let driver: FoldDriver
     private let profile = ProjectionFold<ProfileProjection>()
 

@@ -16,7 +16,7 @@ public struct ProfileImpact: Sendable {
     package var entered: UInt64 = 0
     /// Users who pass the condition only in the history as it is.
     package var left: UInt64 = 0
-    /// By field, how many users would differ.
+    /// The number of users who would differ, by field.
     package var fields: [Field: Counts] = [:]
     /// Some of the users who differ, ascending by number.
     package var samples: [Sample] = []
@@ -37,7 +37,7 @@ public struct ProfileImpact: Sendable {
         }
     }
 
-    /// In how many profiles a field would differ, and how.
+    /// The number of profiles in which a field would differ, by the kind of difference.
     package struct Counts: Hashable, Sendable {
         /// Users whose field has no value now, and would have one.
         package var set: UInt64 = 0
@@ -53,7 +53,7 @@ public struct ProfileImpact: Sendable {
         package var changes: [FieldChange]
         /// Tells whether they pass the condition now, and would; nil without one.
         package var passes: Passes?
-        /// By which samples are chosen: the least ones.
+        /// The order in which samples are chosen: the least ones.
         fileprivate(set) var rank: UInt64
     }
 

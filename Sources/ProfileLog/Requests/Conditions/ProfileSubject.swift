@@ -65,7 +65,7 @@ package struct ProfileSubject: ConditionSubject {
         return value
     }
 
-    /// Of several the last: the others were renamed.
+    /// The last of several: the others were renamed.
     package var externalID: String? {
         ids.lazy.compactMap { if case .externalID(let id) = $0 { id } else { nil } }.last
     }
@@ -166,6 +166,6 @@ package struct ProfileSubject: ConditionSubject {
 }
 
 extension ProfileState.Occurrences {
-    /// From the earliest to the latest; nil if it never happened.
+    /// The times from the earliest to the latest; nil if it never happened.
     fileprivate var times: ClosedRange<Timestamp>? { count > 0 && first <= last ? first...last : nil }
 }

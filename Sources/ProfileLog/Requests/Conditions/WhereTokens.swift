@@ -2,7 +2,7 @@ internal import ProfileLogSnippets
 
 /// The reason why the text of a condition is refused: where, and what to do.
 package struct WhereError: Error, Hashable {
-    /// From 1, in characters.
+    /// The column, from 1, in characters.
     package let column: Int
     /// The error, without a subject.
     package let reason: String

@@ -13,7 +13,7 @@ package enum SeriesMeasure: Hashable, Sendable {
     /// Users with a session or a launch in the 30 days up to the point's end.
     case monthlyUsers
     case newUsers
-    /// Always 0: no event of the store says that an app was removed.
+    /// The number of uninstalls, always 0: no event of the store says that an app was removed.
     case uninstalls
     /// Users who belonged to the segment at the point's end.
     case size(Condition)

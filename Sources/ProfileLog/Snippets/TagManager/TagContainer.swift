@@ -8,7 +8,7 @@ package struct TagContainer: Hashable, Sendable {
     package var platform: Platform?
     package var variables: [TagVariable]
     package var triggers: [TagTrigger]
-    /// In the order in which they fire.
+    /// Tags in the order in which they fire.
     package var tags: [Tag]
     /// Parts of its file that this program cannot play.
     package var unplayed: [Unplayed]

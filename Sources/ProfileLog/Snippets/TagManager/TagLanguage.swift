@@ -2,7 +2,7 @@
 package enum TagLanguage: String, Sendable, CaseIterable {
     case swift
     case objectiveC = "objective-c"
-    /// And Java, which calls the same.
+    /// Kotlin, and Java, which calls the same.
     case kotlin
 
     /// The language of this word; `objc`, as in `whatif`, is one too.

@@ -21,7 +21,7 @@ package struct TagManager: Sendable {
 
 /// The tags that an event fired, and the reasons why the others did not fire.
 package struct TagRun: Sendable {
-    /// In the order of the container.
+    /// Fired tags in the order of the container.
     package private(set) var fired: [Firing] = []
     /// Tags that an exception kept from firing, and its trigger.
     package private(set) var blocked: [(tag: Name, trigger: Name)] = []

@@ -43,7 +43,7 @@ struct IndexFlushTests {
         #expect(Array(flush.takeRows(2)) == [1, 2])
     }
 
-    /// Both at the streams of (0, 120).
+    /// Two flushes at the streams of (0, 120).
     ///
     ///     slow    begin ─ slices up to user 20 ──────────────────────────────────── slice
     ///     other                                 drops the caches ─ begins ─ slice

@@ -101,7 +101,7 @@ private struct ReplicaRun {
         try expectSame()
     }
 
-    /// Of its clock and its sizes nothing may be seen in the truth.
+    /// Options of the replica: nothing of its clock and sizes may be seen in the truth.
     private static var replicaOptions: LogOptions {
         var options = LogOptions()
         options.indexLag = 17

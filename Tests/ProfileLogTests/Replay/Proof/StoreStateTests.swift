@@ -92,7 +92,7 @@ struct StoreStateTests {
         try stored(log)?.withUnsafeBytes { StoreStateRow.read($0, revision: KindsSeen.revision)?.position }
     }
 
-    /// With more users than that, the caches are that many events late.
+    /// Opens a log with more users than that, so that the caches are that many events late.
     private func openWithManyUsers() throws -> EventLog {
         let options = LogOptions.small(clock, indexLag: 10)
         return try EventLog(path: folder.path, create: true, options: options, projections: [KindsSeen.self])
