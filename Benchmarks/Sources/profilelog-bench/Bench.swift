@@ -9,7 +9,7 @@ struct Bench: AsyncParsableCommand {
         commandName: "profilelog-bench",
         abstract: "ProfileLog's half of the benchmark; Benchmarks/C has the other. One line of JSON for each run.",
         subcommands: [
-            Append.self, Concurrent.self, Fold.self, History.self, Read.self, AsOf.self, Histories.self, WhatIf.self,
+            Append.self, Concurrent.self, Flush.self, Fold.self, History.self, Read.self, AsOf.self, Histories.self, WhatIf.self,
         ])
 }
 
@@ -159,6 +159,35 @@ struct Concurrent: AsyncParsableCommand {
             if page.scanned >= page.last { return sizes }
             next = page.scanned.next
         }
+    }
+}
+
+struct Flush: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Whole flushes of the caches, each in one transaction: how long a commit would wait.")
+    @OptionGroup var input: Input
+    @Option(help: "Events between two flushes; fewer than begin one by themselves.") var every = 65_000
+
+    func run() throws {
+        var reader = try WorkloadReader(input.input)
+        let log = try input.open()
+        var latencies = Latencies()
+        let clock = ContinuousClock()
+        var done = 0
+        while done < input.count {
+            let events = try reader.next(min(every, input.count - done))
+            if events.count == 0 { break }
+            for start in stride(from: 0, to: events.count, by: 1_000) {
+                var builder = log.prepare(capacity: 1_000)
+                for index in start..<min(start + 1_000, events.count) { try events.add(index, to: &builder) }
+                _ = try log.commit(builder.finish())
+            }
+            let begin = clock.now
+            try log.writeIndex()
+            latencies.add(clock.now - begin)
+            done += events.count
+        }
+        report([("events", "\(done)"), ("every", "\(every)")] + latencies.fields())
     }
 }
 

@@ -51,16 +51,18 @@ public enum EventSource: UInt8, Sendable, CaseIterable {
     case system = 6
 
     /// The source's name, as in the JSON forms.
-    package var name: String { "\(self)" }
+    package var name: String { Self.names[self] }
 
     /// Tells whether it is the SDK in an app, so that the SDK's rules apply.
     package var isSDK: Bool { self == .app || self == .extension || self == .cli }
 
     /// The source with this name.
     package init?(name: String) {
-        guard let source = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        guard let source = Self.names[named: name] else { return nil }
         self = source
     }
+
+    private static let names = CaseNames<EventSource>()
 }
 
 /// The storage of saved items on a device.

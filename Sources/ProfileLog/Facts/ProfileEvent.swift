@@ -199,13 +199,15 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case unknown = 0
 
     /// The kind's name, as in the JSON forms.
-    package var name: String { "\(self)" }
+    package var name: String { Self.names[self] }
 
     /// The kind with this name.
     package init?(name: String) {
-        guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        guard let kind = Self.names[named: name] else { return nil }
         self = kind
     }
+
+    private static let names = CaseNames<EventKind>()
 
     /// The kind in words, for tables.
     package var words: String {
