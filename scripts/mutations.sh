@@ -91,7 +91,7 @@ names=(
     skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version process-twice ignore-interval send-twice
     send-unsubscribed keep-erased-part resend-parts no-rate share-budget keep-erased-state swap-incomplete
     count-void blind-audit later-wins stale-addresses two-doors ignore-twin mix-pages mid-commit
-    read-locked show-badge forget-merged
+    read-locked show-badge forget-merged many-views
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -147,6 +147,8 @@ declare -A edit=(
     [show-badge]='s/push\.hasBanner \&\& settings\.permission/!push.isSilent \&\& settings.permission/'
     # A life is without the events of users who were merged.
     [forget-merged]='s/try view\.mergedHistory(of: user\.rawValue, upTo: version)\.positions$/try view.positions(of: user.rawValue, from: 1, to: version)/'
+    # Each read of an answer opens a view of its own.
+    [many-views]='s/try store\.withView { view in try body(LogReader(store, states, view)) }/try body(reader)/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -175,6 +177,7 @@ declare -A tests=(
     [read-locked]='ProfileLogTests.PushMachineTests/locked'
     [show-badge]='ProfileLogTests.PushMachineTests/noBanner'
     [forget-merged]='ServiceTests.WhyTests/merged'
+    [many-views]='ServiceTests.OneMomentTests'
 )
 
 prepare

@@ -13,39 +13,39 @@ struct ExportEndpoints {
         let request = try ExportRequest(request.body, api.workspace.limits)
         var seen: Set<UserNumber> = []
         var unknown: [String] = []
-        return try APIAnswer.ok(status: 201) { json in
-            json.key("users")
-            json.beginArray()
-            for identifier in request.identifiers {
-                let users = try users(identifier)
-                if users.isEmpty { unknown.append(identifier.shown) }
-                for user in users where seen.insert(user.number).inserted {
-                    try ExportedProfile(user, api).write(request.fields, to: &json)
+        return try api.store.read { log in
+            try APIAnswer.ok(status: 201) { json in
+                json.key("users")
+                json.beginArray()
+                for identifier in request.identifiers {
+                    let users = try users(identifier, log)
+                    if users.isEmpty { unknown.append(identifier.shown) }
+                    for user in users where seen.insert(user.number).inserted {
+                        try ExportedProfile(user, log, api).write(request.fields, to: &json)
+                    }
                 }
+                json.endArray()
+                json.member("message", "success")
+                if !unknown.isEmpty {
+                    json.array("invalid_user_ids", unknown) { $0.value($1) }
+                }
+                json.dropped([], misspelt)
+                if seen.isEmpty { json.member("note", "No user is known by any of these identifiers.") }
             }
-            json.endArray()
-            json.member("message", "success")
-            if !unknown.isEmpty {
-                json.array("invalid_user_ids", unknown) { $0.value($1) }
-            }
-            json.dropped([], misspelt)
-            if seen.isEmpty { json.member("note", "No user is known by any of these identifiers.") }
         }
     }
 
     /// An address and a device may have several users, anything else at most one.
-    private func users(_ identifier: ExportRequest.Identifier) throws -> [UserInfo] {
-        let users = try identifier.id.map { try log.reader.addresses.users(sharing: $0) } ?? []
+    private func users(_ identifier: ExportRequest.Identifier, _ log: LogReader) throws -> [UserInfo] {
+        let users = try identifier.id.map { try log.addresses.users(sharing: $0) } ?? []
         guard let device = identifier.device else { return users }
-        return try users + usersWithPushToken(on: device)
+        return try users + usersWithPushToken(on: device, log)
     }
 
-    private func usersWithPushToken(on device: Name) throws -> [UserInfo] {
+    private func usersWithPushToken(on device: Name, _ log: LogReader) throws -> [UserInfo] {
         try api.pushTokens.catchUp()
         let users = try api.pushTokens.withState { $0.users(on: device) }
-        return try users.compactMap { try log.reader.users.find(log.reader.users.canonicalUser(of: $0)) }.filter {
-            !$0.isErased
-        }
+        return try users.compactMap { try log.users.find(log.users.canonicalUser(of: $0)) }.filter { !$0.isErased }
     }
 
     // MARK: - `POST /users/export/segment`: the answer comes when the file is complete

@@ -12,8 +12,7 @@ struct ExportedProfile {
     /// Events and purchases whose last time is before it are skipped; nil if none are.
     private let windowStart: Timestamp?
 
-    init(_ user: UserInfo, _ api: BrazeAPI) throws {
-        let log = api.log
+    init(_ user: UserInfo, _ log: LogReader, _ api: BrazeAPI) throws {
         self.init(
             user, createdAt: try log.event(at: user.created)?.recordedAt,
             try log.profile(of: user.number, asOf: user.version),

@@ -5,7 +5,6 @@ internal import ProfileLogRequests
 struct SubscriptionEndpoints {
     let api: BrazeAPI
 
-    private var log: EventLog { api.log }
     private var workspace: Workspace { api.workspace }
 
     // MARK: - Setting: one request is one append, and changes no group that it does not name
@@ -37,16 +36,18 @@ struct SubscriptionEndpoints {
         var query = Query(request)
         let group = try workspace.knownGroup(query.text("subscription_group_id"))
         let people = try people(&query)
-        return try APIAnswer.ok { json in
-            try json.object("status") { json in
-                for person in people {
-                    // Profiles that share an address were all set at once; of others, the first that has a state
-                    // speaks.
-                    let state = try users(person).compactMap { try profile($0).states[group] }.first
-                    json.member(person.shown, state.map(Self.status) ?? "unknown")
+        return try api.store.read { log in
+            try APIAnswer.ok { json in
+                try json.object("status") { json in
+                    for person in people {
+                        // Profiles that share an address were all set at once; of others, the first that has a state
+                        // speaks.
+                        let state = try users(person, log).compactMap { try profile($0, log).states[group] }.first
+                        json.member(person.shown, state.map(Self.status) ?? "unknown")
+                    }
                 }
+                json.member("message", "success")
             }
-            json.member("message", "success")
         }
     }
 
@@ -57,18 +58,20 @@ struct SubscriptionEndpoints {
         let limit = Int(try query.number(.usersPerPage))
         let offset = Int(try query.number(.offset))
         var seen: Set<UserNumber> = []
-        let users = try people.flatMap(users).filter { seen.insert($0.number).inserted }
-        return try APIAnswer.ok { json in
-            try json.objects("users", users.dropFirst(offset).prefix(limit)) { try write($1, to: &$0) }
-            json.member("total_count", users.count)
-            json.member("message", "success")
-            let note = ListNote("users", request)
-            json.member("note", try note.text(isEmpty: users.dropFirst(offset).isEmpty, in: api.store.reader))
+        return try api.store.read { log in
+            let users = try people.flatMap { try self.users($0, log) }.filter { seen.insert($0.number).inserted }
+            return try APIAnswer.ok { json in
+                try json.objects("users", users.dropFirst(offset).prefix(limit)) { try write($1, log, to: &$0) }
+                json.member("total_count", users.count)
+                json.member("message", "success")
+                let note = ListNote("users", request)
+                json.member("note", try note.text(isEmpty: users.dropFirst(offset).isEmpty, in: log))
+            }
         }
     }
 
-    private func write(_ user: UserInfo, to json: inout JSONWriter) throws {
-        let (profile, states) = try profile(user)
+    private func write(_ user: UserInfo, _ log: LogReader, to json: inout JSONWriter) throws {
+        let (profile, states) = try profile(user, log)
         for (key, text) in [
             ("email", profile.value(.email)?.asText), ("phone", profile.value(.phone)?.asText),
             ("external_id", profile.externalID),
@@ -84,9 +87,10 @@ struct SubscriptionEndpoints {
 
     private static func status(_ isSubscribed: Bool) -> String { isSubscribed ? "Subscribed" : "Unsubscribed" }
 
-    private func profile(_ user: UserInfo) throws -> (ProfileSubject, states: SubscriptionStates) {
-        let log = api.log
-        let profile = ProfileSubject(user, try log.profile(of: user.number, asOf: user.version), in: log.reader)
+    private func profile(
+        _ user: UserInfo, _ log: LogReader
+    ) throws -> (ProfileSubject, states: SubscriptionStates) {
+        let profile = ProfileSubject(user, try log.profile(of: user.number, asOf: user.version), in: log)
         return (profile, SubscriptionStates(profile.value(.subscriptionGroups)))
     }
 
@@ -126,10 +130,10 @@ struct SubscriptionEndpoints {
         (query.all(name) + query.all(name + "[]") + query.numbered(name)).filter { !$0.isEmpty }
     }
 
-    private func users(_ person: Person) throws -> [UserInfo] {
+    private func users(_ person: Person, _ log: LogReader) throws -> [UserInfo] {
         guard let id = person.id else { return [] }
         return person.isContact
-            ? try log.reader.addresses.users(sharing: id) : try log.reader.users.find(id).map { [$0] } ?? []
+            ? try log.addresses.users(sharing: id) : try log.users.find(id).map { [$0] } ?? []
     }
 }
 
