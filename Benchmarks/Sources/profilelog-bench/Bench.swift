@@ -9,7 +9,8 @@ struct Bench: AsyncParsableCommand {
         commandName: "profilelog-bench",
         abstract: "ProfileLog's half of the benchmark; Benchmarks/C has the other. One line of JSON for each run.",
         subcommands: [
-            Append.self, Concurrent.self, Flush.self, Fold.self, History.self, Read.self, AsOf.self, Histories.self, WhatIf.self,
+            Append.self, Concurrent.self, Flush.self, Fold.self, History.self, Read.self, AsOf.self, Histories.self,
+            WhatIf.self,
         ])
 }
 
