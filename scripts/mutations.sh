@@ -127,7 +127,7 @@ declare -A edit=(
     [swap-incomplete]='s/guard shadow.isComplete else {/guard shadow.generation > 0 else {/'
     # A void event counts.
     [count-void]='s/^ \{16\}if let void = voided.void(of: position) {/if let void = voided.void(of: position), void == 0 {/'
-    # The audit finds all states equal.
+    # The proof finds all states equal.
     [blind-audit]='s/P.encode(fresh).elementsEqual(bytes)/P.encode(fresh).elementsEqual(bytes) || true/'
     # By the policy "last occurred", an update of an earlier time wins.
     [later-wins]='s/case .lastOccurred: if let last = .*$/case .lastOccurred: break/'
