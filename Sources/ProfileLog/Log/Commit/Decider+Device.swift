@@ -102,15 +102,15 @@ extension Decider {
 
     // MARK: - One thing after another
 
-    /// Flushes what the device's launch takes, chunk by chunk; the answer has the positions of the `pendingFlushed`
-    /// events. Ends early if the commit has no more room.
+    /// Flushes what the device's launch takes, chunk by chunk, as long as the commit takes more; the answer has the
+    /// positions of the `pendingFlushed` events.
     ///
     /// Once some of it was sent, `input` does not wait for the interval again.
     mutating func handOver(
         on device: Name, _ input: inout FlushInput, _ context: EventContext
     ) throws -> [Position] {
         var positions: [Position] = []
-        while hasRoom, let position = try perform(.flush(input), on: device, context).last {
+        while let position = try perform(.flush(input), on: device, context).last {
             positions.append(position)
             let body = RecordBody(try header(at: position.rawValue).body)
             if let body, !body.isQueued, !body.flushed.isEmpty { input.cause.follow() }
@@ -118,7 +118,8 @@ extension Decider {
         return positions
     }
 
-    /// Sends what the SDK on `device` took, if it may; the answer has the positions of the `dataSent` events.
+    /// Sends what the SDK on `device` took, if it may and as long as the commit takes more; the answer has the positions
+    /// of the `dataSent` events.
     mutating func send(
         from device: Name, _ cause: inout SendCause, limit: Int, _ context: EventContext
     ) throws -> [Position] {
@@ -136,11 +137,11 @@ extension Decider {
         return try perform(.push(.initialize), on: device, context)
     }
 
-    /// Lets `intent` happen on `device`; the positions of its events.
+    /// Lets `intent` happen on `device` if the commit takes more; the positions of its events.
     private mutating func perform(
         _ intent: DeviceIntent, on device: Name, _ context: EventContext
     ) throws -> [Position] {
-        try decide(PreparedAppend(.device(device, intent, context))).positions
+        try decideNext(PreparedAppend(.device(device, intent, context)))?.positions ?? []
     }
 }
 

@@ -28,6 +28,7 @@ struct Decider: ~Copyable {
     var key: AppendField?
     /// Tells whether an append was stored before.
     private(set) var repeats = false
+    private var isCut = false
     /// Statuses of devices with in-app messages after the records so far, for those that were asked for.
     private var statuses: [Name: DeviceStatus] = [:]
     /// The declarations of in-app messages that this commit stores, compiled.
@@ -91,8 +92,21 @@ struct Decider: ~Copyable {
         }
     }
 
-    /// Tells whether there is room for what a device does with all that it holds.
-    var hasRoom: Bool { byteCount < Limits.bytesPerCommit / 4 }
+    /// Tells whether the commit takes more of what a device does by itself: it has room, and nothing of that was
+    /// refused.
+    var takesMore: Bool { !isCut && byteCount < Limits.bytesPerCommit / 4 }
+
+    /// Decides `append` as `decide` does, if the commit takes more. Gives nil if it does not, or does not from now on:
+    /// if the append is refused after others, they are stored first, and it is refused in a commit of its own.
+    mutating func decideNext(_ append: PreparedAppend) throws -> AppendReceipt? {
+        guard takesMore else { return nil }
+        do {
+            return try decide(append)
+        } catch is AppendError where nextPosition > firstPosition {
+            isCut = true
+            return nil
+        }
+    }
 
     /// Decides one append. Throws an `AppendError` if it is refused, with nothing added; other errors end the commit.
     /// Damage refuses only the appends that need the damaged part.

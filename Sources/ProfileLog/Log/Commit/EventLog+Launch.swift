@@ -22,21 +22,18 @@ extension EventLog {
         // One sending for all launches, users and events here: only the first waits for the interval.
         var flush = FlushInput(limit: options.itemsPerFlush, cause: kind.isInBackground ? .timer : .foreground)
         var report = LaunchReport()
-        repeat {
-            try commit { decider in
-                // Before the first unlock nothing can be read.
-                if kind != .locked { report.finished += try decider.handOver(on: Name(device), &flush, context) }
-                guard decider.hasRoom else { return }
-                let receipt = try decider.decide(launch)
-                report.user = receipt.places.last?.user
-                report.position =
-                    try receipt.positions.first { try decider.header(at: $0.rawValue).kind == .appLaunched }
-                    ?? receipt.last
-            }
-        } while report.user == nil
+        try commit { decider -> Void? in
+            // Before the first unlock nothing can be read.
+            if kind != .locked { report.finished += try decider.handOver(on: Name(device), &flush, context) }
+            guard let receipt = try decider.decideNext(launch) else { return nil }
+            report.user = receipt.places.last?.user
+            report.position =
+                try receipt.positions.first { try decider.header(at: $0.rawValue).kind == .appLaunched } ?? receipt.last
+            return ()
+        }
         if step == .launched { return report }
         flush.staysQueued = step == .handed
-        let done = try startSDK(on: device, &flush, context)
+        let done = try startSDK(on: device, flush, context)
         (report.sent, report.flushed) = (done.sent, done.flushed)
         return report
     }
@@ -44,22 +41,17 @@ extension EventLog {
     /// Decides the actions of the SDK on `device` after the app's start, in one commit: it processes captured events,
     /// sends its queue, and takes waiting items. The answer has the positions of the events.
     func startSDK(
-        on device: String, _ flush: inout FlushInput, _ context: EventContext
+        on device: String, _ flush: FlushInput, _ context: EventContext
     ) throws(AppendError) -> (processed: [Position], sent: [Position], flushed: [Position]) {
-        var done: (processed: [Position], sent: [Position], flushed: [Position]) = ([], [], [])
+        var (flush, processed, sent, flushed) = (flush, [Position](), [Position](), [Position]())
         let name = Name(device)
-        var isWhole = false
-        while !isWhole {
-            isWhole = try commit { decider in
-                done.processed += try decider.processCaptured(on: name, context)
-                if !flush.staysQueued {
-                    done.sent += try decider.send(from: name, &flush.cause, limit: flush.limit, context)
-                }
-                done.flushed += try decider.handOver(on: name, &flush, context)
-                return decider.hasRoom
-            }
+        try commit { decider -> Void? in
+            processed += try decider.processCaptured(on: name, context)
+            if !flush.staysQueued { sent += try decider.send(from: name, &flush.cause, limit: flush.limit, context) }
+            flushed += try decider.handOver(on: name, &flush, context)
+            return decider.takesMore ? () : nil
         }
-        return done
+        return (processed, sent, flushed)
     }
 
     /// The app leaves the foreground on `device`. The answer is the event's position; nil if it was not there.
@@ -83,7 +75,7 @@ extension EventLog {
         return try commit { decider in
             var cause = SendCause.foreground
             _ = try decider.send(from: Name(device), &cause, limit: options.itemsPerFlush, context)
-            return try decider.decide(change)
+            return try decider.takesMore ? decider.decide(change) : nil
         }
     }
 
@@ -122,11 +114,13 @@ extension EventLog {
             try Validation.check(appGroup: target.group)
         }
         let append = try PreparedAppend.device(device, .change(change), context)
+        var changed: AppendReceipt?
         return try commit { decider in
-            let receipt = try decider.decide(append)
+            let receipt = try changed ?? decider.decide(append)
+            changed = receipt
             var cause = SendCause.timer
             _ = try decider.send(from: Name(device), &cause, limit: options.itemsPerFlush, context)
-            return receipt
+            return decider.takesMore ? receipt : nil
         }
     }
 
@@ -137,14 +131,22 @@ extension EventLog {
     ) throws(AppendError) -> [Position] {
         try Validation.check(device: device)
         try Validation.check(time: context.occurredAt)
-        var cause = cause
-        return try commit { try $0.send(from: Name(device), &cause, limit: options.itemsPerFlush, context) }
+        var (cause, positions) = (cause, [Position]())
+        return try commit { decider in
+            positions += try decider.send(from: Name(device), &cause, limit: options.itemsPerFlush, context)
+            return decider.takesMore ? positions : nil
+        }
     }
 
-    /// Runs `body`, which decides one thing after another, and commits all of it at once. If it throws, nothing is
-    /// stored.
-    func commit<Value: Sendable>(_ body: (inout Decider) throws -> Value) throws(AppendError) -> Value {
-        do { return try committer.commit(body) } catch { throw AppendError(error) }
+    /// Runs `body`, which decides one thing after another, and commits all of it at once; again as long as it gives nil,
+    /// when the commit takes no more. What throws stores nothing.
+    @discardableResult
+    func commit<Value: Sendable>(_ body: (inout Decider) throws -> Value?) throws(AppendError) -> Value {
+        do {
+            while true { if let value = try committer.commit(body) { return value } }
+        } catch {
+            throw AppendError(error)
+        }
     }
 }
 

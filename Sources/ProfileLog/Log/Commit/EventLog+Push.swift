@@ -17,8 +17,7 @@ extension EventLog {
             }
         }
         guard makesSDK else { return report }
-        var flush = FlushInput(limit: options.itemsPerFlush)
-        let done = try startSDK(on: device, &flush, context)
+        let done = try startSDK(on: device, FlushInput(limit: options.itemsPerFlush), context)
         report.events += done.processed
         (report.sent, report.flushed) = (done.sent, done.flushed)
         return report
