@@ -35,12 +35,20 @@ struct TrackBody: Sendable {
         }
     }
 
+    /// The objects of `attributes`, from another request.
+    init(attributes: [AttributeValue], _ limits: TrackLimits) throws {
+        objects[.attributes] = attributes.map { .success($0) }
+        try check(perArray: limits.objectsPerArray, perRequest: limits.objectsPerRequest)
+    }
+
     private init(_ bytes: [UInt8], perArray: Int, perRequest: Int) throws {
-        for (array, values) in try arrays(bytes) {
-            guard values.count <= perArray else {
-                throw APIProblem.tooMany("'\(array.rawValue)' has \(values.count) objects", most: perArray)
-            }
-            objects[array] = values
+        for (array, values) in try arrays(bytes) { objects[array] = values }
+        try check(perArray: perArray, perRequest: perRequest)
+    }
+
+    private func check(perArray: Int, perRequest: Int) throws {
+        for array in TrackArray.allCases where objects[array].count > perArray {
+            throw APIProblem.tooMany("'\(array.rawValue)' has \(objects[array].count) objects", most: perArray)
         }
         guard count <= perRequest else {
             throw APIProblem.tooMany("the request has \(count) objects", most: perRequest)

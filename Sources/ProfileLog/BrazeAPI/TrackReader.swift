@@ -45,8 +45,8 @@ struct TrackReader {
     let workspace: Workspace
     /// The current time: an event cannot be later.
     let now: Timestamp
-    /// The body of the request.
-    let sent: SentOrder
+    /// The body of the request; nil for objects of `attributes` that were read already.
+    var sent: SentOrder?
 
     var limits: TrackLimits { workspace.limits }
 
@@ -67,7 +67,7 @@ struct TrackReader {
 
     /// Tells whether `value` takes more than `limit` bytes as JSON.
     func isLarger(_ value: AttributeValue, than limit: Int) -> Bool {
-        sent.request.count > limit && value.jsonByteCount > limit  // most need no measuring
+        (sent?.request.count ?? .max) > limit && value.jsonByteCount > limit  // most need no measuring
     }
 
     /// A name that an event, an app or a product may have.
@@ -290,7 +290,7 @@ extension TrackReader {
         guard case .object(var members) = value, !isLarger(value, than: limits.bytesPerProperties) else {
             throw TrackFault.invalidProperties
         }
-        if members.count > limits.properties { members = sent.arranged(members, array, index) }
+        if members.count > limits.properties { members = sent?.arranged(members, array, index) ?? members }
         let reserved = WireNames.reservedProperties[array]
         var kept: [AttributeValue.Member] = []
         for member in members {

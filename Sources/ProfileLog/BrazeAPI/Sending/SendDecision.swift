@@ -159,16 +159,11 @@ struct SendDecision {
             }
         }
         if given.isEmpty { return [:] }
-        var json = JSONWriter()
-        json.object { json in
-            json.array(TrackArray.attributes.rawValue, given) { json, index in
-                json.value(Self.object(request.recipients[index], people[index]))
-            }
-        }
-        let reader = TrackReader(workspace: api.workspace, now: now, sent: SentOrder(json.bytes))
+        let objects = given.map { Self.object(request.recipients[$0], people[$0]) }
+        let reader = TrackReader(workspace: api.workspace, now: now)
         var decision = TrackDecision(api, view)
         decision.keepsStored = true
-        try decision.decide(TrackBody(json.bytes, api.workspace.limits), reader, &builder)
+        try decision.decide(TrackBody(attributes: objects, api.workspace.limits), reader, &builder)
         errors += decision.errors.map { error in
             let place = request.place(of: given[error.index])
             return "\(place.array)[\(place.index)].attributes: \(error.kept)"
