@@ -10,7 +10,7 @@ struct GlobalOptionsTests {
         try cli.succeed("log", "event", "ana", "hello", "--store", "shop")
     }
 
-    @Test("Each place gives the same answer, also before a nested subcommand")
+    @Test("A global option gives the same answer in each place, also before a nested subcommand")
     func places() throws {
         let expected = try cli.succeed("stats", "--store", "shop", "--format", "json").output
         for arguments in [

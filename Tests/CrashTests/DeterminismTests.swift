@@ -64,7 +64,7 @@ struct DeterminismTests {
         }.expectNone()
     }
 
-    @Test("The same on every machine, in debug and in release")
+    @Test("The stored bytes are the same on every machine, in debug and in release")
     func knownBytes() async throws {
         let (truth, tables, replay) = try await onOwnThread {
             let scratch = try Scratch()
@@ -81,7 +81,7 @@ struct DeterminismTests {
         #expect(replay == "67be03060c728175e8968cef853de59a0bd293defd0df4e1ef59d3cfc0ddc5b1")
     }
 
-    @Test("Replayed on 1, 2, 3 and 4 threads")
+    @Test("A replay on 1, 2, 3 and 4 threads has the same digest")
     func threads() async throws {
         let digests = try await onOwnThread {
             let scratch = try Scratch()

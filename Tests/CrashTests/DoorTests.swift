@@ -87,14 +87,15 @@ struct DoorTests {
         return Door.allCases.filter { canMount || !$0.needsMount }
     }
 
-    @Test("Two processes, in turn and at once", arguments: doors, [false, true])
+    @Test(
+        "Two processes by two paths, in turn and at once, lose no acknowledged event", arguments: doors, [false, true])
     func two(door: Door, atOnce: Bool) async throws {
         let problems = try await onOwnThread { () throws -> [String] in
             let scratch = try Scratch()
             let first = try Writer(scratch("store"), 0)
             for _ in 0..<20 { first.append() }
             let second = try Self.writer(1, by: door, in: scratch)
-            for _ in 0..<(atOnce ? 200 : 40) {
+            for _ in 0..<(atOnce ? 80 : 20) {
                 if atOnce {
                     first.request()
                     second.request()
@@ -117,8 +118,8 @@ struct DoorTests {
                 problems += first.problems(stoppedAfter: 20)
             }
             let isStopped = door.leads == .pastItsLocks
-            if !isStopped, first.count != (atOnce ? 220 : 60) { problems.append("the first has \(first.count)") }
-            if door.leads != .toItsFileAlone, second.count != (atOnce ? 200 : 40) {
+            if !isStopped, first.count != (atOnce ? 100 : 40) { problems.append("the first has \(first.count)") }
+            if door.leads != .toItsFileAlone, second.count != (atOnce ? 80 : 20) {
                 problems.append("the second has \(second.count)")
             }
             return problems
@@ -126,7 +127,7 @@ struct DoorTests {
         #expect(problems == [])
     }
 
-    @Test("The one that came first keeps the store, also if it came by the other path", arguments: doors)
+    @Test("The process that came first keeps the store, also if it came by the other path", arguments: doors)
     func reversed(door: Door) async throws {
         guard door.leads != .pastItsLocks else { return }
         let problems = try await onOwnThread { () throws -> [String] in
@@ -157,7 +158,7 @@ struct DoorTests {
         #expect(problems == [])
     }
 
-    @Test("Two that come at the same time by two paths: what is acknowledged stays", arguments: doors)
+    @Test("Of two processes that open at the same time by two paths, what is acknowledged stays", arguments: doors)
     func race(door: Door) async throws {
         guard door.leads == .toItsFileAlone else { return }
         let problems = try await onOwnThread { () throws -> [String] in
@@ -166,7 +167,7 @@ struct DoorTests {
             writers[0].append()
             _ = writers[0].end()
             var problems: [String] = []
-            for round in 0..<10 {
+            for round in 0..<Thoroughness.count(short: 4, full: 10) {
                 let number = UInt64(2 * round)
                 let two = try [
                     Writer(scratch("store"), number + 1, waits: false), Self.writer(number + 2, by: door, in: scratch),
@@ -182,7 +183,7 @@ struct DoorTests {
         #expect(problems == [])
     }
 
-    @Test("One process after the other, by both paths", arguments: doors)
+    @Test("Processes one after the other by both paths lose no acknowledged event", arguments: doors)
     func one(door: Door) async throws {
         guard door.leads != .toACopy else { return }
         let problems = try await onOwnThread { () throws -> [String] in

@@ -4,7 +4,7 @@ import Testing
 
 /// The same short script of commits, with the Nth write or sync call on the data file failing or being the process's
 /// last, for every N: from the creation of the store through appends, launches and an index flush. The short form takes
-/// every seventh N, and each of the seven kinds of fault begins at another one.
+/// every fourteenth N, and each of the seven kinds of fault begins at another one.
 @Suite("A fault at any write or sync loses nothing and claims nothing false")
 struct FaultTests {
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
@@ -16,7 +16,7 @@ struct FaultTests {
         var endsProcess: Bool { self == .kill || self == .torn }
     }
 
-    @Test("At every call", arguments: Fault.allCases)
+    @Test("A fault at every write and sync call loses nothing and claims nothing false", arguments: Fault.allCases)
     func everyCall(fault: Fault) async throws {
         let report = try await onOwnThread { try FaultRun(fault).run() }
         for problem in report.problems.prefix(40) { Issue.record("\(problem)") }
@@ -24,7 +24,7 @@ struct FaultTests {
         // The script makes at least so many calls, or it tests too little.
         #expect(report.calls >= 60)
         // Each fault but the kills must have been felt by an append, and by what came after it.
-        #expect(report.felt > Thoroughness.count(short: 2, full: 20))
+        #expect(report.felt > Thoroughness.count(short: 1, full: 20))
     }
 
     @Test(
@@ -64,7 +64,7 @@ private struct FaultRun {
         report.calls = scratch.lines("calls").count
         let opening = try Self.callsOfOpening.get()
         let first = Thoroughness.count(short: FaultTests.Fault.allCases.firstIndex(of: fault) ?? 0, full: 0)
-        for call in stride(from: first + 1, through: report.calls, by: Thoroughness.count(short: 7, full: 1)) {
+        for call in stride(from: first + 1, through: report.calls, by: Thoroughness.count(short: 14, full: 1)) {
             let store = "store-\(call)"
             do {
                 let problems = try runOne(call, store, isOpening: call <= opening, &report.felt)

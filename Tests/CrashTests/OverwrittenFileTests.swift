@@ -39,7 +39,8 @@ struct OverwrittenFileTests {
         }.max() ?? 0
     }
 
-    @Test("One and two writers", arguments: changes, [1, 2])
+    @Test(
+        "One and two writers find that the store was overwritten, and take no more writes", arguments: changes, [1, 2])
     func overwritten(change: Change, count: Int) async throws {
         let problems = try await onOwnThread { () throws -> [String] in
             let scratch = try Scratch()
@@ -112,7 +113,9 @@ struct OverwrittenFileTests {
 
     /// Runs steps that may come before or after each append on its way. But after the first refusal nothing is
     /// acknowledged, a mixed file is found by a check, and an emptied lock file loses nothing.
-    @Test("While appends are on their way", arguments: atOnceChanges, 0..<(Thoroughness.isFull ? 5 : 1))
+    @Test(
+        "A store that is overwritten while appends are on their way acknowledges nothing that is lost",
+        arguments: atOnceChanges, 0..<(Thoroughness.isFull ? 5 : 1))
     func atOnce(change: Change, round: Int) async throws {
         let problems = try await onOwnThread { () throws -> [String] in
             let scratch = try Scratch()

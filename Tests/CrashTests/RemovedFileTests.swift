@@ -15,7 +15,7 @@ struct RemovedFileTests {
         var testDescription: String { rawValue }
     }
 
-    @Test("Without lock.mdb, two processes in turn")
+    @Test("Two processes in turn without lock.mdb lose no acknowledged event")
     func inTurn() async throws {
         let problems = try await onOwnThread { () throws -> [String] in
             let scratch = try Scratch()
@@ -33,7 +33,7 @@ struct RemovedFileTests {
         #expect(problems == [])
     }
 
-    @Test("Without lock.mdb, two processes at once")
+    @Test("Two processes at once without lock.mdb lose no acknowledged event")
     func atOnce() async throws {
         let problems = try await onOwnThread { () throws -> [String] in
             let scratch = try Scratch()
@@ -48,7 +48,7 @@ struct RemovedFileTests {
         #expect(problems == [])
     }
 
-    @Test("After the change the writer acknowledges nothing, and says why", arguments: Change.allCases)
+    @Test("A writer whose file was removed or replaced acknowledges nothing, and says why", arguments: Change.allCases)
     func stops(change: Change) async throws {
         let problems = try await onOwnThread { () throws -> [String] in
             let scratch = try Scratch()

@@ -9,7 +9,9 @@ import Testing
 ///     reader          loads v ──────── looks for v: must see it, whatever happens to the tail
 @Suite("Reads on other threads see what was acknowledged")
 struct ThreadReadTests {
-    @Test("While the index is written again and again", arguments: [1, 20, 50])
+    @Test(
+        "Reads on other threads see what was acknowledged while the index is written again and again",
+        arguments: [1, 20, 50])
     func duringIndexFlushes(lag: Int) async throws {
         let problems = try await onOwnThread { try Self.run(lag) }
         #expect(problems.isEmpty, "index lag \(lag)")

@@ -7,7 +7,9 @@ import Testing
 /// process share the store; real processes do so in `SharedStoreTests`.
 @Suite("The log answers as a naive model does")
 struct ModelTests {
-    @Test("Two hundred random operations", arguments: Thoroughness.seeds(short: 20, full: 500))
+    @Test(
+        "Two hundred random operations give the answers of a naive model",
+        arguments: Thoroughness.seeds(short: 20, full: 500))
     func operations(seed: UInt64) throws {
         var run = try ModelRun(seed: seed)
         for _ in 0..<200 { try run.step() }

@@ -61,7 +61,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("Each family has one HELP and one TYPE, right before its samples")
+    @Test("Each family of metrics has one HELP and one TYPE, right before its samples")
     func families() async throws {
         try await withService { service in
             _ = try await service.post("/v1/log/event", #"{"user":"u","name":"x"}"#)

@@ -171,7 +171,9 @@ struct PlantedValueTests {
         #expect(!Self.leaks(try String(contentsOf: folder.appendingPathComponent("stdout"), encoding: .utf8)))
     }
 
-    @Test("In a body: every field of every endpoint", arguments: ["/v1/", "/users/track", "/"])
+    @Test(
+        "A value planted in any field of any body is in no error, message or metric",
+        arguments: ["/v1/", "/users/track", "/"])
     func bodies(prefix: String) async throws {
         let others = ["/v1/", "/users/track"].filter { $0 != prefix }
         try await withTalkativeService(endedBy: SIGABRT) { service in
@@ -191,7 +193,7 @@ struct PlantedValueTests {
         }
     }
 
-    @Test("In a query, a path and a header")
+    @Test("A value planted in a query, a path or a header is in no error, message or metric")
     func elsewhere() async throws {
         try await withTalkativeService(endedBy: SIGTERM) { service in
             for endpoint in API.table.endpoints {
@@ -340,7 +342,7 @@ struct PlantedValueTests {
         return try Data(contentsOf: folder.appendingPathComponent("data.mdb"))
     }
 
-    @Test("In a damaged store: what is said of a damaged record or page", arguments: UInt64(0)..<6)
+    @Test("A value planted in a damaged store is not in what is said of the damage", arguments: UInt64(0)..<6)
     func damage(seed: UInt64) async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -180,7 +180,7 @@ struct AllRoadsTests {
         }
     }
 
-    @Test("The same values are stored", arguments: roads.map(\.name))
+    @Test("Every road stores the same values", arguments: roads.map(\.name))
     func same(road: String) throws {
         let cli = try CLI()
         let send = try #require(Self.roads.first { $0.name == road }).send
@@ -216,7 +216,7 @@ struct AllRoadsTests {
         #expect(try Self.content(cli) == expected)
     }
 
-    @Test("The same values are refused", arguments: roads.map(\.name))
+    @Test("Every road refuses the same values", arguments: roads.map(\.name))
     func refused(road: String) throws {
         let send = try #require(Self.roads.first { $0.name == road }).send
         for row in Self.bad {

@@ -38,7 +38,7 @@ struct DeviceParityTests {
     /// The formats of a run, in turn: of one command after the other. The short form plays the story once.
     private static let formats = Thoroughness.isFull ? [["table"], ["json"]] : [["table", "json"]]
 
-    @Test("The same story has the same answers", arguments: formats)
+    @Test("A story of devices has the same answers with --store and with --url", arguments: formats)
     func story(formats: [String]) throws {
         let (local, remote) = (try CLI(), try CLI())
         for cli in [local, remote] {

@@ -34,7 +34,7 @@ struct CompactTests {
 
     init() throws { cli = try CLI() }
 
-    @Test("One that had to try again works on the file that is there then")
+    @Test("A compaction that had to try again works on the file that is there then")
     func again() throws {
         try cli.succeed("log", "event", "jane", "early")
         let pause = try Shim(Self.source)
@@ -53,7 +53,7 @@ struct CompactTests {
         try cli.succeed("check")
     }
 
-    @Test("Whatever is acknowledged while two run again and again is there")
+    @Test("Whatever is acknowledged while two compactions run again and again is there")
     func two() throws {
         try cli.succeed("log", "event", "jane", "first")
         let outcome = try cli.shell(

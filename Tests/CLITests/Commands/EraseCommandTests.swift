@@ -51,7 +51,7 @@ struct EraseCommandTests {
         }
     }
 
-    @Test("Without a terminal nothing is erased before --yes, and it shows who it would be")
+    @Test("profilecli erase without a terminal shows who it would be, and erases nothing before --yes")
     func unconfirmed() throws {
         let cli = try CLI()
         try cli.succeed("log", "user-attribute", "e", "email", "e@example.com")
@@ -66,7 +66,7 @@ struct EraseCommandTests {
         #expect(try cli.run(["erase", "email:e@example.com", "--reason", "r", "--yes"]).status == 1)
     }
 
-    @Test("On a terminal it asks which one, and again before it erases")
+    @Test("profilecli erase on a terminal asks which user, and again before it erases")
     func asked() throws {
         try withTwo { cli in
             let command = #"erase email:x@example.com --reason r"#

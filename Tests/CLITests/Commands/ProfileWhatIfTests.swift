@@ -64,7 +64,7 @@ struct ProfileWhatIfTests {
         #expect(refused.status == 64 && refused.errors.contains("bad.yaml:2:"), "\(refused.errors)")
     }
 
-    @Test("The same program, fed over a pipe, folds the same profiles")
+    @Test("profilecli fold, fed over a pipe, folds the profiles of the store")
     func ownProgram() throws {
         try cli.succeed("simulate", "--devices", "3", "--days", "5", "--seed", "7", "--store", "story")
         let program = CLI.program.path

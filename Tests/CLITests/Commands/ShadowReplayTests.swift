@@ -30,7 +30,7 @@ struct ShadowReplayTests {
         #expect(passing == "Swapped: 2 states of 1 user are live.\n", "\(passing)")
     }
 
-    @Test("One that was stopped says from where it goes on")
+    @Test("A stopped replay --shadow says from where it goes on")
     func goesOn() throws {
         let cli = try filled()
         var options = LogOptions()
@@ -45,7 +45,7 @@ struct ShadowReplayTests {
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
     }
 
-    @Test("With --url the service folds")
+    @Test("replay --shadow with --url is folded by the service")
     func remote() throws {
         let cli = try filled()
         let service = try RemoteTests.Service(cli)

@@ -3,7 +3,7 @@ import Testing
 @Suite("A field that an import does not know")
 struct ImportFieldTests {
     @Test(
-        "It is refused by its name, never skipped: a misspelled one would be lost without a word",
+        "An unknown field of an import is refused by its name, never skipped",
         arguments: [
             (#"{"kind":"custom_event","user":"u","name":"x","propertys":{"a":"secret"}}"#, "propertys"),
             (#"{"kind":"custom_event","user":"u","name":"x","Time":"2026-01-01T00:00:00Z"}"#, "Time"),

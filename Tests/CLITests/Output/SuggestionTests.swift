@@ -28,7 +28,7 @@ struct SuggestionTests {
         ["whatif", "--device", "nowhere"], ["simulate"], ["replay"], ["check"], ["users", "--after", "99"],
     ]
 
-    @Test("After every command, with --store as it was typed")
+    @Test("The suggestion after every command has --store as it was typed")
     func store() throws {
         _ = try cli.write(#"{"kind":"custom_event","user":"u","name":"a"}"#, as: "events.jsonl")
         var count = 0
@@ -81,7 +81,7 @@ struct SuggestionTests {
         #expect(try cli.run("profile", "nobody").errors.contains("`profilecli users`"))
     }
 
-    @Test("With --url too, except for what works on a store's files")
+    @Test("The suggestion has --url too, except for what works on a store's files")
     func url() throws {
         let service = try RemoteTests.Service(cli)
         let url = ["--url", service.url]

@@ -21,7 +21,8 @@ struct NetworkFolderTests {
         """
 
     @Test(
-        "It is refused, new or not, and nothing is left there", arguments: ["6969", "ff534d42", "fe534d42", "01021997"])
+        "A store on a network file system is refused, new or not, and nothing is left there",
+        arguments: ["6969", "ff534d42", "fe534d42", "01021997"])
     func refused(type: String) throws {
         let cli = try CLI()
         let network = try Shim(Self.source).environment(["FILE_SYSTEM": type])

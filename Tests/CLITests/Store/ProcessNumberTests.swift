@@ -36,7 +36,7 @@ struct ProcessNumberTests {
         WRAP(fcntl64)
         """
 
-    @Test("Two of them write one file: each puts its own whole one in place")
+    @Test("Two processes of one number write one file: each puts its own whole one in place")
     func output() throws {
         let cli = try CLI()
         let number = try Shim("int getpid(void) { return 7; }").library

@@ -6,7 +6,7 @@ import Testing
 /// A copy that `cp` made while a program wrote: pages of several moments.
 @Suite("A torn copy of a store")
 struct TornCopyTests {
-    @Test("It is damaged, whatever page is wrong, and never another program's file", arguments: 0..<24)
+    @Test("A torn copy is damaged, whatever page is wrong, and never another program's file", arguments: 0..<24)
     func torn(seed: Int) throws {
         let cli = try CLI()
         try cli.succeed("generate", "--events", "300", "--users", "20", "-o", "events.jsonl")

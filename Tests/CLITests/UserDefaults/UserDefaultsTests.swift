@@ -202,7 +202,7 @@ struct UserDefaultsTests {
         }
     }
 
-    @Test("With --url, both do as with --store")
+    @Test("Import and export of preferences do with --url as with --store")
     func remote() throws {
         let cli = try CLI()
         let service = try RemoteTests.Service(cli)

@@ -230,7 +230,7 @@ struct DelayedInitializationTests {
         #expect(event.properties == [.init("campaign_name", "spring")])
     }
 
-    @Test("In the background it is logged too, and no message can be shown")
+    @Test("A server event in the background is logged too, and no message can be shown")
     func background() {
         var run = launched()
         run.handle(.leave, "d")

@@ -72,7 +72,7 @@ struct DeviceLogTests {
         try expectWhole(log)
     }
 
-    @Test("Also in a group, with a key, after what would have been stored")
+    @Test("A refusal on a device stores nothing of an append in a group, with a key, after what would have been stored")
     func refusedInGroup() throws {
         let log = try open()
         try change("d", log) { $0.isSDKEnabled = false }

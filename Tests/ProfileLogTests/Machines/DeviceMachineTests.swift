@@ -12,7 +12,7 @@ struct DeviceMachineTests {
 
     @Test(
         "Each saved item is in one place at every moment, and delivered at most once",
-        arguments: Thoroughness.seeds(short: 100, full: 1500))
+        arguments: Thoroughness.seeds(short: 50, full: 1500))
     func everyItem(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var run = MachineRun()

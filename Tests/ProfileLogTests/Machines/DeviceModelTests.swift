@@ -11,7 +11,7 @@ import Testing
 struct DeviceModelTests {
     @Test(
         "Each saved item is in exactly one state, and is delivered at most once, in order",
-        arguments: Thoroughness.seeds(short: 12, full: 200))
+        arguments: Thoroughness.seeds(short: 6, full: 200))
     func random(seed: UInt64) throws {
         var life = try DeviceLife(seed: seed)
         for _ in 0..<120 { try life.step() }

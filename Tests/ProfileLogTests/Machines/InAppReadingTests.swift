@@ -111,7 +111,7 @@ struct InAppReadingTests {
         #expect(error?.reason == "is a negative interval")
     }
 
-    @Test("Each wrong field is named")
+    @Test("Each wrong field of an in-app message is named")
     func wrongFields() {
         func expect(
             _ place: String, _ changes: [(Name, AttributeValue)] = [], without key: Name? = nil,

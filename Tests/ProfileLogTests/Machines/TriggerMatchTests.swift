@@ -131,7 +131,7 @@ struct TriggerMatchTests {
 
     // MARK: - The model
 
-    @Test("Random messages and events match as in a simple model", arguments: Thoroughness.seeds(short: 80, full: 1000))
+    @Test("Random messages and events match as in a simple model", arguments: Thoroughness.seeds(short: 40, full: 1000))
     func model(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var hits = 0

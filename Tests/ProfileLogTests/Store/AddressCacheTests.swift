@@ -50,7 +50,7 @@ struct AddressCacheTests {
         }
     }
 
-    @Test("They are those that LMDB gives, also after more commits; the last page has none")
+    @Test("Addresses of records are those that LMDB gives, also after more commits; the last page has none")
     func right() throws {
         let log = try filled()
         let read = try histories(log)
@@ -67,7 +67,7 @@ struct AddressCacheTests {
         try log.expectSound()
     }
 
-    @Test("After an erasure by another program none is used that was found before")
+    @Test("After an erasure by another program no address is used that was found before")
     func erased() throws {
         let log = try filled()
         let other = try EventLog(path: folder.path, options: .small(clock, indexLag: 300))
@@ -121,7 +121,7 @@ struct AddressCacheTests {
         try log.expectSound()
     }
 
-    @Test("After a failed commit, when the file is mapped again, none is used that was found before")
+    @Test("After a failed commit, when the file is mapped again, no address is used that was found before")
     func reopened() throws {
         let log = try filled()
         let read = try histories(log)

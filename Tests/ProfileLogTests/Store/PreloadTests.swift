@@ -106,7 +106,9 @@ struct PreloadTests {
         #expect(try isWhole())
     }
 
-    @Test("It begins once, after look-ups that cost more than the whole file", arguments: [1_000, 2_048_000])
+    @Test(
+        "Reading a store into memory begins once, after look-ups that cost more than the whole file",
+        arguments: [1_000, 2_048_000])
     func threshold(count: UInt64) {
         let begun = Mutex(0)
         let readAhead = ReadAhead { begun.withLock { $0 += 1 } }

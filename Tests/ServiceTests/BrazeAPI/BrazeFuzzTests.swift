@@ -108,7 +108,7 @@ struct BrazeFuzzTests {
 @Suite("Random requests about subscriptions")
 struct SubscriptionFuzzTests {
     @Test(
-        "Each is answered, changes only the users and states that it names, and lists who was skipped",
+        "A random body is answered, changes only the users and states that it names, and lists who was skipped",
         arguments: UInt64(0)..<6)
     func bodies(seed: UInt64) async throws {
         try await withAPI { plain in

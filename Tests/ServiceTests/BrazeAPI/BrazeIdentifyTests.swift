@@ -87,7 +87,8 @@ struct BrazeIdentifyTests {
     }
 
     @Test(
-        "Without a user of the external ID the profile gets it; else it goes into that user, who keeps what they have")
+        "/users/identify gives a profile the external ID if no user has it; else it goes into that user, who keeps what they have"
+    )
     func effect() async throws {
         try await withAPI { api in
             await api.track(

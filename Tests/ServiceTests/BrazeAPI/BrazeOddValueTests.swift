@@ -35,7 +35,9 @@ struct BrazeOddValueTests {
         }
     }
 
-    @Test("They refuse the object that has them, no other", arguments: values, ["attributes", "events", "purchases"])
+    @Test(
+        "Values that cannot be read refuse the object that has them, no other", arguments: values,
+        ["attributes", "events", "purchases"])
     func oneOfThree(odd: (value: String, reason: String), array: String) async throws {
         try await withAPI { api in
             func object(_ id: String, _ more: String = "") -> String {

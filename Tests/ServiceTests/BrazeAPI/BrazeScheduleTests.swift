@@ -67,7 +67,7 @@ struct BrazeScheduleTests {
         }
     }
 
-    @Test("Each form is sent when its time comes, once, under the `dispatch_id` of the answer")
+    @Test("Each form of schedule is sent when its time comes, once, under the `dispatch_id` of the answer")
     func forms() async throws {
         try await withClock { (api, clock) async throws in
             let canvas =

@@ -68,7 +68,7 @@ struct ErasedNoteTests {
     }
 
     @Test(
-        "After compacting, the file has no byte of what the answer said about the erased; a retry gets the same answer",
+        "After compacting, the file has no byte of a note about the erased; a retry gets the same answer",
         arguments: requests.indices)
     func canary(index: Int) async throws {
         let (path, body, told) = Self.requests[index]

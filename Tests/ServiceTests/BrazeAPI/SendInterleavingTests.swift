@@ -36,7 +36,7 @@ struct SendInterleavingTests {
         }
     }
 
-    private static let seeds = Thoroughness.seeds(short: 6, full: 60)
+    private static let seeds = Thoroughness.seeds(short: 3, full: 60)
 
     /// One run: the requests are kept here, and compared with the log.
     private struct SendRun {

@@ -105,7 +105,9 @@ struct SendPersonTests {
         }
     }
 
-    @Test("Where it leaves none, no user is made; without users with the address one may be", arguments: roads)
+    @Test(
+        "Where prioritization leaves no recipient, no user is made; without users with the address one may be",
+        arguments: roads)
     func none(road: String) async throws {
         try await withThree { (api, clock) async throws in
             let made = #""send_to_existing_only":false,"attributes":{"level":1}"#

@@ -46,7 +46,7 @@ struct WorkspaceTests {
           array_elements: 25
         """
 
-    @Test("Everything in a file is read")
+    @Test("Everything in a workspace file is read")
     func whole() throws {
         func number(_ relation: ValueTest.Relation, _ bound: AttributeValue) -> ValueTest {
             .compares(relation, bound) ?? .any([])

@@ -40,7 +40,7 @@ struct LongReadTests {
         #expect((reads.counts.running, reads.counts.waiting) == counts)
     }
 
-    @Test("One goes on, one waits, a third is refused; short reads and writes are answered all the while")
+    @Test("Of long reads one goes on, one waits, a third is refused; short reads and writes are answered all the while")
     func places() async throws {
         let reads = Self.onePlace()
         let (first, second) = (HeldRead(), HeldRead())

@@ -17,7 +17,7 @@ struct OpenAPITests {
         return values
     }
 
-    @Test("It has every endpoint, and no other")
+    @Test("The OpenAPI document has every endpoint, and no other")
     func endpoints() async throws {
         try await withService { service in
             let document = try await service.get("/openapi.json").json

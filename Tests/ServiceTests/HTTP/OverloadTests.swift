@@ -12,7 +12,7 @@ import Testing
 struct OverloadTests {
     private let path = "/v1/log/event"
 
-    @Test("It is 429 with a remedy, what waits is stored all the same, and then there is room again")
+    @Test("A full writer is 429 with a remedy, what waits is stored all the same, and then there is room again")
     func overloaded() async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

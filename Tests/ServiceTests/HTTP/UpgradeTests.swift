@@ -19,7 +19,7 @@ struct UpgradeTests {
         return "POST /v1/log/event HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
     }
 
-    @Test("It is answered in HTTP/1.1, and so is what follows on its connection")
+    @Test("A request for another protocol is answered in HTTP/1.1, and so is what follows on its connection")
     func following() async throws {
         try await withService { service in
             for (number, wish) in Self.wishes.enumerated() {

@@ -145,7 +145,7 @@ struct KeyTests {
         }
     }
 
-    @Test("They may send it in the URL too, which nothing repeats")
+    @Test("Clients may send their key in the URL too, which nothing repeats")
     func keyInURL() async throws {
         try await withFolder { folder in
             let key = try await add("old", "users.track,events.get,metrics", in: folder)
@@ -405,7 +405,7 @@ struct KeyTests {
         }
     }
 
-    @Test("Without keys it does not listen where others can reach it")
+    @Test("profiled without keys does not listen where others can reach it")
     func loopback() async throws {
         try await withFolder { folder in
             let arguments = ["--store", "store", "--host", "0.0.0.0", "--port", "0"]

@@ -42,7 +42,7 @@ struct DoubtfulUserTests {
         ])
     func usual(id: String) { #expect(UserID.externalID(id).doubt == nil) }
 
-    @Test("It is told once, when the user is made: of each write, in a batch and by a device")
+    @Test("A doubtful ID is told once, when the user is made: of each write, in a batch and by a device")
     func told() async throws {
         try await withAPI { api in
             let first = await api.post("/v1/log/event", #"{"user":"null","name":"a"}"#).json
@@ -59,7 +59,7 @@ struct DoubtfulUserTests {
         }
     }
 
-    @Test("So do Braze's endpoints, in `notes`, and again under the same key")
+    @Test("Braze's endpoints tell of a doubtful ID in `notes`, and again under the same key")
     func braze() async throws {
         try await withAPI { api in
             let body =

@@ -47,7 +47,7 @@ struct ImportEndpointTests {
         }
     }
 
-    @Test("With IDs each line is stored once, whatever the name of the import")
+    @Test("Each line with an ID is stored once, whatever the name of the import")
     func ids() async throws {
         try await withAPI { api in
             let ids = #","id_field":"i","ids":["1","2"]"#

@@ -83,7 +83,7 @@ struct OccurredTests {
 
     @Test(
         "As of a time of occurrence, every read is that of a store in which only that was recorded, in that order",
-        arguments: Thoroughness.seeds(short: 6, full: 60))
+        arguments: Thoroughness.seeds(short: 3, full: 60))
     func asIf(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let steps = (0..<60).map { Step.random($0, &random) }

@@ -12,7 +12,7 @@ import Testing
 struct OldFormTests {
     private static let folder = Repository.file("Tests/Fixtures/old-forms")
 
-    @Test("Each is read as today's event, and written in today's form", arguments: OldForm.allCases)
+    @Test("Each old stored form is read as today's event, and written in today's form", arguments: OldForm.allCases)
     func upcast(form: OldForm) throws {
         let file = try Data(contentsOf: Self.folder.appending(path: "\(form.rawValue).json"))
         let fixture = try JSON.parse(Array(file))
@@ -39,7 +39,7 @@ struct OldFormTests {
         #expect(Array(writer.bytes) != body)
     }
 
-    @Test("Each has a record, and each record a form")
+    @Test("Each old stored form has a record, and each record a form")
     func complete() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         #expect(Set(files) == Set(OldForm.allCases.map { "\($0.rawValue).json" }))

@@ -16,7 +16,7 @@ struct ReplayEndpointTests {
         #expect(try log.check().isSound)
     }
 
-    @Test("It is folded, looked at, guarded by its generation, and swapped")
+    @Test("A shadow over the API is folded, looked at, guarded by its generation, and swapped")
     func story() async throws {
         try await withAPI { api in
             for _ in 0..<40 { _ = await api.post("/v1/log/event", #"{"user":"ana","name":"a"}"#) }

@@ -51,7 +51,7 @@ struct RulesEndpointTests {
         }
     }
 
-    @Test("So does one that waited for a launch, that came by an import, and by /users/track")
+    @Test("A write that waited for a launch, or came by an import or /users/track, says so if it does not win")
     func doesNotWinElsewhere() async throws {
         try await withAPI { api in
             _ = await log(#"{"plan":"free","src":"ad","n":"text"}"#, at: "2026-01-04", api)

@@ -28,7 +28,7 @@ struct SeriesTests {
     }
 
     @Test(
-        "Each number is what a plain walk over the people counts",
+        "Each number of a series is what a plain walk over the people counts",
         arguments: Thoroughness.seeds(short: 3, full: 30))
     func bruteForce(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)

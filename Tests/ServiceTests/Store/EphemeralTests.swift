@@ -7,7 +7,9 @@ import Testing
 struct EphemeralTests {
     private func store(_ service: Service) async throws -> String { try await service.get("/").json.at("store").text }
 
-    @Test("It is empty after a reset, positions begin at 1, and it is gone at the end", arguments: [SIGTERM, SIGINT])
+    @Test(
+        "A store for tests is empty after a reset, its positions begin at 1, and it is gone at the end",
+        arguments: [SIGTERM, SIGINT])
     func reset(signal: Int32) async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

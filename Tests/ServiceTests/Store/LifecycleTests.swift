@@ -119,7 +119,7 @@ struct LifecycleTests {
     }
 
     @Test(
-        "So is a port that is in use on an address of IPv6, or of IPv4 and all are asked for",
+        "A port in use on an address of IPv6, or of IPv4 when all are asked for, stops the start",
         .enabled(if: hasIPv6), arguments: [("::1", "::1"), ("0.0.0.0", "::")])
     func portInUseBesideIPv4(taken: String, host: String) async throws {
         let (folder, other) = (try Service.newFolder(), try Service.newFolder())

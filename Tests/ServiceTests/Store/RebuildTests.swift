@@ -25,7 +25,7 @@ struct RebuildTests {
         return log
     }
 
-    @Test("Those of an older one are folded again and swapped in, and answers are right all the time")
+    @Test("States of an older program are folded again and swapped in, and answers are right all the time")
     func older() async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -61,7 +61,7 @@ struct RebuildTests {
         #expect(try log.check().isSound)
     }
 
-    @Test("Those of a newer one stay")
+    @Test("States of a newer program stay")
     func newer() async throws {
         let folder = try Service.newFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -40,7 +40,7 @@ struct IndexRoundTests {
         #expect(try log.replay(verify: true).isEqual)
     }
 
-    @Test("The same caches as at once")
+    @Test("Caches written in rounds are the caches written at once")
     func same() throws {
         var log = try open()
         try fill(log)

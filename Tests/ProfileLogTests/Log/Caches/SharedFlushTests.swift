@@ -33,14 +33,14 @@ struct SharedFlushTests {
         return greatest
     }
 
-    @Test("Two who write in turn do not take it from each other")
+    @Test("Two writers in turn do not take a flush from each other")
     func two() throws {
         let logs = try [open(), open()]
         #expect(try greatestLag(rounds: 1_200) { logs[$0 % 2] } < 5 * 90)
         for log in logs { try log.expectSound() }
     }
 
-    @Test("Who writes once and leaves, again and again, ends it too")
+    @Test("Writers that write once and leave, again and again, end a flush too")
     func leaving() throws {
         #expect(try greatestLag(rounds: 1_200) { _ in try open() } < 5 * 90)
         try open().expectSound()

@@ -32,7 +32,8 @@ struct SnapshotSpacingTests {
     }
 
     @Test(
-        "One flush of a long history leaves one of every 256 versions, as many flushes do", arguments: [.max, 100, 256])
+        "One flush of a long history leaves a snapshot of every 256 versions, as many flushes do",
+        arguments: [.max, 100, 256])
     func spacing(flushEvery: Int) throws {
         let log = try filled(1_000, flushEvery: flushEvery)
         #expect(try versions(log) == [256, 512, 768, 1_001])

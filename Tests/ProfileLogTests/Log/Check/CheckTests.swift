@@ -59,7 +59,7 @@ struct CheckTests {
         try log.expectSound()
     }
 
-    @Test("Two records that changed places")
+    @Test("check finds two records that changed places")
     func swapped() throws {
         let log = try filled()
         let (five, seven) = (try log.rows(.log)[key(5)] ?? [], try log.rows(.log)[key(7)] ?? [])

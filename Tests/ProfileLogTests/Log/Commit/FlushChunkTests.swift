@@ -70,7 +70,7 @@ struct FlushChunkTests {
         try log.expectSound()
     }
 
-    @Test("After a launch that died in between they go on where it stopped", arguments: 0...3, [false, true])
+    @Test("After a launch that died in between, the chunks go on where it stopped", arguments: 0...3, [false, true])
     func died(done: Int, indexed: Bool) throws {
         var log = try open()
         try save(10, .externalID("ana"), log)
@@ -90,7 +90,7 @@ struct FlushChunkTests {
         try log.expectSound()
     }
 
-    @Test("However much the user did since the last chunk", arguments: [126, 127, 128, 129, 300])
+    @Test("Chunks go on however much the user did since the last one", arguments: [126, 127, 128, 129, 300])
     func farBehind(events: Int) throws {
         let log = try open()
         try save(8, .externalID("ana"), log)
@@ -104,7 +104,7 @@ struct FlushChunkTests {
         try log.expectSound()
     }
 
-    @Test("When one commit holds several")
+    @Test("Chunks are numbered when one commit holds several")
     func oneCommit() throws {
         let log = try open()
         try save(7, .externalID("ana"), log)

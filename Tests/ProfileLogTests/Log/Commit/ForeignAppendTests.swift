@@ -41,7 +41,7 @@ struct ForeignAppendTests {
         try log.expectSound()
     }
 
-    @Test("It is stored with its own names, where others have their numbers")
+    @Test("An append of another log is stored with its own names, where others have their numbers")
     func swapped() throws {
         let (log, target) = (try open(folder, ["a", "b"]), try open(other, ["b", "a"]))
         let append = try prepare(log, events)
@@ -54,7 +54,7 @@ struct ForeignAppendTests {
         try expectStored(events, in: log)
     }
 
-    @Test("It brings along names that the other store has not")
+    @Test("An append of another log brings along names that the store has not")
     func unknown() throws {
         let (log, target) = (try open(folder, ["a", "b"]), try open(other, ["x", "y"]))
         _ = try target.commit(prepare(log, events))

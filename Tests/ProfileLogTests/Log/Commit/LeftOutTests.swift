@@ -59,7 +59,7 @@ struct LeftOutTests {
         try log.expectSound()
     }
 
-    @Test("Whatever its size, no profile, count or digest of a replay is wrong")
+    @Test("What a request skipped changes no profile, count or digest of a replay, whatever its size")
     func many() throws {
         let clock = TestClock()
         for step in 0..<60 {
@@ -78,7 +78,7 @@ struct LeftOutTests {
         #expect(try EventLog(path: copy.path).reader.items.leftOut() == log.reader.items.leftOut())
     }
 
-    @Test("It goes with the person, and follows a merge")
+    @Test("What a request skipped is erased with the person, and follows a merge")
     func erased() throws {
         let log = try open()
         let bo = UserID.externalID("bo")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A writer that is left without being closed")
 struct LeftWriterTests {
-    @Test("Its thread ends, and lets go of the log", .timeLimit(.minutes(1)))
+    @Test("The thread of a writer that is left ends, and lets go of the log", .timeLimit(.minutes(1)))
     func ends() async throws {
         let folder = TemporaryFolder()
         weak var left: EventLog?

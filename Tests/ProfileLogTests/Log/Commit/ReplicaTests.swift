@@ -23,7 +23,9 @@ final class RecordingTransport: CommitTransport {
 /// A store and a replica that gets nothing but its encoded batches. Their options differ, so that their caches do.
 @Suite("A store that applies another one's batches equals it")
 struct ReplicaTests {
-    @Test("After each of a hundred random steps", arguments: Thoroughness.seeds(short: 12, full: 240))
+    @Test(
+        "A replica equals its origin after each of a hundred random steps",
+        arguments: Thoroughness.seeds(short: 6, full: 240))
     func steps(seed: UInt64) throws {
         var run = try ReplicaRun(seed: seed)
         for _ in 0..<100 { try run.step() }

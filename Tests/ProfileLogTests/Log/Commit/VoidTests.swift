@@ -25,7 +25,7 @@ struct VoidTests {
     // MARK: - Against the written rule
 
     @Test(
-        "At every version the state is what a fold of the events that count gives",
+        "At every version a state is what a fold of the events that are not voided gives",
         arguments: Thoroughness.seeds(short: 12, full: 72))
     func asOf(seed: UInt64) throws {
         let log = try folder.log(clock, indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
@@ -200,7 +200,7 @@ struct VoidTests {
         try log.expectSound()
     }
 
-    @Test("Under a key the same void, sent again, changes nothing, also after an erasure")
+    @Test("A void sent again under its key changes nothing, also after an erasure")
     func retried() throws {
         let log = try folder.log(clock)
         let position = try set("plan", "gold", log)

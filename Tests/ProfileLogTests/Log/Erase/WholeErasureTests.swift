@@ -6,7 +6,7 @@ struct WholeErasureTests {
     let folder = TemporaryFolder()
     let clock = TestClock()
 
-    @Test("One that meets damage after the records that it has buried changes nothing")
+    @Test("An erasure that meets damage after the records that it has buried changes nothing")
     func damaged() throws {
         let log = try EventLog(path: folder.path, create: true, options: .small(clock))
         let (ana, bo) = (UserID.externalID("ana"), UserID.externalID("bo"))

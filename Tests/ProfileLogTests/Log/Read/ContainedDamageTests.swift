@@ -43,7 +43,7 @@ struct ContainedDamageTests {
         #expect(try log.find(.externalID("bo"))?.version.rawValue == 8)
     }
 
-    @Test("Also if a part of one was recorded when the damage was met: nothing of that one is stored")
+    @Test("Nothing of an append is stored if a part of it was recorded when the damage was met")
     func half() throws {
         let log = try anaDamaged()
         let last = try log.lastPosition().rawValue

@@ -25,7 +25,7 @@ struct KeptStateTests {
         try log.rows(.snapshots).filter { $0.key.starts(with: KeyCoding.snapshotPrefix(UsageProjection.name, user: 1)) }
     }
 
-    @Test("One snapshot is written by the first reader, and none by the next ones")
+    @Test("The first reader of a long fold writes one snapshot, and the next ones none")
     func written() throws {
         let (log, user) = try filled(1_100)
         let fresh = try log.state(UsageProjection.self, of: user)
@@ -39,7 +39,7 @@ struct KeptStateTests {
         try EventLog(path: folder.path, projections: [UsageProjection.self]).expectSound()
     }
 
-    @Test("It stays when the flush comes to the same version")
+    @Test("A kept state stays when the flush comes to the same version")
     func stays() throws {
         let user = try filled(1_100).user
         let log = try EventLog(

@@ -50,7 +50,7 @@ struct PastTests {
 
     @Test(
         "As of every version, the profile is a fold of the events up to it",
-        arguments: Thoroughness.seeds(short: 12, full: 200))
+        arguments: Thoroughness.seeds(short: 6, full: 200))
     func versions(seed: UInt64) throws {
         let log = try filled(seed)
         for user in try users(log) {
@@ -73,8 +73,8 @@ struct PastTests {
     }
 
     @Test(
-        "In the order of occurrence, it is a fold of the sorted events",
-        arguments: Thoroughness.seeds(short: 12, full: 200))
+        "In the order of occurrence, a profile is a fold of the sorted events",
+        arguments: Thoroughness.seeds(short: 6, full: 200))
     func occurred(seed: UInt64) throws {
         let log = try filled(seed)
         let last = clock.now.rawValue
@@ -118,7 +118,7 @@ struct PastTests {
 
     @Test(
         "As of a position, users, devices and profiles are those of a copy that ends there",
-        arguments: Thoroughness.seeds(short: 8, full: 100))
+        arguments: Thoroughness.seeds(short: 4, full: 100))
     func copies(seed: UInt64) throws {
         let log = try filled(seed)
         let last = try log.lastPosition().rawValue
@@ -149,7 +149,7 @@ struct PastTests {
 
     @Test(
         "A difference has what two naive folds differ in, of all users too",
-        arguments: Thoroughness.seeds(short: 8, full: 100))
+        arguments: Thoroughness.seeds(short: 4, full: 100))
     func differences(seed: UInt64) throws {
         let log = try filled(seed)
         var random = SeededGenerator(seed: seed)

@@ -42,7 +42,7 @@ private enum NamedUsage: NothingKept {
 struct ProjectionNameTests {
     let folder = TemporaryFolder()
 
-    @Test("One that the caches use, and one that does not fit, are refused")
+    @Test("A projection's name that the caches use, and one that does not fit, are refused")
     func refused() throws {
         for projection in [NamedIndex.self, NamedFlush.self, Nameless.self, LongName.self] as [any Projection.Type] {
             #expect(throws: AppendError.self) {
@@ -55,7 +55,7 @@ struct ProjectionNameTests {
         try log.expectSound()
     }
 
-    @Test("Two of one name would share their states, and so would one with a name of ours")
+    @Test("Two projections of one name, or one with a name of ours, are refused")
     func shared() throws {
         for projections in [
             [NamedTwin.self, OtherTwin.self], [ProfileProjection.self, ProfileProjection.self],

@@ -8,7 +8,7 @@ struct ContactTableTests {
     private let ana = [UInt8]([4, 3]) + "ana".utf8
     private let bo = [UInt8]([4, 2]) + "bo".utf8
 
-    @Test("Each pair is kept once, with its first position, however many users share an address")
+    @Test("Each pair of address and user is kept once, with its first position, however many users share the address")
     func pairs() {
         var table = ContactTable()
         for position in 1...300 as ClosedRange<UInt64> {

@@ -38,7 +38,7 @@ struct DamagedStreamTests {
     }
 
     @Test(
-        "Whatever the row holds",
+        "A damaged row of table streams is found whatever it holds",
         arguments: [
             [], [0], [0x80], Array(repeating: 0, count: 200), Array(repeating: 0xFF, count: 40),
             // Two differences whose sum leaves 64 bits.

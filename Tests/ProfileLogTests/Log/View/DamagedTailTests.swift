@@ -30,7 +30,8 @@ struct DamagedTailTests {
     }
 
     @Test(
-        "Its content: its user is answered with the place, others are answered, writes are refused", arguments: [0, 2])
+        "Damaged content after the checkpoint: its user is answered with the place, others are answered, writes are refused",
+        arguments: [0, 2])
     func content(indexed: UInt64) throws {
         _ = try fill(indexed: indexed).damage(.log, key(3)) { $0[$0.count - 5] ^= 1 }
         let log = try open()
@@ -59,7 +60,7 @@ struct DamagedTailTests {
     }
 
     @Test(
-        "Its header: its user is unknown, so no user's version is told",
+        "A damaged header after the checkpoint: its user is unknown, so no user's version is told",
         arguments: [UInt64(0), 2, .max], [UInt64(0), 2, 9, .max])
     func header(user: UInt64, version: UInt64) throws {
         let log = try fill(indexed: 4)

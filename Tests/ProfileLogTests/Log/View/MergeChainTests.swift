@@ -29,7 +29,7 @@ struct MergeChainTests {
         return try log.profileView(log.profile(of: number)).customEvents.first?.occurrences.count
     }
 
-    @Test("However long the chain, all of it counts, and all of it is erased")
+    @Test("All of a chain of merges counts, and all of it is erased, however long it is")
     func long() throws {
         let count = 20_000
         let log = try chain(count)

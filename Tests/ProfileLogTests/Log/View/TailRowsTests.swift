@@ -8,7 +8,7 @@ struct TailRowsTests {
     let folder = TemporaryFolder()
     let clock = TestClock()
 
-    @Test("All of them, once, however few are looked for", arguments: [1, 3, 64, Int.max])
+    @Test("A flush finds all rows once, however few are looked for", arguments: [1, 3, 64, Int.max])
     func inParts(limit: Int) throws {
         let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
         var random = SeededGenerator(seed: 3)

@@ -24,7 +24,7 @@ struct BlameTests {
 
     @Test(
         "Every value is blamed on the event that a replay, step by step, sees write it",
-        arguments: Thoroughness.seeds(short: 12, full: 96))
+        arguments: Thoroughness.seeds(short: 6, full: 96))
     func oracle(seed: UInt64) throws {
         let log = try folder.log(clock, indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
         var story = VoidStory(log, clock, seed: seed)

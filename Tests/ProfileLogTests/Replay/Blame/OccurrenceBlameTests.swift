@@ -36,7 +36,7 @@ struct OccurrenceBlameTests {
 
     @Test(
         "Counts, times and writers are those of a plain walk over the events",
-        arguments: Thoroughness.seeds(short: 12, full: 96))
+        arguments: Thoroughness.seeds(short: 6, full: 96))
     func oracle(seed: UInt64) throws {
         let log = try open(indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
         var story = VoidStory(log, clock, seed: seed, mayErase: seed % 2 == 0)

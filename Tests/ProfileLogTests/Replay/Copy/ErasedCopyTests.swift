@@ -48,7 +48,7 @@ struct ErasedCopyTests {
         #expect(throws: AppendError.self) { try log.replay(into: other.path) }
     }
 
-    @Test("Where a user is erased in each of its runs, a replay gives up")
+    @Test("A replay gives up where a user is erased in each of its runs")
     func endless() throws {
         let log = try filled()
         #expect(throws: AppendError.self) {

@@ -19,7 +19,9 @@ struct LiveStateTests {
         #expect(try live.withState { $0 } == replayer.state)
     }
 
-    @Test("After every step, reopened or not, with a stored state or without", arguments: UInt64(0)..<6)
+    @Test(
+        "A live state is right after every step, reopened or not, with a stored state or without",
+        arguments: UInt64(0)..<6)
     func steps(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let projections: [any Projection.Type] =
@@ -133,7 +135,7 @@ struct LiveStateTests {
         #expect(try live.catchUpIfNear())
     }
 
-    @Test("However many are erased while it folds, one fold is enough, and a look afterwards is one more")
+    @Test("A live state folds once and looks once more, however many users are erased while it folds")
     func erasedMeanwhile() throws {
         let log = try open([ProfileProjection.self])
         for user in 0..<5 {

@@ -107,7 +107,7 @@ struct ReplayTests {
         #expect(throws: AppendError.self) { try log.replay(into: target.path) }
     }
 
-    @Test("As of a version, a position and a time")
+    @Test("Replaying as of a version, a position and a time")
     func asOf() throws {
         let log = try EventLog(path: folder.path, create: true, options: .small(clock))
         for value in 1...50 {

@@ -60,7 +60,7 @@ struct ScopeTests {
         #expect(users == 7)
     }
 
-    @Test("One that is folded otherwise than it is asked for is refused, and nothing is stored")
+    @Test("A projection that is folded otherwise than it is asked for is refused, and nothing is stored")
     func refused() throws {
         let log = try filled()
         let user = try #require(try log.find(.externalID("u1"))).number

@@ -83,7 +83,7 @@ struct ShadowTests {
     // MARK: - What comes out
 
     @Test(
-        "Its states are what the log says, with voids, merges and erasures",
+        "The states of a shadow are what the log says, with voids, merges and erasures",
         arguments: Thoroughness.seeds(short: 6, full: 60))
     func random(seed: UInt64) throws {
         let log = try open()
@@ -355,7 +355,7 @@ struct ShadowTests {
         #expect(try states(log, generation: 1).isEmpty)
     }
 
-    @Test("Without its row, or with a damaged one, readers fold and are right", arguments: [false, true])
+    @Test("Readers fold and are right without the shadow's row, or with a damaged one", arguments: [false, true])
     func damagedRow(isDamaged: Bool) throws {
         let log = try open()
         try fill(log, users: 3)

@@ -44,7 +44,9 @@ struct StoreStateTests {
         return log
     }
 
-    @Test("It sees every acknowledged event, before and after its checkpoint is written, and after a reopening")
+    @Test(
+        "A state over the store sees every acknowledged event, before and after its checkpoint is written, and after a reopening"
+    )
     func current() throws {
         let log = try filled()
         let expected: [EventKind: UInt64] = [.userCreated: 7, .customEventLogged: 100]

@@ -59,7 +59,7 @@ struct AlteredHistoryTests {
     // MARK: - Against oracles
 
     @Test(
-        "Without an event, profiles are what they are after its void", arguments: Thoroughness.seeds(short: 6, full: 60)
+        "Without an event, profiles are what they are after its void", arguments: Thoroughness.seeds(short: 3, full: 60)
     )
     func void(seed: UInt64) throws {
         let (log, story) = try story(seed: seed)
@@ -77,7 +77,7 @@ struct AlteredHistoryTests {
 
     @Test(
         "Without a source, a name, a device or a user, profiles are what a fold of the other events gives",
-        arguments: Thoroughness.seeds(short: 8, full: 80))
+        arguments: Thoroughness.seeds(short: 4, full: 80))
     func bruteForce(seed: UInt64) throws {
         let (log, story) = try story(seed: seed)
         var random = SeededGenerator(seed: seed)
@@ -112,7 +112,7 @@ struct AlteredHistoryTests {
         try log.expectSound()
     }
 
-    @Test("By other rules, profiles are what a fold by them gives", arguments: Thoroughness.seeds(short: 6, full: 60))
+    @Test("By other rules, profiles are what a fold by them gives", arguments: Thoroughness.seeds(short: 3, full: 60))
     func rules(seed: UInt64) throws {
         let (log, _) = try story(seed: seed)
         var random = SeededGenerator(seed: seed)
