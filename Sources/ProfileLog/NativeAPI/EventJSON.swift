@@ -142,15 +142,7 @@ package struct EventJSON {
             write(settings, to: &json)
         case .sessionEnded(let started):
             json.member("started", started.rawValue)
-        case .usersMerged(let merge):
-            json.member("merged_user_number", merge.source.rawValue)
-            json.member("merged_version", merge.version.rawValue)
-            if !merge.identities.isEmpty {
-                json.array("ids", merge.identities) { $0.value($1.description) }
-            }
-            if !merge.released.isEmpty {
-                json.array("released_ids", merge.released) { $0.value($1.description) }
-            }
+        case .usersMerged(let merge): write(merge, to: &json)
         case .eventVoided(let voiding), .eventUnvoided(let voiding):
             json.member("target", voiding.target.rawValue)
             json.member("actor", voiding.actor)
@@ -161,6 +153,13 @@ package struct EventJSON {
         case .message(let step): write(step, to: &json)
         case .appLeft, .appRemoved, .sessionStarted, .userLoggedOut, .other: break
         }
+    }
+
+    private static func write(_ merge: Merge, to json: inout JSONWriter) {
+        json.member("merged_user_number", merge.source.rawValue)
+        json.member("merged_version", merge.version.rawValue)
+        if !merge.identities.isEmpty { json.array("ids", merge.identities) { $0.value($1.description) } }
+        if !merge.released.isEmpty { json.array("released_ids", merge.released) { $0.value($1.description) } }
     }
 
     /// A single change is written as it was sent; several, which other formats can carry, are an object by name.

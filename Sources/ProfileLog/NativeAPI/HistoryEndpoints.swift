@@ -16,8 +16,8 @@ struct HistoryEndpoints {
     func history(_ request: APIRequest) throws -> APIAnswer {
         var query = Query(request)
         let id = try Identifiers.user(query.requiredText("user"))
-        var from = try query.number("from", 1 ... .max, standard: 1)
-        var to = try query.number("to", 1 ... .max, standard: .max)
+        let from = try query.number("from", 1 ... .max, standard: 1)
+        let to = try query.number("to", 1 ... .max, standard: .max)
         let backward = try query.flag("reverse")
         let limit = try query.limit(standard: Self.standardEvents, most: Self.mostEvents)
         var filter = try query.filter(now: log.options.now())
@@ -46,7 +46,15 @@ struct HistoryEndpoints {
             }
             return try life(of: user, after: after, backward, limit, filter, note)
         }
-        to = min(to, user.version.rawValue)
+        return try ownEvents(of: user, from...to, backward, limit, filter, note)
+    }
+
+    /// The events of the user alone, by versions.
+    private func ownEvents(
+        of user: UserInfo, _ versions: ClosedRange<UInt64>, _ backward: Bool, _ limit: Int, _ filter: EventFilter,
+        _ note: ListNote
+    ) throws -> APIAnswer {
+        var (from, to) = (versions.lowerBound, min(versions.upperBound, user.version.rawValue))
         var events = EventJSON(log: log)
         var count = 0
         var more = false

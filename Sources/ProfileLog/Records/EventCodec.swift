@@ -203,6 +203,33 @@ package enum EventEncoder {
             for index in changes.indices { writeUserAttribute(changes[index], &writer) }
         case .queued(let event): return write(part, of: event, &names, &writer)
 
+        case .userCreated, .userIdentified, .aliasAdded, .aliasRenamed, .externalIDRenamed, .externalIDRemoved,
+            .usersMerged, .userErased:
+            writeIdentity(part, of: event, &writer)
+        case .userChanged, .appLaunched, .sessionEnded, .deviceChanged, .pendingFlushed, .pendingDiscarded, .dataSent:
+            writeDevice(part, of: event, &writer)
+        case .eventVoided(let voiding), .eventUnvoided(let voiding):
+            if part == .rest { writer.field(RecordField.target, varint: voiding.target.rawValue) }
+            guard part == .details else { break }
+            writer.field(RecordField.reason, text: voiding.reason)
+            writer.field(RecordField.actor, text: voiding.actor)
+            writer.field(RecordField.targetVersion, varint: voiding.since.rawValue)
+        case .rulesChanged(let document):
+            guard part == .rest else { break }
+            let begin = writer.beginMessage(RecordField.rules)
+            ValueCodec.write(.object(document), to: &writer)
+            writer.endMessage(begin)
+        case .objectsLeftOut(let items):
+            if part == .rest { for item in items { LeftOutCodec.write(item, to: &writer) } }
+        case .message(let step): return write(part, of: step, &names, &writer)
+        case .userLoggedOut, .appLeft, .appRemoved, .sessionStarted, .other: break
+        }
+        return true
+    }
+
+    /// Writes one part of an event about the IDs of a user.
+    private static func writeIdentity(_ part: Part, of event: borrowing ProfileEvent, _ writer: inout WireWriter) {
+        switch event {
         case .userCreated(let identities), .userIdentified(let identities):
             if part == .details { write(identities, RecordField.identities, &writer) }
         case .aliasAdded(let alias): if part == .details { write([alias], RecordField.identities, &writer) }
@@ -222,7 +249,13 @@ package enum EventEncoder {
             guard part == .details else { break }
             writer.field(RecordField.reason, text: reason)
             writer.field(RecordField.actor, text: actor)
+        default: break
+        }
+    }
 
+    /// Writes one part of an event of a device, or of what becomes of its items.
+    private static func writeDevice(_ part: Part, of event: borrowing ProfileEvent, _ writer: inout WireWriter) {
+        switch event {
         case .userChanged(let previous):
             if let previous, part == .details { writer.field(RecordField.otherUser, varint: previous.rawValue) }
         case .appLaunched(let kind, let lists):
@@ -234,8 +267,6 @@ package enum EventEncoder {
             if part == .details { writer.field(RecordField.launch, varint: started.rawValue) }
         case .deviceChanged(let settings):
             if part == .device { DeviceSettings.wire.write(settings, as: RecordField.settings, to: &writer) }
-        case .userLoggedOut, .appLeft, .appRemoved, .sessionStarted: break
-
         case .pendingFlushed(let flush):
             if part == .device {
                 if flush.chunk > 0 { writer.field(RecordField.chunk, varint: UInt64(flush.chunk)) }
@@ -256,23 +287,8 @@ package enum EventEncoder {
             writer.field(RecordField.reason, text: discard.reason)
             writer.field(RecordField.actor, text: discard.actor)
         case .dataSent(let positions): if part == .details { write(positions, RecordField.flushed, &writer) }
-        case .eventVoided(let voiding), .eventUnvoided(let voiding):
-            if part == .rest { writer.field(RecordField.target, varint: voiding.target.rawValue) }
-            guard part == .details else { break }
-            writer.field(RecordField.reason, text: voiding.reason)
-            writer.field(RecordField.actor, text: voiding.actor)
-            writer.field(RecordField.targetVersion, varint: voiding.since.rawValue)
-        case .rulesChanged(let document):
-            guard part == .rest else { break }
-            let begin = writer.beginMessage(RecordField.rules)
-            ValueCodec.write(.object(document), to: &writer)
-            writer.endMessage(begin)
-        case .objectsLeftOut(let items):
-            if part == .rest { for item in items { LeftOutCodec.write(item, to: &writer) } }
-        case .message(let step): return write(part, of: step, &names, &writer)
-        case .other: break
+        default: break
         }
-        return true
     }
 
     private static func write(
@@ -423,12 +439,7 @@ extension ProfileEvent {
         case .customAttributesChanged: return changes(body, names).map { .customAttributesChanged($0) }
         case .userAttributeSaved: return userAttributes(body)?.first.map { .userAttributeSaved($0) }
         case .userAttributesChanged: return userAttributes(body).map { .userAttributesChanged($0) }
-        case .purchaseLogged:
-            guard let event = customEvent(body, names) else { return nil }
-            return .purchaseLogged(
-                Purchase(
-                    product: event.name, currency: body.currency, price: body.price, quantity: body.quantity,
-                    properties: event.properties))
+        case .purchaseLogged: return purchase(body, names).map { .purchaseLogged($0) }
         case .customEventQueued: return read(.customEventLogged, body, names).map { .queued($0) }
         case .customAttributesQueued: return read(.customAttributesChanged, body, names).map { .queued($0) }
         case .userAttributesQueued: return read(.userAttributesChanged, body, names).map { .queued($0) }
@@ -460,11 +471,7 @@ extension ProfileEvent {
             return .appLaunched(
                 LaunchKind(rawValue: UInt8(truncatingIfNeeded: body.launchKind)) ?? .cold,
                 lists: PendingKind.lists(skipping: body.skippedLists))
-        case .pendingFlushed:
-            return .pendingFlushed(
-                Flush(
-                    launch: Position(rawValue: body.launch), chunk: body.chunk, flushed: body.flushed,
-                    rejected: body.rejected, isQueued: body.isQueued))
+        case .pendingFlushed: return .pendingFlushed(flush(body))
         case .pendingDiscarded:
             return .pendingDiscarded(Discard(positions: body.discarded, actor: body.actor, reason: body.reason))
         case .objectsLeftOut: return .objectsLeftOut(body.leftOut)
@@ -482,6 +489,20 @@ extension ProfileEvent {
         guard let name = names.name(body.name), let members = members(body, names) else { return nil }
         if members.isEmpty, !body.hasEmptyProperties { return CustomEvent(name: name) }
         return CustomEvent(name: name, properties: members)
+    }
+
+    private static func purchase(_ body: RecordBody, _ names: NameMap) -> Purchase? {
+        customEvent(body, names).map { event in
+            Purchase(
+                product: event.name, currency: body.currency, price: body.price, quantity: body.quantity,
+                properties: event.properties)
+        }
+    }
+
+    private static func flush(_ body: RecordBody) -> Flush {
+        Flush(
+            launch: Position(rawValue: body.launch), chunk: body.chunk, flushed: body.flushed, rejected: body.rejected,
+            isQueued: body.isQueued)
     }
 
     /// The entries in ascending order of keys.

@@ -141,32 +141,27 @@ package struct TimeForm: Hashable, Sendable {
             rest = rest.dropFirst(digits.count)
             return digits.reduce(0) { $0 * 10 + Int($1 - 48) }
         }
+        func take(_ field: inout Int) -> Bool {
+            guard let value = number(2) else { return false }
+            field = value
+            return true
+        }
         for token in tokens {
             switch token {
             case .year(let digits):
                 guard let value = number(digits, exactly: true) else { return nil }
                 year = digits == 4 ? value : value < 70 ? 2000 + value : 1900 + value
-            case .month:
-                guard let value = number(2) else { return nil }
-                month = value
+            case .month: guard take(&month) else { return nil }
             case .monthName:
                 let name = String(decoding: rest.prefix(3), as: UTF8.self)
                 guard let place = Self.months.firstIndex(of: name) else { return nil }
                 month = place + 1
                 // Also in full.
                 rest = rest.drop { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
-            case .day:
-                guard let value = number(2) else { return nil }
-                day = value
-            case .hour:
-                guard let value = number(2) else { return nil }
-                hour = value
-            case .minute:
-                guard let value = number(2) else { return nil }
-                minute = value
-            case .second:
-                guard let value = number(2) else { return nil }
-                second = value
+            case .day: guard take(&day) else { return nil }
+            case .hour: guard take(&hour) else { return nil }
+            case .minute: guard take(&minute) else { return nil }
+            case .second: guard take(&second) else { return nil }
             case .fraction:
                 let digits = rest.prefix { 48...57 ~= $0 }
                 guard !digits.isEmpty else { return nil }

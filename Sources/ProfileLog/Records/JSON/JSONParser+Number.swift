@@ -18,7 +18,24 @@ extension JSONParser {
             try readDigits(into: &digits)
         }
         let exponent = try exponent() - (digits.count - integerDigits)
-        return .double(try double(digits, exponent: exponent, isNegative: isNegative, from: first))
+        let value = try double(digits, exponent: exponent, isNegative: isNegative, from: first)
+        if value.magnitude >= 0x1p53, let whole = Self.roundedWhole(digits, exponent, value.magnitude) {
+            return .int(isNegative ? -whole : whole)
+        }
+        return .double(value)
+    }
+
+    /// The whole number that the digits say, if the double `magnitude` is another one: `9007199254740993.0` is kept as
+    /// an integer.
+    private static func roundedWhole(_ digits: Digits, _ exponent: Int, _ magnitude: Double) -> Int64? {
+        guard digits.isExact, -19...0 ~= exponent else { return nil }
+        var whole = digits.value
+        for _ in 0..<(-exponent) {
+            guard whole.isMultiple(of: 10) else { return nil }
+            whole /= 10
+        }
+        guard let exact = Int64(exactly: whole), Double(exactly: whole) != magnitude else { return nil }
+        return exact
     }
 
     /// The digits of a number without its point: their count, and their value, exact for up to 19 digits.
