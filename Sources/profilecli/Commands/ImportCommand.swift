@@ -13,7 +13,8 @@ struct ImportCommand: AsyncParsableCommand {
           {"kind":"purchase","user":"jane","product_id":"p1","currency":"EUR",
            "price":9.5,"quantity":1}   (on one line)
         Each may have its "time", as in "2026-01-31T23:59:59Z", or as a number of seconds, milliseconds or \
-        microseconds since 1970, and its idempotency "key". Values and operations are those of `log`: {"inc":1}, {"add":["a"]}, {"$time":"2026-01-31"}, null.
+        microseconds since 1970, and its idempotency "key". Values and operations are those \
+        of `log`: {"inc":1}, {"add":["a"]}, {"$time":"2026-01-31"}, null.
 
         Or as `profilecli export` writes it, of the kinds customEventLogged, customAttributesChanged, \
         userAttributesChanged, purchaseLogged, customEventSaved, customAttributesSaved and userAttributeSaved; \

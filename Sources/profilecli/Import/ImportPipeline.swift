@@ -28,7 +28,7 @@ final class ImportPipeline: Sendable {
         startThread("import-reader", stackBytes: 4 << 20) { [self] in
             do {
                 var options = options
-                var records = try ImportSource.Records(source, input)
+                let records = try ImportSource.Records(source, input)
                 options.rows = records.rows
                 var chunker = ImportChunker(
                     name: "import:\(name)", bytesPerChunk: target.bytesPerChunk, options
@@ -41,7 +41,7 @@ final class ImportPipeline: Sendable {
                     free.wait()
                     var chunk: ImportChunk?
                     while goesOn, chunk == nil {
-                        goesOn = try records.withNext { chunk = try chunker.add($0, lines: $1) }
+                        goesOn = try records.withNext { chunk = try chunker.add($0, lines: $1, fault: $2) }
                     }
                     guard let chunk = try chunk ?? chunker.finish() else { break }
                     state.withLock { $0.chunks.append(chunk) }

@@ -87,7 +87,13 @@ struct ImportRun {
             var (tally, bar) = (tally, bar)
             defer { (self.tally, self.bar) = (tally, bar) }
             var done = before.total
-            try await target.store(chunks.filter { $0.events > 0 }, &tally) { chunk in
+            let skip = skipped.map { skipped -> ImportTally.Skip in
+                { line, reason, chunk in
+                    let text = chunk.records.last { $0.line <= line }?.bytes ?? []
+                    try text.withUnsafeBytes { try skipped.add(line: line, reason: reason, text: $0) }
+                }
+            }
+            try await target.store(chunks.filter { $0.events > 0 }, &tally, skipping: skip) { chunk in
                 done += UInt64(chunk.events)
                 bar.update(progress(done, chunk.doneBytes))
             }
@@ -198,6 +204,7 @@ struct ImportRun {
         } else {
             failure.remedy += " Then \(again): what is stored is skipped."
         }
+        if skipped == nil, stop.isSkippable { failure.remedy += " To go on without such lines: --skip-invalid FILE." }
         return failure
     }
 
@@ -207,7 +214,10 @@ struct ImportRun {
     }
 
     /// Tells whether lines were skipped because they are not valid.
-    var hasSkipped: Bool { remarks.invalid > 0 }
+    var hasSkipped: Bool { invalid > 0 }
+
+    /// The number of lines that were skipped, since they are not valid or the log refused them.
+    private var invalid: UInt64 { UInt64(remarks.invalid) + tally.refused }
 
     func summary() -> String {
         var line: String
@@ -236,8 +246,8 @@ struct ImportRun {
         if remarks.unmatched > 0 {
             line += "; skipped \(Number.counted(UInt64(remarks.unmatched), "row")) that fit no entry of the map"
         }
-        if remarks.invalid > 0, let skipped {
-            let lines = Number.counted(UInt64(remarks.invalid), source.map == nil ? "line" : "row")
+        if hasSkipped, let skipped {
+            let lines = Number.counted(invalid, source.map == nil ? "line" : "row")
             line += "; skipped \(lines) that cannot be imported: \(skipped.path) says which and why"
         }
         return line + ". \(Suggestion.next("stats"))"
@@ -250,7 +260,7 @@ struct ImportRun {
             json.member("erased", remarks.erased)
             if tally.withoutEffect > 0 { json.member("without_effect", tally.withoutEffect) }
             if options.idField != nil { json.member("different", tally.different) }
-            if skipped != nil { json.member("invalid", remarks.invalid) }
+            if skipped != nil { json.member("invalid", invalid) }
             if source.map != nil { json.member("unmatched", remarks.unmatched) }
             if !notes.isEmpty { json.array("notes", notes) { $0.value($1) } }
             json.member("seconds", elapsed.inSeconds)

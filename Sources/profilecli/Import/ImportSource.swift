@@ -14,8 +14,6 @@ struct ImportSource: Sendable {
         private(set) var rows: ImportRows?
         /// The lines before the first record, as a header: how many, and their bytes.
         private(set) var header: (lines: Int, bytes: Int) = (0, 0)
-        /// The first record, if it was read to see its form.
-        private var first: (bytes: [UInt8], lines: Int)?
 
         init(_ source: ImportSource, _ input: InputFile) throws {
             reader = LineReader(input)
@@ -41,7 +39,7 @@ struct ImportSource: Sendable {
             if bytes.first(where: { $0 != 0x20 && $0 != 0x09 }) == UInt8(ascii: "{") {
                 delimiter = nil
                 rows = ImportRows(objects: map)
-                first = (bytes, 1)
+                reader.takeBack(bytes.count)
                 return
             }
             let told = CSVRecord.delimiter(toldBy: bytes)
@@ -71,7 +69,7 @@ struct ImportSource: Sendable {
                 header.bytes += bytes.count + 1
                 names = names ?? bytes.withUnsafeBytes { CSVRecord.fields($0, separator) }
             } else {
-                first = (bytes, 1)
+                reader.takeBack(bytes.count)
             }
             do throws(ImportMapError) {
                 rows = try ImportRows(table: map, header: names ?? [], separator)
@@ -95,39 +93,20 @@ struct ImportSource: Sendable {
             }
         }
 
-        /// Calls `body` with the next record and the number of its lines. False at the end.
-        mutating func withNext(_ body: (UnsafeRawBufferPointer, Int) throws -> Void) throws -> Bool {
-            guard let delimiter else {
-                if let first = first.take() {
-                    try first.bytes.withUnsafeBytes { try body($0, first.lines) }
-                    return true
-                }
-                return try reader.withNextLine { try body($0, 1) }
-            }
+        /// Calls `body` with the next record and the number of its lines, or with the next line and why it begins no
+        /// record. False at the end.
+        func withNext(_ body: (UnsafeRawBufferPointer, Int, _ fault: String?) throws -> Void) throws -> Bool {
+            guard let delimiter else { return try reader.withNextLine { try body($0, 1, nil) } }
             var quotes = CSVRecord.Quotes(delimiter)
-            if var first = first.take() {
-                var isWhole = first.bytes.withUnsafeBytes { quotes.isClosed(after: $0) }
-                while !isWhole {
-                    guard
-                        try reader.withNextLine({ line in
-                            isWhole = quotes.isClosed(after: line)
-                            first.bytes += [0x0A] + Array(line)
-                            first.lines += 1
-                        })
-                    else { break }
-                }
-                try first.bytes.withUnsafeBytes { try body($0, first.lines) }
-                return true
+            return try reader.withNext(
+                isWhole: { quotes.isClosed(after: $0) },
+                isRecord: { quotes.areClear && (rows?.hasFieldsOfHeader($0) ?? true) }
+            ) { record, lines in
+                try body(record, max(1, lines), lines > 0 ? nil : Self.openQuote)
             }
-            return try reader.withNext(isWhole: { quotes.isClosed(after: $0) }, body)
         }
-    }
-}
 
-extension Optional {
-    /// The value, which is gone afterwards.
-    fileprivate mutating func take() -> Wrapped? {
-        defer { self = nil }
-        return self
+        private static let openQuote =
+            "a quote that opens in it is not closed in its record; a quote inside of a field is written twice"
     }
 }

@@ -13,9 +13,11 @@ protocol ImportTarget: Sendable {
     /// A builder for the next chunk.
     func prepare() -> AppendBuilder
 
-    /// Stores chunks in order until one is refused, and counts them. `progress` gets each that is stored.
+    /// Stores chunks in order until one is refused, and counts them. With `skip` it goes on without the lines that are
+    /// refused. `progress` gets each that is stored.
     func store(
-        _ chunks: [ImportChunk], _ tally: inout ImportTally, _ progress: (ImportChunk) -> Void
+        _ chunks: [ImportChunk], _ tally: inout ImportTally, skipping skip: ImportTally.Skip?,
+        _ progress: (ImportChunk) -> Void
     ) async throws
 }
 
@@ -30,6 +32,8 @@ struct ImportStop: Error {
     var firstLine: Int
     var isKeyReused = false
     var isCorrectable = false
+    /// Whether an import can go on without the line.
+    var isSkippable: Bool { line != nil && isCorrectable }
 }
 
 /// The store that an import appends to: an input whose first lines are refused makes none.
@@ -65,12 +69,13 @@ final class ImportStore: ImportTarget {
     func prepare() -> AppendBuilder { opened.withLock { $0 }?.prepare() ?? AppendBuilder() }
 
     func store(
-        _ chunks: [ImportChunk], _ tally: inout ImportTally, _ progress: (ImportChunk) -> Void
+        _ chunks: [ImportChunk], _ tally: inout ImportTally, skipping skip: ImportTally.Skip?,
+        _ progress: (ImportChunk) -> Void
     ) async throws {
         let log = try log()
         if isEmptyStore, tally.total == 0, let first = chunks.first { try refuseOthersEvents(log, first) }
         do {
-            try tally.store(chunks, in: log, progress)
+            try tally.store(chunks, in: log, skipping: skip, progress)
         } catch let refused as RefusedChunk {
             let (chunk, error) = (refused.chunk, refused.error)
             let failure = Failure(error)
@@ -117,10 +122,11 @@ struct ImportService: ImportTarget {
     func prepare() -> AppendBuilder { AppendBuilder() }
 
     func store(
-        _ chunks: [ImportChunk], _ tally: inout ImportTally, _ progress: (ImportChunk) -> Void
+        _ chunks: [ImportChunk], _ tally: inout ImportTally, skipping skip: ImportTally.Skip?,
+        _ progress: (ImportChunk) -> Void
     ) async throws {
         for chunk in chunks {
-            let (answer, refusal) = try await connection.exchange(request(chunk))
+            let (answer, refusal) = try await connection.exchange(request(chunk, skipsRefused: skip != nil))
             if let refusal {
                 let line = answer["place"].text.flatMap { $0.hasPrefix("line ") ? Int($0.dropFirst(5)) : nil }
                 throw ImportStop(
@@ -132,12 +138,16 @@ struct ImportService: ImportTarget {
             var done = ImportTally()
             (done.stored, done.skipped) = (answer.count("imported"), answer.count("skipped"))
             (done.different, done.withoutEffect) = (answer.count("different"), answer.count("without_effect"))
+            for line in answer.objects("refused") {
+                try skip?(Int(line.count("line")), line["reason"].text ?? "", chunk)
+                done.refused += 1
+            }
             tally.add(done)
             progress(chunk)
         }
     }
 
-    private func request(_ chunk: ImportChunk) -> APIRequest {
+    private func request(_ chunk: ImportChunk, skipsRefused: Bool) -> APIRequest {
         let body = JSONWriter.object { json in
             json.member("name", .string(name))
             json.member("first_line", chunk.firstLine)
@@ -145,6 +155,7 @@ struct ImportService: ImportTarget {
             json.array("lines", chunk.texts) { $0.value(written: JSONWriter(appendingTo: Array($1.text.utf8))) }
             json.member("time_unit", times.unit?.rawValue)
             if times.takesAny { json.member("any_time", true) }
+            if skipsRefused { json.member("skip_refused", true) }
             if let idField {
                 json.member("id_field", .string(idField))
                 if sendsIDs { json.array("ids", chunk.texts) { $0.value($1.id ?? "") } }

@@ -12,12 +12,15 @@ struct InputFile: Sendable {
         name = path == "-" ? "standard input" : path
         descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw Failure(
-                "The file \(path) cannot be read: \(String(cString: strerror(errno))).",
-                remedy: "Check the path; `-` reads standard input.")
+            throw NamedFile.unreadable(path, "Check the path; `-` reads standard input.")
         }
         var status = stat()
-        let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+        if kind == S_IFDIR {
+            errno = EISDIR
+            throw NamedFile.unreadable(path, "Name a file in it.")
+        }
+        let isFile = kind == S_IFREG
         totalBytes = isFile ? UInt64(status.st_size) : 0
     }
 
@@ -148,6 +151,11 @@ final class LineReader {
     private var unread = 0..<0
     private var lineNumber = 0
     private var isAtEnd = false
+    /// What ends a line: a line feed, also after a carriage return, or in the files of old Macs that alone.
+    private var lineEnd = UInt8(ascii: "\n")
+    private var isLineEndKnown = false
+    /// Where the line that was lent last is in the buffer.
+    private var lastLine = 0..<0
 
     /// One event may have a megabyte, and more with JSON's escapes.
     private static let longestLineBytes = 16 << 20
@@ -162,38 +170,73 @@ final class LineReader {
         try withNext(isWhole: { _ in true }) { line, _ in try body(line) }
     }
 
+    /// Makes the last `count` bytes of the line that was lent last the next line.
+    func takeBack(_ count: Int) {
+        unread = lastLine.upperBound - count..<unread.upperBound
+        lineNumber -= 1
+    }
+
     /// Calls `body` with the next lines of which `isWhole` is true only for the last, without the last line feed, and
-    /// with how many they are. False at the end.
+    /// with how many they are: with the first line alone, and 0, if there is no such last line, or `isRecord` is false
+    /// for them. False at the end.
     func withNext(
-        isWhole: (UnsafeRawBufferPointer) -> Bool, _ body: (UnsafeRawBufferPointer, _ lines: Int) throws -> Void
+        isWhole: (UnsafeRawBufferPointer) -> Bool, isRecord: (UnsafeRawBufferPointer) -> Bool = { _ in true },
+        _ body: (UnsafeRawBufferPointer, _ lines: Int) throws -> Void
     ) throws -> Bool {
         // Offsets from the first unread byte: of the line that is looked at, and of what was searched.
         var (line, searched, count) = (0, 0, 1)
+        // The end of the first line, if the record has more.
+        var first = 0
         while true {
             let begin = UnsafeRawPointer(buffer + unread.lowerBound)
-            let feed = memchr(begin + searched, 0x0A, unread.count - searched)
+            let feed = memchr(begin + searched, Int32(lineEnd), unread.count - searched)
+            if feed == nil, count > 1, unread.count >= Self.longestLineBytes {
+                return try lend(first, lines: 0, body)
+            }
+            if feed == nil, knowsOtherLineEnd() {
+                searched = 0
+                continue
+            }
             guard feed != nil || isAtEnd else {
                 searched = unread.count
                 try fill()
                 continue
             }
             if feed == nil, unread.isEmpty { return false }
+            isLineEndKnown = true
             let end = feed.map { UnsafeRawPointer($0) - begin } ?? unread.count
             guard isWhole(UnsafeRawBufferPointer(start: begin + line, count: end - line)) else {
+                if count == 1 { first = end }
                 guard feed != nil, end + 1 < unread.count || !isAtEnd else {
-                    throw Failure(
-                        "A quote that opens in line \(lineNumber + 1) of \(name) is not closed.",
-                        remedy: "Correct the line: a quote inside of a field is written twice.")
+                    return try lend(first, lines: 0, body)
                 }
                 (line, searched) = (end + 1, end + 1)
                 count += 1
                 continue
             }
-            unread = min(unread.upperBound, unread.lowerBound + end + 1)..<unread.upperBound
-            lineNumber += count
-            try body(UnsafeRawBufferPointer(start: begin, count: end), count)
-            return true
+            let isSound = count == 1 || isRecord(UnsafeRawBufferPointer(start: begin, count: end))
+            return try isSound ? lend(end, lines: count, body) : lend(first, lines: 0, body)
         }
+    }
+
+    /// Lends the unread bytes before `end`, which is a line feed or the end.
+    private func lend(
+        _ end: Int, lines: Int, _ body: (UnsafeRawBufferPointer, _ lines: Int) throws -> Void
+    ) throws -> Bool {
+        lastLine = unread.lowerBound..<unread.lowerBound + end
+        unread = min(unread.upperBound, lastLine.upperBound + 1)..<unread.upperBound
+        lineNumber += max(1, lines)
+        try body(UnsafeRawBufferPointer(start: buffer + lastLine.lowerBound, count: end), lines)
+        return true
+    }
+
+    /// Whether the file turns out to end its lines with carriage returns alone: its beginning has no line feed.
+    private func knowsOtherLineEnd() -> Bool {
+        guard !isLineEndKnown, isAtEnd || unread.count >= Self.blockBytes else { return false }
+        isLineEndKnown = true
+        guard memchr(buffer + unread.lowerBound, 0x0D, unread.count) != nil else { return false }
+        lineEnd = UInt8(ascii: "\r")
+        return true
     }
 
     private func fill() throws {

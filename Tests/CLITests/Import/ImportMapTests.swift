@@ -75,6 +75,23 @@ struct ImportMapTests {
         #expect(told.hasPrefix(#"{"line":5,"reason":"it has no user: `CustomerID` is empty""#), "\(told)")
     }
 
+    @Test("A stray quote costs its line alone, whether another one follows or not")
+    func strayQuotes() throws {
+        let table =
+            "user\tevent\tnote\na\te1\tx\nb\te2\t\"open\nc\te3\ty\nd\te4\t\"ok \"\"q\"\" z\"\n"
+            + "e\te5\t\"two\nlines\"\nf\te6\t\"stray\ng\te7\tz\n"
+        let map = "user: user\nevent: event\nproperties: \"*\""
+        let stopped = try imported(table, as: "t.tsv", by: map)
+        #expect(stopped.status == 1 && stopped.errors.contains("Line 3 of"), "\(stopped.errors)")
+        #expect(stopped.errors.contains("a quote that opens in it is not closed"), "\(stopped.errors)")
+        let outcome = try imported(table, as: "t.tsv", by: map, "--skip-invalid", "skipped.jsonl")
+        #expect(outcome.output.contains(#""imported":5"#) && outcome.output.contains(#""invalid":2"#), "\(outcome)")
+        let names = try exported().compactMap { $0.firstMatch(of: #/"name":"([^"]+)/#).map { String($0.1) } }
+        #expect(names == ["e1", "e3", "e4", "e5", "e7"])
+        let told = try cli.shell("cat skipped.jsonl").lines
+        #expect(told.map { $0.prefix(10) } == [#"{"line":3,"#, #"{"line":8,"#], "\(told)")
+    }
+
     @Test("Days that fit two orders have to be chosen")
     func ambiguous() throws {
         let table = "user_id,date,action\nu,02/01/2026,a\n"

@@ -66,6 +66,48 @@ struct ImportOptionTests {
         #expect(try cli.shell("wc -l < \(input)").output == "1500\n")
     }
 
+    @Test("--skip-invalid takes what the store refuses too, by a service as well", arguments: [false, true])
+    func skippedByStore(isService: Bool) throws {
+        let unknown = #"{"kind":"custom_event","user":"braze:0123456789abcdef01234567","name":"a"}"#
+        var lines = (0..<1_200).map { line($0) }
+        for place in [0, 1, 6, 1_100] { lines[place] = unknown }
+        let taken = lines[900].replacing("}}", with: #"},"key":"k"}"#)
+        lines[900] = taken
+        lines[905] = taken.replacing(#""n":900"#, with: #""n":1"#)
+        let input = try file(lines, as: "a.jsonl")
+        let service = isService ? try RemoteTests.Service(cli) : nil
+        func run(_ arguments: [String]) throws -> CLI.Outcome {
+            try cli.run(["import", input] + arguments, environment: service?.environment ?? [:])
+        }
+        let stopped = try run([])
+        #expect(stopped.errors.contains("To go on without such lines: --skip-invalid FILE."), "\(stopped.errors)")
+        for imported in [1_195, 0] {
+            let outcome = try run(["--skip-invalid", "skipped.jsonl", "--format", "json"])
+            #expect(outcome.status == 1)
+            #expect(outcome.output.contains(#""imported":\#(imported),"#), "\(outcome)")
+            #expect(outcome.output.contains(#""invalid":5"#), "\(outcome)")
+            let told = try cli.shell("cat skipped.jsonl").lines
+            let numbers = told.map { $0.split(separator: ",")[0] }
+            #expect(numbers == [1, 2, 7, 906, 1_101].map { #"{"line":\#($0)"# }, "\(told)")
+            #expect(told[0].contains(#""reason":"no user has this ID","text":"{\"kind\""#), "\(told)")
+            #expect(told[3].contains(#""reason":"the idempotency key was used before"#), "\(told)")
+        }
+        if let service { #expect(service.end() == 0) }
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    }
+
+    @Test("A file whose lines end as on old Macs is read")
+    func carriageReturns() throws {
+        let lines = (0..<40).map { line($0) }
+        let input = try cli.write(lines.joined(separator: "\r") + "\r", as: "a.jsonl")
+        #expect(try cli.succeed("import", input, "--format", "json").output.contains(#""imported":40"#))
+        let table = try cli.write("user,event\ra,x\rb,\"y\rz\"\r", as: "t.csv")
+        let map = try cli.write("user: user\nevent: event\n", as: "map.yaml")
+        let outcome = try cli.run("import", table, "--map", map, "--format", "json")
+        #expect(outcome.output.contains(#""imported":2"#), "\(outcome)")
+        #expect(try cli.succeed("import", "--suggest", table).output.contains("event: event"))
+    }
+
     @Test("--recorded gives events the times of their lines, in an empty store only, and resumes")
     func recorded() throws {
         func recorded(_ number: Int, _ time: String) -> String { line(number, #","recorded_at":"\#(time)""#) }

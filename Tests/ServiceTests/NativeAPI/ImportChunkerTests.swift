@@ -1,4 +1,6 @@
+import ProfileLog
 import ProfileLogNativeAPI
+import Synchronization
 import Testing
 
 @testable import ProfileLogLog
@@ -22,6 +24,61 @@ struct ImportChunkerTests {
             #expect(waiting == [ImportChunker.linesPerChunk, 0])
             let nothing = try chunker.finish()
             #expect(nothing == nil)
+        }
+    }
+
+    /// The chunks of `lines`, and how many builders they took.
+    private func chunks(_ lines: [String], _ log: EventLog) throws -> (chunks: [ImportChunk], builders: Int) {
+        let builders = Mutex(0)
+        var chunker = ImportChunker(name: "import:n", bytesPerChunk: 1 << 20) {
+            builders.withLock { $0 += 1 }
+            return log.prepare()
+        }
+        var chunks: [ImportChunk] = []
+        for line in lines {
+            if let chunk = try Array(line.utf8).withUnsafeBytes({ try chunker.add($0) }) { chunks.append(chunk) }
+        }
+        if let last = try chunker.finish() { chunks.append(last) }
+        return (chunks, builders.withLock { $0 })
+    }
+
+    @Test("Lines of one key cost one builder, however many they are")
+    func keyedCost() async throws {
+        try await withAPI { api in
+            let line = #"{"key":"k","kind":"custom_event","name":"a","user":"u"}"#
+            let (chunks, builders) = try chunks(Array(repeating: line, count: 2_000), api.log)
+            #expect(chunks.map(\.events) == [2_000])
+            #expect(builders <= 2, "one for the key, one for the chunk")
+        }
+    }
+
+    @Test("Lines that were skipped come in later, and those after them are not stored twice")
+    func skippedThenTaken() async throws {
+        var options = LogOptions()
+        options.pendingItemsPerDevice = 2
+        try await withAPI(options) { api in
+            let log = api.log
+            let saved = #"{"kind":"customEventSaved","user":"u","device":"d","storage":"group.app","name":"%"}"#
+            let event = #"{"kind":"custom_event","user":"u","name":"%"}"#
+            func run(_ forms: [String]) throws -> (tally: ImportTally, refused: [Int]) {
+                let lines = forms.enumerated().map { $1.replacing("%", with: "e\($0)") }
+                var tally = ImportTally()
+                var refused: [Int] = []
+                try tally.store(chunks(lines, log).chunks, in: log, skipping: { line, _, _ in refused.append(line) })
+                return (tally, refused)
+            }
+            for name in ["x", "y"] {
+                let body = #"{"user":"u","device":"d","app_group":"group.app","name":"\#(name)"}"#
+                #expect(await api.post("/v1/save/event", body).status == 200)
+            }
+            let lines = [saved, saved, event, saved, event]
+            let first = try run(lines)
+            #expect(first.refused == [1, 2, 4] && first.tally.stored == 2 && first.tally.refused == 3)
+            #expect(await api.post("/v1/devices/d/launch", "{}").status == 200)
+            let second = try run(lines)
+            #expect(second.refused == [4] && second.tally.stored == 2 && second.tally.skipped == 2)
+            let third = try run(lines)
+            #expect(third.refused == [4] && third.tally.stored == 0 && third.tally.skipped == 4)
         }
     }
 

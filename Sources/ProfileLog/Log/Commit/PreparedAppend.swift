@@ -115,31 +115,47 @@ public struct PreparedAppend: Sendable {
     package func split(
         at count: Int, restKey: String
     ) throws(AppendError) -> (beginning: PreparedAppend, rest: PreparedAppend) {
-        var (beginning, rest) = (self, self)
-        (beginning.preparedHash, rest.preparedHash) = (nil, nil)
-        // Without the users of the second part: resolving them could refuse the first.
-        let endOfBeginning = items[..<count].last.map { $0.target + 1 } ?? 0
-        let firstOfRest = items[count...].first?.target ?? targets.count
-        beginning.targets = Array(targets[..<endOfBeginning])
-        rest.targets = Array(targets[firstOfRest...])
-        beginning.items = Array(items[..<count])
-        beginning.deferred = deferred.filter { $0.key < count }
-        beginning.devices = devices.filter { $0.key < count }
-        beginning.recordedTimes = Array(recordedTimes.prefix(count))
-        rest.recordedTimes = Array(recordedTimes.dropFirst(count))
-        func moved<Value>(_ values: [Int: Value]) -> [Int: Value] {
-            Dictionary(uniqueKeysWithValues: values.filter { $0.key >= count }.map { ($0.key - count, $0.value) })
-        }
-        (beginning.leftOut, beginning.systemSteps) = ([], [])
-        rest.items = items[count...].map { item in
-            Item(target: item.target - firstOfRest, kind: item.kind, body: item.body)
-        }
-        rest.deferred = moved(deferred)
-        rest.devices = moved(devices)
-        (rest.preconditions, rest.releases) = (Preconditions(), [])
-        rest.note = []
+        var (beginning, rest) = (events(0..<count), events(count..<items.count))
+        (beginning.idempotencyKey, beginning.note, beginning.preconditions) = (idempotencyKey, note, preconditions)
+        beginning.releases = releases
+        (rest.leftOut, rest.systemSteps) = (leftOut, systemSteps)
         rest.idempotencyKey = try Self.checked(key: restKey)
         return (beginning, rest)
+    }
+
+    /// The events of the append at these places as one under `key`: the same as if it was prepared from them alone.
+    package func part(_ places: Range<Int>, key: String) throws(AppendError) -> PreparedAppend {
+        var part = events(places)
+        part.idempotencyKey = try Self.checked(key: key)
+        return part
+    }
+
+    /// The events at these places, with the users of those alone: resolving others could refuse the append.
+    private func events(_ places: Range<Int>) -> PreparedAppend {
+        var part = PreparedAppend(intent)
+        (part.table, part.names) = (table, names)
+        guard let first = places.first, let last = places.last else { return part }
+        let targets = items[first].target...items[last].target
+        part.targets = self.targets[targets].map { target in
+            Target(id: target.id, key: part.append(bytes[target.key]), holder: target.holder)
+        }
+        part.items = items[places].map { item in
+            Item(
+                target: item.target - targets.lowerBound, kind: item.kind, body: part.append(bytes[item.body]))
+        }
+        for place in places {
+            if let event = deferred[place] { part.deferred[place - first] = event }
+            if let device = devices[place] { part.devices[place - first] = device }
+        }
+        if !recordedTimes.isEmpty { part.recordedTimes = Array(recordedTimes[places]) }
+        part.extraBytes = extraBytes
+        return part
+    }
+
+    private mutating func append(_ more: ArraySlice<UInt8>) -> Range<Int> {
+        let begin = bytes.count
+        bytes += more
+        return begin..<bytes.count
     }
 
     /// The bytes of an idempotency key, which may not be too long.

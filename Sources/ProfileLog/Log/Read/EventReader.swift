@@ -188,6 +188,18 @@ package struct EventReader: ReaderPart {
         }
     }
 
+    /// Tells whether an append was stored under one of `keys`.
+    package func hasAppend(underOneOf keys: [String]) throws -> Bool {
+        try withView { view in
+            try keys.contains { key in
+                let key = Array(key.utf8)
+                let hash = KeyCoding.hash(key)
+                let known = try view.append(keyHash: hash, before: view.last + 1, view.header)
+                return known?.field.isUnder(key, hash: hash) == true
+            }
+        }
+    }
+
     /// Tells whether a user was erased after `position`.
     package func hasErasure(after position: Position) throws -> Bool {
         var hasErasure = false

@@ -17,6 +17,8 @@ package struct ImportChunk: Sendable {
     package private(set) var lines: ArraySlice<Int>
     /// The lines with events, if they are kept.
     package let texts: [Text]
+    /// The lines as the file has them, if those that the log refuses are to be skipped.
+    package let records: [(line: Int, bytes: [UInt8])]
     /// Remarks besides events.
     package let remarks: Remarks
     /// Bytes of the file up to its end.
@@ -68,7 +70,8 @@ package struct ImportChunk: Sendable {
 
     fileprivate init(
         name: String, firstLine: Int, _ builder: consuming AppendBuilder, identified: [Identified],
-        addresses: Set<UserID>, lines: [Int], texts: [Text], remarks: Remarks, doneBytes: UInt64
+        addresses: Set<UserID>, lines: [Int], texts: [Text], records: [(line: Int, bytes: [UInt8])], remarks: Remarks,
+        doneBytes: UInt64
     ) throws(AppendError) {
         self.name = name
         self.firstLine = firstLine
@@ -76,6 +79,7 @@ package struct ImportChunk: Sendable {
         self.addresses = addresses
         self.lines = lines[...]
         self.texts = texts
+        self.records = records
         self.remarks = remarks
         self.doneBytes = doneBytes
         append = try builder.finish(idempotencyKey: Self.key(name, firstLine))
@@ -100,7 +104,34 @@ package struct ImportChunk: Sendable {
         return beginning
     }
 
-    fileprivate var hasAddresses: Bool { !addresses.isEmpty }
+    /// Whether it is one append, with users that are known before.
+    fileprivate var isPlain: Bool { identified.isEmpty && addresses.isEmpty }
+
+    /// The chunk with each of its lines on its own, under the key of a chunk that begins with it.
+    fileprivate func byLine() throws(AppendError) -> ImportChunk {
+        var chunk = self
+        var next = 0
+        while next < lines.count {
+            let line = lines[lines.startIndex + next]
+            let own = Array(lines.dropFirst(next).prefix { $0 == line })
+            let key = Self.key(name, line)
+            let part = try append.part(next..<next + own.count, key: key)
+            chunk.identified.append(.init(lines: own, append: part, key: key, isID: false))
+            next += own.count
+        }
+        chunk.lines = []
+        return chunk
+    }
+
+    /// Whether an earlier import stored later lines of the chunk one by one, and skipped the first ones. Unless that is
+    /// likely, two lines tell.
+    fileprivate func isStoredByLine(in log: EventLog, mayBe isLikely: Bool = true) throws -> Bool {
+        let later = lines.drop { $0 == firstLine }
+        let keys = (isLikely ? Array(later) : [later.first, later.last].compactMap { $0 }).map { Self.key(name, $0) }
+        return try log.read { log in
+            try log.events.hasAppend(underOneOf: keys) && log.events.append(underKey: key) == nil
+        }
+    }
 
     /// The chunk with its addresses resolved to those who have them now. One that no user has makes a new user.
     fileprivate func resolved(in log: EventLog) throws -> ImportChunk {
@@ -159,6 +190,8 @@ package struct ImportChunker: ~Copyable {
     /// The number of events in the chunk so far.
     private var events = 0
     private var texts: [ImportChunk.Text] = []
+    /// The lines as they are, if those that the log refuses are to be skipped.
+    private var records: [(line: Int, bytes: [UInt8])] = []
     /// Chunks that ended before the last line, since that has a key and they have none, or the other way round.
     private var ended: [ImportChunk] = []
     /// Addresses in place of IDs.
@@ -169,10 +202,10 @@ package struct ImportChunker: ~Copyable {
     private var lastRecording = Timestamp(rawValue: .min)
 
     /// Lines with the same key, so far.
-    private struct Keyed {
+    private struct Keyed: ~Copyable {
         let key: String
         var lines: [Int] = []
-        var events: [AppendBuilder.Imported] = []
+        var builder: AppendBuilder
     }
 
     /// Makes one for the import whose keys begin with `name`. A chunk ends after the line with which it has
@@ -195,8 +228,10 @@ package struct ImportChunker: ~Copyable {
     }
 
     /// Takes the next line, without its line feed, and gives the chunk that ends with it, if there is something to
-    /// store or to tell of it. A row of a table may have several lines.
-    package mutating func add(_ line: UnsafeRawBufferPointer, lines count: Int = 1) throws -> ImportChunk? {
+    /// store or to tell of it. A row of a table may have several lines. `fault` is why it cannot be read, if it cannot.
+    package mutating func add(
+        _ line: UnsafeRawBufferPointer, lines count: Int = 1, fault: String? = nil
+    ) throws -> ImportChunk? {
         var text = line
         if lineNumber == 0, line.starts(with: Self.byteOrderMark) {
             text = UnsafeRawBufferPointer(rebasing: line.dropFirst(Self.byteOrderMark.count))
@@ -205,8 +240,11 @@ package struct ImportChunker: ~Copyable {
         bytesBeforeLine = doneBytes
         doneBytes += UInt64(line.count) + 1
         if !Self.isBlank(text) {
+            let number = lineNumber - count + 1
             do {
-                try addEvents(text, line: lineNumber - count + 1)
+                if let fault { throw ImportRefusal(line: number, reason: fault) }
+                try addEvents(text, line: number)
+                if options.skip != nil { records.append((number, Array(text))) }
             } catch let refusal as ImportRefusal {
                 guard let skip = options.skip else { throw refusal }
                 try skip(refusal.line, refusal.reason, text)
@@ -240,13 +278,13 @@ package struct ImportChunker: ~Copyable {
         defer {
             (firstLine, firstByte) = (nextLine, nextByte)
             (identified, lines, texts, remarks) = ([], [], [], ImportChunk.Remarks())
-            (addresses, given, events) = ([], [], 0)
+            (addresses, given, events, records) = ([], [], 0, [])
         }
         let full = builder.take()
         if lines.isEmpty, identified.isEmpty, remarks.isEmpty { return nil }
         return try ImportChunk(
             name: name, firstLine: firstLine, full ?? prepare(), identified: identified, addresses: addresses,
-            lines: lines, texts: texts, remarks: remarks, doneBytes: doneBytes)
+            lines: lines, texts: texts, records: records, remarks: remarks, doneBytes: doneBytes)
     }
 
     /// Adds the events of a line or a row, if it has any: all of them, or none if one cannot be stored.
@@ -331,7 +369,7 @@ package struct ImportChunker: ~Copyable {
     /// Ends the chunk if `line`, the next one, cannot be in it: a chunk has lines with keys, or others, and is not cut
     /// between lines of one key.
     private mutating func endChunk(before line: ImportLine, _ number: Int) throws(AppendError) {
-        if let keyed, keyed.key != line.key { try endKeyed() }
+        if keyed != nil, keyed?.key != line.key { try endKeyed() }
         if keyed != nil { return }
         let (hasOthers, hasKeyed) = (!lines.isEmpty, identified.first.map { !$0.isID } ?? false)
         let endsHere = line.key == nil ? hasKeyed : hasOthers || hasKeyed && isFull(number - 1, bytesBeforeLine)
@@ -367,21 +405,17 @@ package struct ImportChunker: ~Copyable {
     private mutating func add(
         _ events: [AppendBuilder.Imported], key: String, line number: Int
     ) throws(AppendError) {
-        // Checked with the line, so that a refusal names it.
-        var line = prepare()
-        try line.add(events)
-        var group = keyed ?? Keyed(key: key)
-        group.lines += Array(repeating: number, count: events.count)
-        group.events += events
-        keyed = group
+        if keyed == nil { keyed = Keyed(key: key, builder: prepare()) }
+        try keyed?.builder.add(events)
+        keyed?.lines += Array(repeating: number, count: events.count)
     }
 
     private mutating func endKeyed() throws(AppendError) {
         guard let group = keyed.take() else { return }
-        var own = prepare()
-        try own.add(group.events)
-        let append = try own.finish(idempotencyKey: group.key)
-        identified.append(.init(lines: group.lines, append: append, key: group.key, isID: false))
+        let (key, lines) = (group.key, group.lines)
+        if lines.isEmpty { return }
+        let append = try group.builder.finish(idempotencyKey: key)
+        identified.append(.init(lines: lines, append: append, key: key, isID: false))
     }
 
     /// Adds the lines of a row, all of which have the ID `id`.
@@ -458,8 +492,13 @@ package struct ImportTally: Sendable {
     package var different: UInt64 = 0
     /// Updates of attributes that changed nothing, where attributes have policies.
     package var withoutEffect: UInt64 = 0
+    /// Lines that the log refused, and that were skipped.
+    package var refused: UInt64 = 0
     /// All that are known to be there.
     package var total: UInt64 { stored + skipped }
+
+    /// Gets a line that the log refused, if such lines are skipped, and why.
+    package typealias Skip = (_ line: Int, _ reason: String, _ chunk: ImportChunk) throws -> Void
 
     package init() {}
 
@@ -469,62 +508,76 @@ package struct ImportTally: Sendable {
         skipped += other.skipped
         different += other.different
         withoutEffect += other.withoutEffect
+        refused += other.refused
     }
 
     /// Stores chunks in order, together if they can be. Throws a `RefusedChunk` for the first that is refused: what
-    /// follows it is not stored, or the log would have another order than the file.
+    /// follows it is not stored, or the log would have another order than the file. With `skip` it goes on without the
+    /// lines for which the log refuses a chunk, and stores each other line of that chunk on its own.
     package mutating func store(
-        _ chunks: [ImportChunk], in log: EventLog, _ stored: (ImportChunk) -> Void = { _ in }
+        _ chunks: [ImportChunk], in log: EventLog, skipping skip: Skip? = nil,
+        _ stored: (ImportChunk) -> Void = { _ in }
     ) throws {
         var chunks = chunks[...]
         while let first = chunks.first {
-            if !first.identified.isEmpty {
-                try store(identified: first.resolved(in: log), in: log)
+            let together = try chunks.prefix { try $0.isPlain && !$0.isStoredByLine(in: log, mayBe: skip != nil) }
+            if together.isEmpty {
+                try store(first.resolved(in: log), in: log, skip)
                 stored(first)
                 chunks = chunks.dropFirst()
                 continue
             }
-            if first.hasAddresses {
-                let chunk = try first.resolved(in: log)
-                try count(chunk, log.commit([chunk.append])[0], in: log)
-                stored(chunk)
-                chunks = chunks.dropFirst()
-                continue
-            }
-            let together = chunks.prefix { $0.identified.isEmpty && !$0.hasAddresses }
             for result in log.commit(together.map(\.append), endsAtRefusal: true) {
                 let chunk = chunks.removeFirst()
-                try count(chunk, result, in: log)
+                try count(chunk, result, in: log, skip)
                 stored(chunk)
             }
         }
     }
 
+    /// Stores one chunk.
+    private mutating func store(_ chunk: ImportChunk, in log: EventLog, _ skip: Skip?) throws {
+        if !chunk.identified.isEmpty { return try store(identified: chunk, in: log, skip) }
+        if try chunk.isStoredByLine(in: log) { return try store(identified: chunk.byLine(), in: log, skip) }
+        try count(chunk, log.commit([chunk.append])[0], in: log, skip)
+    }
+
     /// Stores lines with IDs or keys, in one commit unless some are refused.
-    private mutating func store(identified chunk: ImportChunk, in log: EventLog) throws {
+    private mutating func store(identified chunk: ImportChunk, in log: EventLog, _ skip: Skip?) throws {
         var rest = chunk.identified[...]
         while !rest.isEmpty {
-            for result in log.commit(rest.map(\.append), endsAtRefusal: true) {
+            for result in log.commit(rest.map(\.append), endsAtRefusal: skip == nil) {
                 let line = rest.removeFirst()
                 switch result {
                 case .success(let receipt): try count(line.events, receipt, in: log)
                 case .failure(.keyReused) where line.isID:
                     skipped += UInt64(line.events)
                     different += UInt64(line.events)
-                case .failure(let error): throw RefusedChunk(chunk: chunk.beginning(with: line.line), error: error)
+                case .failure(let error):
+                    guard let skip, error.isOfLine else {
+                        throw RefusedChunk(chunk: chunk.beginning(with: line.line), error: error)
+                    }
+                    for number in Set(line.lines).sorted() {
+                        try skip(number, error.reason, chunk)
+                        refused += 1
+                    }
                 }
             }
         }
     }
 
     /// Counts a chunk to which `log` answered `result`. Where the file had ended inside it when it was imported last,
-    /// its beginning is stored, and the rest is stored now. Throws a `RefusedChunk` if it cannot be.
-    package mutating func count(
-        _ chunk: ImportChunk, _ result: Result<AppendReceipt, AppendError>, in log: EventLog
+    /// its beginning is stored, and the rest is stored now. If it cannot be, it throws a `RefusedChunk`, or stores the
+    /// lines one by one without those that are refused.
+    private mutating func count(
+        _ chunk: ImportChunk, _ result: Result<AppendReceipt, AppendError>, in log: EventLog, _ skip: Skip?
     ) throws {
         var (chunk, result) = (chunk, result)
         while case .failure(let error) = result {
-            guard case .keyReused = error else { throw RefusedChunk(chunk: chunk, error: error) }
+            guard case .keyReused = error else {
+                guard skip != nil, error.isOfLine else { throw RefusedChunk(chunk: chunk, error: error) }
+                return try store(identified: chunk.byLine(), in: log, skip)
+            }
             let known = try Self.storedEvents(chunk.key, log)
             guard 0 < known, known < chunk.events else { throw RefusedChunk(chunk: chunk, error: error) }
             var rest = chunk
@@ -533,6 +586,7 @@ package struct ImportTally: Sendable {
                 throw RefusedChunk(chunk: chunk, error: error)
             }
             skipped += UInt64(known)
+            if try rest.isStoredByLine(in: log) { return try store(identified: rest.byLine(), in: log, skip) }
             chunk = rest
             result = log.commit([rest.append])[0]
         }
@@ -557,6 +611,20 @@ package struct ImportTally: Sendable {
             return page.events.count { $0.event.kind != .userCreated && $0.event.kind != .userChanged }
         }
     }
+}
+
+extension AppendError {
+    /// Whether it is about what a line says, so that an import can go on without the line.
+    fileprivate var isOfLine: Bool {
+        switch self {
+        case .unknownUser, .pendingFull, .invalid, .keyReused, .tooLarge, .versionConflict, .conflict, .unknownDevice:
+            true
+        case .overloaded, .closed, .refused, .outcomeUnknown: false
+        }
+    }
+
+    /// The fact as a clause.
+    fileprivate var reason: String { String(fact.prefix(1).lowercased() + fact.dropFirst().dropLast()) }
 }
 
 /// A chunk, or the rest of one whose beginning was stored before, that a log refused.

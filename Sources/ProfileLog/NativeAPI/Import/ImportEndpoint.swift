@@ -7,32 +7,44 @@ struct ImportEndpoint {
     static let inputs: [EndpointInput] = [
         .required("name"), .required("lines", .array), .init("first_line", .integer), .init("numbers", .array),
         .init("id_field"), .init("ids", .array), .init("time_unit"), .init("any_time", .boolean),
+        .init("skip_refused", .boolean),
     ]
 
     static let shape: AnswerShape = [
         "imported": .integer, "skipped": .integer, "different": .integer, "erased": .integer,
-        "without_effect": .integer,
+        "without_effect": .integer, "refused?": [["line": .integer, "reason": .text]],
     ]
 
     func answer(_ request: APIRequest) async throws -> APIAnswer {
         try request.refuseConditions()
-        let chunks = try chunks(Fields(request))
-        let outcome = try await store.perform { log -> Result<ImportTally, APIProblem> in
+        let fields = try Fields(request)
+        let chunks = try chunks(fields)
+        let skips = try fields.flag("skip_refused")
+        typealias Refused = [(line: Int, reason: String)]
+        let outcome = try await store.perform { log -> Result<(ImportTally, Refused), APIProblem> in
             var tally = ImportTally()
+            var refused: Refused = []
             do {
-                try tally.store(chunks.filter { $0.events > 0 }, in: log)
+                let skip: ImportTally.Skip? = skips ? { line, reason, _ in refused.append((line, reason)) } : nil
+                try tally.store(chunks.filter { $0.events > 0 }, in: log, skipping: skip)
             } catch let refused as RefusedChunk {
                 return .failure(try Self.problem(refused, tally, in: log))
             }
-            return .success(tally)
+            return .success((tally, refused))
         }
-        let tally = try outcome.get()
+        let (tally, refused) = try outcome.get()
         return APIAnswer.ok { json in
             json.member("imported", tally.stored)
             json.member("skipped", tally.skipped)
             json.member("different", tally.different)
             json.member("without_effect", tally.withoutEffect)
             json.member("erased", chunks.reduce(0) { $0 + $1.remarks.erased })
+            if skips {
+                json.objects("refused", refused) { json, line in
+                    json.member("line", line.line)
+                    json.member("reason", .string(line.reason))
+                }
+            }
         }
     }
 

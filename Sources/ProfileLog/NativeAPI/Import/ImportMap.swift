@@ -125,6 +125,13 @@ package struct ImportRows: Sendable {
         read = Set(map.columns)
     }
 
+    /// Whether a record of a table has as many fields as its header. Some writers end each row with a delimiter.
+    package func hasFieldsOfHeader(_ record: UnsafeRawBufferPointer) -> Bool {
+        guard let table else { return true }
+        let fields = CSVRecord.fields(record, table.delimiter)
+        return fields.count >= table.header.count && fields.dropFirst(table.header.count).allSatisfy(\.isEmpty)
+    }
+
     /// The row as lines; nil if no entry of the map fits.
     func read(_ text: UnsafeRawBufferPointer) throws(ImportLine.Refusal) -> Row? {
         try Reading(self, text).row()
@@ -538,6 +545,9 @@ package enum CSVRecord {
         private var isFieldStart = true
         private var mayClose = false
         private let separator: UInt8
+        /// Whether a separator or the end follows each closing quote. Where it does not, an earlier quote was perhaps
+        /// a sign of its field, and no opening one.
+        package private(set) var areClear = true
 
         package init(_ delimiter: ImportMap.Delimiter) {
             separator = if case .byte(let byte) = delimiter { byte } else { 0x20 }
@@ -551,6 +561,7 @@ package enum CSVRecord {
                     if mayClose {
                         mayClose = false
                         if byte == 0x22 { continue }
+                        if byte != separator, byte != 0x0D { areClear = false }
                         isOpen = false
                         isFieldStart = byte == separator
                     } else {
