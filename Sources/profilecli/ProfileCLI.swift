@@ -80,10 +80,28 @@ struct ProfileCLI: AsyncParsableCommand {
             }
             message.components(separatedBy: "\n").forEach(Output.message)
             endProcess(exitCode(for: error).rawValue)
+        } catch let error as WrongUsage {
+            Output.message("Error: \(error.message)")
+            error.usage.components(separatedBy: "\n").forEach(Output.message)
+            endProcess(ExitStatus.usage.rawValue)
         } catch {
             end(by: Failure(error))
         }
         endProcess(ExitStatus.done.rawValue)
+    }
+
+    /// Wrong arguments that a command finds as it runs: the argument parser would show how to use the program alone.
+    private struct WrongUsage: Error {
+        let message: String
+        let command: any ParsableCommand.Type
+
+        /// As the argument parser words it for the errors that it finds itself.
+        var usage: String {
+            let usage = ProfileCLI.usageString(for: command)
+            let name = usage.split(separator: " ").prefix { !"<[-(".contains($0.first ?? "<") }.joined(separator: " ")
+            let indented = usage.replacing("\n", with: "\n" + String(repeating: " ", count: 7))
+            return "Usage: \(indented)\n  See '\(name) --help' for more information."
+        }
     }
 
     /// Runs the command that was typed, or prints the help, the version or completions.
@@ -92,10 +110,14 @@ struct ProfileCLI: AsyncParsableCommand {
             let arguments = Array(CommandLine.arguments.dropFirst())
             let arranged = try TypedArguments.arranged(arguments)
             var command = try arranged.map { try parseAsRoot($0) } ?? WithoutSubcommand.parseAsRoot(arguments)
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
+            do {
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+            } catch let error as ValidationError {
+                throw WrongUsage(message: error.message, command: type(of: command))
             }
         } catch  where isParserError(error) && exitCode(for: error).isSuccess {
             // Texts of the program only: help, version, completions.

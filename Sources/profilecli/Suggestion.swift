@@ -1,10 +1,18 @@
 internal import ArgumentParser
+internal import ProfileLog
 internal import ProfileLogNativeAPI
 internal import Synchronization
 
 enum Suggestion {
     /// `Next: profilecli COMMAND`, with the store or service that was named.
     static func next(_ command: String) -> String { "Next: profilecli \(TypedPlace.completing(command))" }
+
+    /// `profile USER` for a user of an answer. Who has only an address may have another one now: then by the Braze ID.
+    static func profile(of user: JSONObject) -> String {
+        guard let id = user["id"].text else { return "users" }
+        guard UserID(id).isAddress else { return "profile \(Shell.user(id))" }
+        return user["braze_id"].text.map { "profile braze:\($0)" } ?? "users"
+    }
 
     static func launching(_ device: String) -> String {
         device == DefaultDevice.name ? "launch" : "launch \(Shell.device(device))"

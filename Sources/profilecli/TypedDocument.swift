@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Foundation
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 internal import Synchronization
@@ -63,21 +62,10 @@ enum TypedDocument {
 
     /// The bytes that `text` names, and how to call them.
     private static func bytes(_ text: String) throws -> (bytes: [UInt8], shown: String) {
-        let path = text == "-" ? "/dev/stdin" : String(text.dropFirst())
-        let shown = text == "-" ? "Standard input" : "The file \(path.oneLine)"
+        let path = text == "-" ? text : String(text.dropFirst())
+        let shown = NamedFile.shown(path)
         if let known = read.withLock({ $0[path] }) { return (known, shown) }
-        guard let file = FileHandle(forReadingAtPath: path),
-            let data = try? file.read(upToCount: mostBytes + 1) ?? Data()
-        else {
-            throw Failure("\(shown) cannot be read.", remedy: "Check the path and its permissions.", status: .usage)
-        }
-        guard data.count <= mostBytes else {
-            throw Failure(
-                "\(shown) is larger than \(Number.grouped(mostBytes)) bytes.", remedy: "Name another one.",
-                status: .usage)
-        }
-        var bytes = Array(data)
-        if bytes.starts(with: ImportChunker.byteOrderMark) { bytes.removeFirst(ImportChunker.byteOrderMark.count) }
+        let bytes = try NamedFile.bytes(path, atMost: mostBytes, remedy: "Check the path and its permissions.")
         read.withLock { $0[path] = bytes }
         return (bytes, shown)
     }

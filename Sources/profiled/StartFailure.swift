@@ -9,6 +9,16 @@ struct StartFailure: Error, CustomStringConvertible {
 
     init(_ sentence: String, remedy: String) { (self.sentence, self.remedy) = (sentence, remedy) }
 
+    /// Says that `what`, the file at `path`, cannot be read, and why.
+    init(unreadable what: String, _ path: String, remedy: String) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        var byte: UInt8 = 0
+        let reason =
+            descriptor < 0 || read(descriptor, &byte, 1) < 0 ? ": \(String(cString: strerror(errno)))" : ""
+        self.init("\(what) \(path) cannot be read\(reason).", remedy: remedy)
+    }
+
     /// Translates `error`, from the store or from the socket.
     init(_ error: any Error, host: String, port: Int) {
         switch error {

@@ -42,6 +42,52 @@ struct BadInputTests {
     }
 
     @Test(
+        "A file that cannot be read is named with the reason, by each command that takes one",
+        arguments: [
+            ["import", "FILE"], ["import", "--suggest", "FILE"], ["import", "table.csv", "--map", "FILE"],
+            ["import", "--user-defaults", "FILE"], ["tag", "FILE", "event"], ["rules", "set", "FILE"],
+            ["scenario", "run", "FILE"], ["scenario", "check", "FILE"], ["messages", "declare", "FILE"],
+            ["traits", "jane", "--workspace", "FILE"], ["sends", "--due", "--workspace", "FILE"],
+            ["push", "receive", "d", "--payload", "@FILE"], ["device", "settings", "d", "--messages", "@FILE"],
+            ["device", "settings", "d", "--content-extension", "@FILE"], ["tag", "c.yaml", "e", "-p", "@FILE"],
+        ])
+    func unreadable(arguments: [String]) throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "hello", "--device", "d")
+        _ = try cli.write("user,event\n", as: "table.csv")
+        _ = try cli.write("tags: []\n", as: "c.yaml")
+        let outcome = try cli.run(arguments.map { $0.replacing("FILE", with: "group.none.plist") })
+        #expect(outcome.status == 64, "\(outcome.errors)")
+        #expect(
+            outcome.errors.contains("The file group.none.plist cannot be read: No such file or directory."),
+            "\(outcome.errors)")
+    }
+
+    @Test("A folder is no file")
+    func folder() throws {
+        let cli = try CLI()
+        let outcome = try cli.run("import", ".", "--store", "fresh")
+        #expect(outcome.status == 64, "\(outcome.errors)")
+        #expect(outcome.errors.contains("cannot be read: Is a directory."), "\(outcome.errors)")
+    }
+
+    @Test(
+        "Wrong arguments that a running command finds come with its usage",
+        arguments: [
+            ["push", "receive", "d", "--payload", "[]"], ["push", "receive", "d", "--payload", "{"],
+            ["device", "settings", "d", "--content-extension", "{"],
+        ])
+    func ownUsage(arguments: [String]) throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "jane", "hello", "--device", "d")
+        let outcome = try cli.run(arguments)
+        let command = "profilecli \(arguments[0]) \(arguments[1])"
+        #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
+        #expect(outcome.errors.contains("Usage: \(command) ["), "\(outcome.errors)")
+        #expect(outcome.errors.contains("See '\(command) --help'"), "\(outcome.errors)")
+    }
+
+    @Test(
         "A standard attribute takes what the REST API takes",
         arguments: [
             ("dob", "yesterday", "1990-12-31"), ("dob", "1990-12-31T00:00:00Z", "2000-02-29"),

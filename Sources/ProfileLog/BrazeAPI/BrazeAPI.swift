@@ -150,7 +150,7 @@ package final class BrazeAPI: Dialect {
         numbers("/kpi/dau/data_series", "users of the app by day", "dau") { _, _ in .dailyUsers },
         numbers("/kpi/mau/data_series", "users of the app in the 30 days before", "mau") { _, _ in .monthlyUsers },
         numbers("/kpi/new_users/data_series", "new users", "new_users") { _, _ in .newUsers },
-        numbers("/kpi/uninstalls/data_series", "always 0: uninstalls are not simulated", "uninstalls") {
+        numbers("/kpi/uninstalls/data_series", "removals of the app from simulated devices", "uninstalls") {
             _, _ in .uninstalls
         },
         numbers(

@@ -1,5 +1,5 @@
-/// The schema of one of the platform's recommended events for shops: what its properties must be, and the words in which
-/// the platform refuses others (spec/rest-api 1.6, 1.9).
+/// The schema of one of the platform's recommended events for shops: what its properties must be, and the words in
+/// which the platform refuses others (spec/rest-api 1.6, 1.9).
 ///
 /// An event that breaks its schema is dropped by the platform, wherever it comes from. Names that only begin with
 /// `ecommerce.` are events like every other.

@@ -30,7 +30,8 @@ public enum StorageError: Error, Hashable, Sendable {
     case linkedFile(path: String)
     /// No space is left for the lock file, which even a read needs. Nothing was written.
     case noRoomToOpen(path: String, neededBytes: Int)
-    /// A file of the store was removed, replaced or overwritten while a program has the store open.
+    /// A file of the store was removed, replaced or overwritten while a program has the store open, or another program
+    /// took itself for the first to open it.
     case filesChanged(path: String)
     /// Another process with the same process number has the store open, as happens in containers. LMDB distinguishes
     /// its readers by it.
@@ -70,10 +71,11 @@ extension StorageError: CustomStringConvertible {
             "Another program has the data.mdb of \(path) open by another path, with another lock.mdb."
         case .linkedFile(let path): "data.mdb in \(path) is a link: a new file would replace the link, not the store."
         case .noRoomToOpen(let path, let neededBytes):
-            "The disk of \(path) is full: to open the store there, also to read it, takes \(neededBytes / 1024) KiB for "
-                + "its lock.mdb."
+            "The disk of \(path) is full: to open the store there, also to read it, takes "
+                + "\(neededBytes / 1024) KiB for its lock.mdb."
         case .filesChanged(let path):
-            "data.mdb or lock.mdb in \(path) was overwritten, or removed or replaced, while the store is open, "
+            "data.mdb or lock.mdb in \(path) is not as the programs of the store left it: it was overwritten, or "
+                + "removed or replaced, or a program that saw no locks of others opened the store, "
                 + "so it takes no writes."
         case .processNumberTaken(let number):
             "Another program with the same process number, \(number), has the store open: it runs in another container."
@@ -106,7 +108,8 @@ extension StorageError: CustomStringConvertible {
         case .inUse: "Stop it (`profiled`, another `profilecli`) and try again."
         case .openElsewhere:
             "Open it by the path that the other program uses, or stop that program. "
-                + "A link to, or a mount of, the whole folder is a path to the same store; one of data.mdb alone is not."
+                + "A link to, or a mount of, the whole folder is a path to the same store; "
+                + "one of data.mdb alone is not."
         case .linkedFile: "Name the folder that the link leads to."
         case .noRoomToOpen: "Free some space, or copy data.mdb to a disk with space and read it there."
         case .filesChanged:

@@ -8,6 +8,9 @@ extension UserID {
         switch self {
         case .email(let id) where !ContactForm.isEmail(id): return "The user's ID is no e-mail address."
         case .phone(let id) where !ContactForm.isPhone(id): return "The user's ID is no phone number."
+        case .phone(let id) where !id.hasPrefix("+"):
+            return "The user's ID is a phone number without + and country code (E.164), so it is another user than the "
+                + "one with them. Braze's endpoints take ten digits for an American number."
         case .externalID(let id) where id.utf8.contains(UInt8(ascii: ":")) && UserID(id) == self && Self.hasForm(id):
             return "The user's ID begins as one of another form does (as email:ADDRESS), and is an external ID."
         case .externalID(let id), .email(let id), .phone(let id), .device(let id): text = id

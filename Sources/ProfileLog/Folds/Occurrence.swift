@@ -1,7 +1,8 @@
-/// Something that a user did, as it took effect: a custom event, a purchase, a session or a launch, and their creation.
+/// Something that a user did, as it took effect: a custom event, a purchase, a session, a launch or a
+/// removal of the app, and their creation.
 package struct Occurrence: Hashable, Sendable {
     /// The kind of step; names by their numbers.
-    package enum What: Hashable, Sendable { case created, event(UInt32), purchase(UInt32), session, launch }
+    package enum What: Hashable, Sendable { case created, event(UInt32), purchase(UInt32), session, launch, removal }
 
     package let what: What
     /// The event; for a saved item, the event that saved it.
@@ -48,6 +49,7 @@ package struct OccurrenceFold {
         case .identity(.created): try Occurrence(.created, header, position).map(body)
         case .device(.sessionStarted): try Occurrence(.session, header, position).map(body)
         case .device(.launched): try Occurrence(.launch, header, position).map(body)
+        case .device(.removed): try Occurrence(.removal, header, position).map(body)
         case .outcome:
             guard !waiting.isEmpty, let outcome = RecordBody(header.body), !outcome.erased else { return }
             for rejection in outcome.rejected { waiting[rejection.position] = nil }

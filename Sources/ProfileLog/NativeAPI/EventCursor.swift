@@ -1,7 +1,7 @@
 internal import ProfileLogRequests
 
-/// Cursors of the log in requests and answers: `after` of events, `Last-Event-ID`, `wait_for`, and what answers give for
-/// them.
+/// Cursors of the log in requests and answers: `after` of events, `Last-Event-ID`, `wait_for`, and what answers give
+/// for them.
 extension HistoryCursor {
     /// Reads the value of `place`; a plain number, as a person types it, has no check.
     static func read(_ text: String, _ place: String) throws(APIProblem) -> HistoryCursor {
@@ -35,8 +35,8 @@ extension APIProblem {
         self.init(
             status: 409, code: "other_history",
             error: position > last
-                ? "The log ends at position \(last) and does not hold the event of `\(place)`, which is at \(position): "
-                    + "it was restored or replaced."
+                ? "The log ends at position \(last) and does not hold the event of `\(place)`, "
+                    + "which is at \(position): it was restored or replaced."
                 : "The event at position \(position) is not the one of `\(place)`: the log was restored or replaced.",
             remedy: "Compare what you keep with the log from a position that both have, or read it from the start "
                 + "(`after=0`).",

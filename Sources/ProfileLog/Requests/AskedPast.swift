@@ -49,10 +49,12 @@ package struct AskedPast: Sendable {
             return position == .start ? "Position 0 is before the log's first event." : nil
         case .time(let time):
             guard let first = try log.past.firstRecording() else { return nil }
-            return time < first
-                ? "The log's first event was recorded at \(first.rfc3339()), after the moment that was asked for. "
+            if time < first {
+                return "The log's first event was recorded at \(first.rfc3339()), after the moment that was asked for. "
                     + "\(Self.remedy)."
-                : nil
+            }
+            return try log.past.importsLater(than: time)
+                ? "Events that had happened by then were imported later, and are not in it. \(Self.remedy)." : nil
         }
     }
 

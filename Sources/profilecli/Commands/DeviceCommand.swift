@@ -182,9 +182,10 @@ struct DeviceSend: DeviceAction {
     func write(to json: inout JSONWriter) { json.member("requested", !ifDue) }
 
     func describe(_ answer: JSONObject) -> String {
-        let user = answer.count("queued") == 0 ? answer.objects("sent").last?["user"].text : nil
+        let sent = answer.count("queued") == 0 ? answer.objects("sent").last : nil
         let next =
-            user.map { "profile \(Shell.user($0))" } ?? Suggestion.afterQueueing(answer["why"].text, device.device)
+            sent.map { Suggestion.profile(of: JSONObject(.object([.init("id", $0["user"])]))) }
+            ?? Suggestion.afterQueueing(answer["why"].text, device.device)
         return "\(device.shown): \(Phrase.queue(answer)). \(Suggestion.next(next))"
     }
 }
@@ -401,7 +402,8 @@ struct SettingsOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: .init(
-            "The app's content extension, or null (docs/push.md); @FILE of JSON or its Info.plist, - for standard input.",
+            "The app's content extension, or null (docs/push.md); @FILE of JSON or its Info.plist, "
+                + "- for standard input.",
             valueName: "json"))
     var contentExtension: String?
 

@@ -77,7 +77,7 @@ struct LaunchCommand: AsyncParsableCommand {
         if !sent.isEmpty { summary += ", \(sent.count) sent from the queue" }
         if let first = queued.first { summary += ", \(queued.count) queued (\(first["reason"].cell))" }
         if let dieAfter { summary += "; then the app died (\(dieAfter))" }
-        summary += ". \(Suggestion.next(next(user, queued.first ?? disabled, rejected)))"
+        summary += ". \(Suggestion.next(next(answer.object("user"), queued.first ?? disabled, rejected)))"
         guard !(sent + flushed + queued + left).isEmpty else { return [summary] }
         var table = Table("OUTCOME!", "#SAVED@", "USER", "LIST!", "WHAT", "WAITED!", "REASON")
         for item in sent + taken + queued + left {
@@ -89,10 +89,10 @@ struct LaunchCommand: AsyncParsableCommand {
         return [summary] + table.lines()
     }
 
-    private func next(_ user: String?, _ queued: JSONObject?, _ rejected: Int) -> String {
+    private func next(_ user: JSONObject, _ queued: JSONObject?, _ rejected: Int) -> String {
         if let queued { return Suggestion.afterQueueing(queued["why"].text, device.device) }
         if dieAfter != nil { return Suggestion.afterQueueing(nil, device.device) }
         if rejected > 0 { return "rejected" }
-        return user.map { "profile \(Shell.user($0))" } ?? "users"
+        return Suggestion.profile(of: user)
     }
 }

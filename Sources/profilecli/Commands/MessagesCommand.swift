@@ -113,8 +113,8 @@ struct MessagesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "explain", "Explain a message by the chain of events from its cause to the screen.",
             """
-            Each line is one event: a decision about the message with its reason, or an event that led to it. Below are \
-            events that did not trigger an in-app message although they came near, and why. With \
+            Each line is one event: a decision about the message with its reason, or an event that led to it. Below \
+            are events that did not trigger an in-app message although they came near, and why. With \
             --position it is the chain of any event: of a saved item, its launch, its flush and when it was sent.
             """,
             examples: """

@@ -7,7 +7,8 @@ struct TagCommand: AsyncParsableCommand {
         "tag", "Send an event of the app through a container of the tag manager.",
         """
         FILE is a container: which events fire which tags, and what the tags hand to the provider. Write one \
-        (docs/tag-manager.md), or export one in the tag manager's web interface. What the provider calls is stored on the device: an event, an attribute, another user. \
+        (docs/tag-manager.md), or export one in the tag manager's web interface. What the provider \
+        calls is stored on the device: an event, an attribute, another user. \
         The table also shows what the published versions of the provider would have called, and below it why \
         they differ, and which of Firebase's rules the event breaks.
         """,
@@ -175,7 +176,7 @@ struct TagTable {
         if count == 0 { return "Nothing was stored." }
         let queued = answer.count("queued")
         let waiting = queued > 0 ? "; \(queued) queued (\(answer["why"].cell))" : ""
-        let user = answer.id("user").map { Suggestion.next("profile \(Shell.user($0))") } ?? ""
+        let user = answer["user"] == .null ? "" : Suggestion.next(Suggestion.profile(of: answer.object("user")))
         let stored = "Stored \(Number.counted(count, "event")) on \(answer["device"].cell.oneLine)"
         return "\(stored), the last at position \(answer["position"].cell)\(waiting). \(user)"
     }

@@ -69,7 +69,7 @@ extension VoidingCommand {
             let again = answer.flag("repeated") ? "Already done, under the same key: " : ""
             let what = (EventKind(name: answer["kind"].text ?? "") ?? .unknown).words
             return "\(again)\(Self.done) position \(position) (\(what)) at \(Phrase.spot(answer)); \(effect). "
-                + Suggestion.next("profile \(Shell.user(answer.id("user") ?? ""))")
+                + Suggestion.next(Suggestion.profile(of: answer.object("user")))
         }
     }
 }

@@ -116,7 +116,7 @@ struct Log<What: WhatArguments>: AsyncParsableCommand {
             let next =
                 isQueued
                 ? "device show \(Shell.device(device ?? DefaultDevice.name))"
-                : "profile \(Shell.user(answer.object("user")["id"].text ?? user.user))"
+                : Suggestion.profile(of: answer.object("user"))
             return "\(done) at \(Phrase.spot(answer)); \(effect). \(Suggestion.next(next))"
         }
     }

@@ -66,18 +66,9 @@ extension Scenario {
             let pattern = path.hasSuffix("/") ? "\(shown)*.yaml" : "\(shown)/*.yaml"
             throw Failure("\(shown) is a folder.", remedy: "Name its files: \(pattern)", status: .usage)
         }
-        guard let file = FileHandle(forReadingAtPath: path == "-" ? "/dev/stdin" : path),
-            let data = try? file.read(upToCount: mostBytes + 1) ?? Data()
-        else {
-            throw Failure("The file \(shown) cannot be read.", remedy: remedy, status: .usage)
-        }
-        guard data.count <= mostBytes else {
-            throw Failure(
-                "The file \(shown) is larger than \(Number.grouped(mostBytes)) bytes.",
-                remedy: "Split it into several files.", status: .usage)
-        }
-        guard let text = String(data: data, encoding: .utf8) else {
-            throw Failure("The file \(shown) is not UTF-8.", remedy: "Save it as UTF-8.", status: .usage)
+        let bytes = try NamedFile.bytes(path, atMost: mostBytes, remedy: remedy)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure("\(NamedFile.shown(path)) is not UTF-8.", remedy: "Save it as UTF-8.", status: .usage)
         }
         return text
     }

@@ -130,8 +130,8 @@ extension StepKind {
                     "When the app makes the SDK: a mapping if it waits, else `null` (docs/push.md)."),
                 .sent(
                     "content_extension", .contentExtension,
-                    "The app's content extension, or its Info.plist as seen from the scenario; `null`: none (docs/push.md)."
-                ),
+                    "The app's content extension, or its Info.plist as seen from the scenario; "
+                        + "`null`: none (docs/push.md)."),
                 .sent(
                     "server_events", .choice(["swift", "objective-c", "off"]),
                     "The app's handler of silent pushes that are server events."), time,

@@ -208,7 +208,8 @@ struct PreferencesFile {
 
     init(path: String) throws {
         self.path = path
-        let bytes = try Self.read(path)
+        let bytes = try NamedFile.bytes(
+            path, atMost: Self.mostBytes, remedy: "Check the path and the permissions. \(Self.wanted)")
         fingerprint = Self.fingerprint(bytes)
         guard !bytes.isEmpty else {
             throw Failure("The file \(path) is empty.", remedy: "Copy it from the device again.")
@@ -232,20 +233,6 @@ struct PreferencesFile {
 
     private static let wanted =
         "Name an app group's preferences, which a device keeps as Library/Preferences/APP_GROUP.plist."
-
-    private static func read(_ path: String) throws -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        guard descriptor >= 0, let data = try? file.read(upToCount: mostBytes + 1) ?? Data() else {
-            throw Failure(
-                "The file \(path) cannot be read: \(String(cString: strerror(errno))).",
-                remedy: "Check the path and the permissions. \(wanted)")
-        }
-        guard data.count <= mostBytes else {
-            throw Failure("The file \(path) has more than \(mostBytes >> 20) MiB.", remedy: wanted)
-        }
-        return Array(data)
-    }
 
     /// FNV-1a of 128 bits, in hexadecimal digits: it recognises a file, and need not resist an attack.
     private static func fingerprint(_ bytes: [UInt8]) -> String {

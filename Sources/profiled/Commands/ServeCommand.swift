@@ -121,7 +121,7 @@ extension Workspace {
             let data = try? file.read(upToCount: Workspace.maxBytes + 1) ?? Data()
         else {
             throw StartFailure(
-                "The workspace file \(path) cannot be read.",
+                unreadable: "The workspace file", path,
                 remedy: "Check the path; docs/workspace.md describes the file.")
         }
         guard let yaml = String(data: data, encoding: .utf8) else {

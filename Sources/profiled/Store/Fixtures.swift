@@ -16,8 +16,7 @@ struct Fixtures: Sendable {
     init(path: String) throws(StartFailure) {
         self.path = path
         guard let bytes = FileManager.default.contents(atPath: path) else {
-            throw StartFailure(
-                "The fixtures \(path) cannot be read.", remedy: "Name a file of JSON Lines with --fixtures.")
+            throw StartFailure(unreadable: "The fixtures", path, remedy: "Name a file of JSON Lines with --fixtures.")
         }
         self.bytes = bytes
     }

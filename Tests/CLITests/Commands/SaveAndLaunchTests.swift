@@ -3,6 +3,24 @@ import Testing
 
 @Suite("Saving, launching and looking")
 struct SaveAndLaunchTests {
+    @Test("The next step finds the user, also one whose address has changed")
+    func nextAfterAddress() throws {
+        let cli = try CLI()
+        func follow(_ output: String) throws -> CLI.Outcome {
+            let next = try #require(output.firstMatch(of: #/Next: profilecli (.+)/#))
+            return try cli.run(next.1.split(separator: " ").map(String.init))
+        }
+        let first = try cli.succeed("log", "event", "email:old@x.example", "hello").output
+        #expect(try follow(first).status == 0)
+        let moved = try cli.succeed("log", "user-attribute", "email:old@x.example", "email", "new@x.example").output
+        let profile = try follow(moved)
+        #expect(profile.status == 0 && profile.output.contains("new@x.example"), "\(profile)")
+        try cli.succeed("log", "event", "email:back@x.example", "hello", "--device", "d")
+        try cli.succeed("save", "user-attribute", "email:back@x.example", "email", "gone@x.example", "--device", "d")
+        let launched = try cli.succeed("launch", "d").output
+        #expect(try follow(launched).output.contains("gone@x.example"), "\(launched)")
+    }
+
     @Test("What is saved waits, and a launch makes it effective")
     func saveLaunchProfile() throws {
         let cli = try CLI()

@@ -58,9 +58,11 @@ extension WhyNotTests {
                 external_user_ids: [dan, eve]
                 messages: {email: {from: a@example.com, subject: s, body: b}}
               status: 201
-          - request: {path: /canvas/trigger/send, body: {canvas_id: welcome, recipients: [{external_user_id: ben}]}, status: 201}
+          - request:
+              {path: /canvas/trigger/send, body: {canvas_id: welcome, recipients: [{external_user_id: ben}]}, status: 201}
           - request: {path: /v1/channels, body: {channel: webhook, fails: true}}
-          - request: {path: /canvas/trigger/send, body: {canvas_id: welcome, recipients: [{external_user_id: ben}]}, status: 201}
+          - request:
+              {path: /canvas/trigger/send, body: {canvas_id: welcome, recipients: [{external_user_id: ben}]}, status: 201}
           - request: {path: /v1/channels, body: {channel: webhook, fails: false}}
         """.replacing("  - &send\n    request:", with: "  - request:")
 
@@ -106,11 +108,13 @@ extension WhyNotTests {
         steps:
           - change-user: jane
           - launch
-          - push: {action: receive, payload: {aps: {content-available: 1}, ab: {}, IS_SERVER_EVENT: true, CAMPAIGN_NAME: C}}
+          - push:
+              {action: receive, payload: {aps: {content-available: 1}, ab: {}, IS_SERVER_EVENT: true, CAMPAIGN_NAME: C}}
           - push: {action: receive, payload: {aps: {content-available: 1}, ab: {}, IS_SERVER_EVENT: "true"}}
           - push: {action: receive, payload: {aps: {alert: Hi}, ab: {}, IS_SERVER_EVENT: "true", CAMPAIGN_NAME: C}}
           - settings: {server_events: off}
-          - push: {action: receive, payload: {aps: {content-available: 1}, ab: {}, IS_SERVER_EVENT: "true", CAMPAIGN_NAME: C}}
+          - push:
+              {action: receive, payload: {aps: {content-available: 1}, ab: {}, IS_SERVER_EVENT: "true", CAMPAIGN_NAME: C}}
         """
 
     private static let starts = """
@@ -149,10 +153,16 @@ extension WhyNotTests {
         start: 2026-01-05T09:00:00Z
         steps:
           - declare-messages:
-              - {id: assets, trigger_conditions: [{type: custom_event, event_name: assets}], assets: [{url: "https://example.test"}]}
+              - id: assets
+                trigger_conditions: [{type: custom_event, event_name: assets}]
+                assets: [{url: "https://example.test"}]
               - {id: again, re_eligibility: 0, trigger_conditions: [{type: custom_event, event_name: again}]}
-              - {id: landscape, orientation: landscape, trigger_conditions: [{type: custom_event, event_name: landscape}]}
-              - {id: early, start_time: 2027-01-01T00:00:00Z, trigger_conditions: [{type: custom_event, event_name: early}]}
+              - id: landscape
+                orientation: landscape
+                trigger_conditions: [{type: custom_event, event_name: landscape}]
+              - id: early
+                start_time: 2027-01-01T00:00:00Z
+                trigger_conditions: [{type: custom_event, event_name: early}]
               - {id: late, end_time: 2025-01-01T00:00:00Z, trigger_conditions: [{type: custom_event, event_name: late}]}
               - {id: waits, delay: 1d, trigger_conditions: [{type: custom_event, event_name: waits}]}
               - {id: other, trigger_conditions: [{type: custom_event, event_name: other}]}
@@ -206,6 +216,7 @@ extension WhyNotTests {
         }.joined()
         + "  - change-user: jane\n  - settings: {messages: {minimum_interval: 0}}\n  - launch\n"
         + (0..<200).map { "  - log-event: {device: phone, name: e\($0)}\n" }.joined()
-        + "  - declare-messages: [{id: last, delay: 1d, trigger_conditions: [{type: custom_event, event_name: last}]}]\n"
+        + "  - declare-messages:\n"
+        + "      [{id: last, delay: 1d, trigger_conditions: [{type: custom_event, event_name: last}]}]\n"
         + "  - leave\n  - wait: 20s\n  - launch: return\n  - log-event: {device: phone, name: last}\n"
 }

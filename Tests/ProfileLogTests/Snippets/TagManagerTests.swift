@@ -238,7 +238,7 @@ struct TagManagerTests {
         for name in ["played song", "spielzüge", "a-b", "a.b"] {
             #expect(sentences(name) == event(name, spelling + ", and no space"))
         }
-        #expect(sentences(forty + "a") == event(forty + "a", "has more than 40 characters"))
+        #expect(sentences(forty + "a") == event(forty + "a", "has 41 characters, of 40 at most"))
         for name in ["1a", "_a"] { #expect(sentences(name) == event(name, "must begin with a letter")) }
         for prefix in ["firebase_", "google_", "ga_"] {
             #expect(sentences(prefix + "x") == event(prefix + "x", "must not begin with `\(prefix)`"))
@@ -250,7 +250,7 @@ struct TagManagerTests {
         #expect(sentences("a", ["b": text, "session_start": 1]).isEmpty)
         #expect(
             sentences("a", ["b": .string(String(repeating: "x", count: 101)), "ga_x": 1, "number of times": 1]) == [
-                "Firebase drops the parameter `b`: its text has more than 100 characters.",
+                "Firebase drops the parameter `b`: its text has 101 characters, of 100 at most.",
                 "Firebase drops the parameter `ga_x`: its name must not begin with `ga_`.",
                 "Firebase drops the parameter `number of times`: its name \(spelling), and no space.",
             ])

@@ -17,7 +17,8 @@ struct SendPersonTests {
           - id: hook
             name: Hook
             segment: all
-            messages: [{webhook: {url: "{{api_trigger_properties.${what}}}{{custom_attribute.${level} | default: ''}}"}}]
+            messages:
+              [{webhook: {url: "{{api_trigger_properties.${what}}}{{custom_attribute.${level} | default: ''}}"}}]
           - id: mail
             name: Mail
             segment: all
@@ -240,7 +241,8 @@ struct SendPersonTests {
                 + #""external_id":"old","_update_existing_only":false,"level":4}"#
             let (status, json) = await api.post(
                 "/campaigns/trigger/send",
-                #"{"campaign_id":"hook","recipients":[{"external_user_id":"one","attributes":\#(attributes)}],\#(Self.what)}"#
+                #"{"campaign_id":"hook","recipients":[{"external_user_id":"one","attributes":\#(attributes)}],"#
+                    + "\(Self.what)}"
             )
             #expect(status == 201)
             #expect(json.at("errors") == .null, "clients take errors for a failure")
@@ -252,6 +254,16 @@ struct SendPersonTests {
             let profile = await api.export(#""external_ids":["one"]"#)
             #expect(profile.at("0.email") == "mine@x.example")
             #expect(profile.at("0.custom_attributes.level") == 4)
+            // It would choose among users with an address.
+            let chosen = await api.post(
+                "/campaigns/trigger/send",
+                #"{"campaign_id":"hook","recipients":[{"external_user_id":"one","prioritization":["identified"]}],"#
+                    + "\(Self.what)}")
+            #expect(chosen.status == 201)
+            #expect(
+                (chosen.json.at("dropped").asArray ?? []).contains {
+                    $0.at("reason") == "prioritization: is ignored, as it chooses among users with an address"
+                }, "\(chosen.json)")
             // By an address the attributes are those of the user who is chosen.
             _ = await api.post(
                 "/campaigns/trigger/send",

@@ -162,6 +162,24 @@ struct LongReadTests {
         }
     }
 
+    @Test("A log of values that would take too much memory is refused, and the value alone is told")
+    func tooLarge() async throws {
+        try await withAPI { api in
+            func append(_ operation: AttributeOperation) throws {
+                _ = try api.log.append([.customAttributesChanged([.init("a", operation)])], to: .externalID("u"))
+            }
+            let texts = (0..<100).map { AttributeValue.string(String(repeating: "x", count: 10_000) + "\($0)") }
+            try append(.set(.array(texts)))
+            // Each write shows the whole array: 270 MB.
+            for number in 0..<270 { try append(.arrayAdd([.string("\(number)")])) }
+            let blame: [(name: String, value: String)] = [("user", "u"), ("field", "a")]
+            let refused = await api.answer(APIRequest(.get, "/v1/blame", query: blame + [("log", "true")]))
+            #expect((refused.status, refused.code) == (413, "too_large"))
+            #expect(try JSON.parse(refused.body).at("remedy").text.contains("without the log"))
+            #expect(await api.get("/v1/blame", blame).status == 200)
+        }
+    }
+
     // MARK: - In the service
 
     /// A user with an object of many members that was set often.

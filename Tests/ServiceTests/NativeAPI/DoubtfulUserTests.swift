@@ -26,7 +26,7 @@ struct DoubtfulUserTests {
         "An ID of another form than it seems to have gets a note",
         arguments: [
             ("email:jane", "no e-mail address"), ("phone:12", "no phone number"),
-            ("EMAIL:jane@example.com", "external"),
+            ("phone:1234567890", "without + and country code"), ("EMAIL:jane@example.com", "external"),
             ("alias:jane", "external"), ("email:jane@example.com", nil), ("phone:+4915112345678", nil),
             ("alias:crm:jane", nil),
         ])

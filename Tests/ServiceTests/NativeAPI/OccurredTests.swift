@@ -25,6 +25,7 @@ struct OccurredTests {
     /// A line of an import, or a merge, with the time at which it happened.
     private struct Step {
         let at: Timestamp
+        let user: String
         let line: String
 
         /// All steps are one second apart at least: what happens together has no other order.
@@ -40,7 +41,7 @@ struct OccurredTests {
                 default:
                     #"{"kind":"custom_attribute",\#(common),"attributes":{"level":\#(index),"k\#(index % 5)":1}}"#
                 }
-            return Step(at: at, line: line)
+            return Step(at: at, user: user, line: line)
         }
     }
 
@@ -49,6 +50,18 @@ struct OccurredTests {
         let lines = steps.map(\.line).joined(separator: ",")
         let answer = await api.post("/v1/import", #"{"name":"n","lines":[\#(lines)]}"#)
         #expect(answer.status == 200, "\(answer.json)")
+    }
+
+    /// Checks that the users were seen last when the last of `happened` happened to them. That they were created, which the other
+    /// store records today, is later.
+    private func compareLastSeen(_ whole: API, _ happened: [Step], _ cut: Timestamp, _ story: Comment) async throws {
+        let query = [("what", "profiles"), ("limit", "10000"), ("as_of", cut.rfc3339()), ("order", "occurred")]
+        let rows = await whole.get("/v1/export", query.map { (name: $0, value: $1) }).json.at("rows").asArray ?? []
+        let seen = rows.map { row in
+            (row.at("ids.0").text, OccurredAt(iso8601: row.at("last_seen").text)?.timestamp)
+        }
+        let expected = Dictionary(grouping: happened, by: \.user).mapValues { $0.map(\.at).max() }
+        #expect(Dictionary(uniqueKeysWithValues: seen) == expected, story)
     }
 
     /// Returns the part that is the same in a store that has only what had happened: without numbers of users,
@@ -95,6 +108,7 @@ struct OccurredTests {
                     let happened = steps.filter { $0.at <= cut }.sorted { $0.at < $1.at }
                     if !happened.isEmpty { try await store(happened, part) }
                     try await compare(whole, part, cut, "seed \(seed), until \(cut)")
+                    try await compareLastSeen(whole, happened, cut, "seed \(seed), until \(cut)")
                 }
             }
         }

@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogRequests
+import Synchronization
 import Testing
 
 @Suite("The past over the API")
@@ -19,6 +20,31 @@ struct PastEndpointTests {
             let bo = #"{"user":"bo","attributes":{"address":{"city":"Köln","street":"A"}}}"#
             #expect(await api.post("/v1/log/attributes", bo).status == 200)
             try await body(api)
+        }
+    }
+
+    @Test("A moment between the log's start and an import of what had happened before has a note")
+    func beforeImport() async throws {
+        let clock = Mutex(Timestamp(rawValue: 1_800_000_000_000_000))
+        var options = LogOptions()
+        options.now = { clock.withLock { $0 } }
+        try await withAPI(options) { api in
+            func note(_ path: String, _ more: (name: String, value: String)...) async -> AttributeValue {
+                await api.get(path, [("as_of", "2027-01-17T00:00:00Z")] + more).json.at("note")
+            }
+            #expect(await api.post("/v1/log/event", #"{"user":"ana","name":"a"}"#).status == 200)
+            clock.withLock { $0 = Timestamp(rawValue: $0.rawValue + 5 * 86_400_000_000) }
+            #expect(await api.post("/v1/log/event", #"{"user":"ana","name":"b"}"#).status == 200)
+            #expect(await note("/v1/users") == .null)
+            let lines = (1...50).map {
+                #"{"kind":"custom_event","user":"u\#($0)","name":"a","time":"2026-06-01T00:00:00Z"}"#
+            }
+            let body = #"{"name":"n","lines":[\#(lines.joined(separator: ","))]}"#
+            #expect(await api.post("/v1/import", body).status == 200)
+            #expect(await note("/v1/users").text.hasPrefix("Events that had happened by then were imported later"))
+            #expect(await note("/v1/users", ("order", "occurred")) == .null)
+            let later = await api.get("/v1/users", [("as_of", "2027-01-20T08:00:00Z")])
+            #expect(later.json.at("note") == .null, "\(later.json)")
         }
     }
 

@@ -48,7 +48,8 @@ struct WhyTests {
             await play(
                 api,
                 Self.message.replacing("custom_event_property", with: "custom_event").replacing(
-                    #","property_filters":[[{"property_key":"genre","property_type":"string","comparator":1,"property_value":"pop"}]]"#,
+                    #","property_filters":[[{"property_key":"genre","property_type":"string","comparator":1,"#
+                        + #""property_value":"pop"}]]"#,
                     with: ""))
             _ = await api.post("/v1/log/event", #"{"user":"jane","name":"Played"}"#)
             #expect(await misses(api) == ["its name is Played, wanted played"])

@@ -123,7 +123,11 @@ struct SeriesTests {
                     == [0, 2, 2, 3, 3])
             #expect(
                 try await numbers(api, "/kpi/new_users/data_series", "new_users", days, gold) == [0, 1, 0, 1, 0])
-            #expect(try await numbers(api, "/kpi/uninstalls/data_series", "uninstalls", days) == [0, 0, 0, 0, 0])
+            for _ in 1...2 {
+                #expect(await api.post("/v1/devices/phone/launch", "{}").status == 200)
+                #expect(await api.post("/v1/devices/phone/remove", "{}").status == 200)
+            }
+            #expect(try await numbers(api, "/kpi/uninstalls/data_series", "uninstalls", days) == [0, 0, 0, 0, 2])
             #expect(
                 try await numbers(api, "/kpi/new_users/data_series", "time", ("length", "2")) == [
                     "2026-02-28", "2026-03-01",

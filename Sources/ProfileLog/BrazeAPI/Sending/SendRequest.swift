@@ -217,6 +217,9 @@ extension SendRequest {
         let (recipient, ignored) = try Self.recipient(value, at: place, keys)
         let index = recipients.count
         self.ignored += ignored.map { (index, "attributes.\($0): is ignored, as the recipient has an identifier") }
+        if !recipient.person.isAddress, value.present("prioritization") != nil {
+            self.ignored.append((index, "prioritization: is ignored, as it chooses among users with an address"))
+        }
         self.ignored += Misspelling.all(in: value, among: Self.recipientKeys + keys).map {
             (index, "'\($0.member ?? "")' \($0.reason)")
         }

@@ -94,8 +94,8 @@ extension EventLog {
         try commit(PreparedAppend.device(device, .wipe, context))
     }
 
-    /// The user of the device removes the app: what waits there, what the SDK has not sent and who was there go with it.
-    /// The next launch installs it again, for a new anonymous user.
+    /// The user of the device removes the app: what waits there, what the SDK has not sent and who was there go with
+    /// it. The next launch installs it again, for a new anonymous user.
     package func removeApp(
         device: String, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {

@@ -55,6 +55,23 @@ extension PastReader {
             view.last == 0 ? nil : Timestamp(rawValue: try view.header(at: 1).recordedAt)
         }
     }
+
+    /// Whether an import that was recorded after `time` brought something that had happened by then. Looks at a few of
+    /// the later events: an import that is a small part of them may be missed.
+    package func importsLater(than time: Timestamp) throws -> Bool {
+        try withView { view in
+            let next = try view.position(at: .time(time)) + 1
+            guard next <= view.last else { return false }
+            let step = (view.last - next) / Self.importSamples | 1  // odd: an import may make a user for each event
+            return try stride(from: next, through: view.last, by: UInt64.Stride(step)).contains { position in
+                let header = try view.header(at: position)
+                let event = EventView(header: header, position: Position(rawValue: position), names: view.nameTable)
+                return event.source == .import && event.occurredAt <= time
+            }
+        }
+    }
+
+    private static let importSamples: UInt64 = 128
 }
 
 extension LogView {

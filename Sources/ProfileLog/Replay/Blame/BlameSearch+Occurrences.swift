@@ -61,7 +61,7 @@ extension BlameSearch {
         switch what {
         case .event(let number): log.names.name(number).map { .event($0) }
         case .purchase(let number): log.names.name(number).map { .product($0) }
-        case .created, .session, .launch: nil
+        case .created, .session, .launch, .removal: nil
         }
     }
 

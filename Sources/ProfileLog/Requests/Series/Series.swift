@@ -13,7 +13,7 @@ package enum SeriesMeasure: Hashable, Sendable {
     /// Users with a session or a launch in the 30 days up to the point's end.
     case monthlyUsers
     case newUsers
-    /// The number of uninstalls, always 0: no event of the store says that an app was removed.
+    /// The number of apps that were removed from devices.
     case uninstalls
     /// Users who belonged to the segment at the point's end.
     case size(Condition)
@@ -44,7 +44,6 @@ package struct Series: Sendable {
         self.range = range
         points = Array(repeating: Point(), count: range.length)
         switch measure {
-        case .uninstalls: return
         case .size(let condition):
             try countSizes(condition, log)
             return
@@ -92,6 +91,7 @@ package struct Series: Sendable {
                 return number.map { $0 == bought } ?? true
             }
         case .sessions: return { $0 == .session }
+        case .uninstalls: return { $0 == .removal }
         default: return { $0 == .created }
         }
     }

@@ -4,17 +4,18 @@ package enum FirebaseRule: Hashable, Sendable {
     case eventName(Name, NameFault)
     case parameterName(Name, NameFault)
     case parameterCount(Int)
-    case textLength(Name)
+    case textLength(Name, Int)
     /// A list or an object; Firebase knows `items` alone as a list.
     case valueType(Name)
 
     /// The error in a name.
     package enum NameFault: Hashable, Sendable {
-        case empty, tooLong, character, firstCharacter, reserved
+        case empty, character, firstCharacter, reserved
+        case length(Int)
         case prefix(String)
     }
 
-    private static let maxNameLength = 40
+    fileprivate static let maxNameLength = 40
     private static let maxParameters = 25
     private static let maxTextLength = 100
     private static let prefixes = ["firebase_", "google_", "ga_"]
@@ -44,7 +45,7 @@ package enum FirebaseRule: Hashable, Sendable {
         for (name, value) in event.parameters.sorted(by: { $0.key < $1.key }) {
             if let fault = fault(of: name.text) { rules.append(.parameterName(name, fault)) }
             switch value {
-            case .string(let text) where text.count > maxTextLength: rules.append(.textLength(name))
+            case .string(let text) where text.count > maxTextLength: rules.append(.textLength(name, text.count))
             case .array where name != "items": rules.append(.valueType(name))
             case .object: rules.append(.valueType(name))
             default: break
@@ -56,7 +57,7 @@ package enum FirebaseRule: Hashable, Sendable {
     private static func fault(of name: String) -> NameFault? {
         func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
         guard let first = name.utf8.first else { return .empty }
-        if name.count > maxNameLength { return .tooLong }
+        if name.count > maxNameLength { return .length(name.count) }
         let isSpelled = name.utf8.allSatisfy { byte in
             isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
         }
@@ -74,9 +75,9 @@ package enum FirebaseRule: Hashable, Sendable {
             "Firebase drops the parameter `\(shown(name.text))`: its name \(fault.clause)."
         case .parameterCount(let count):
             "Firebase keeps \(Self.maxParameters) parameters of an event and drops the others: it has \(count)."
-        case .textLength(let name):
-            "Firebase drops the parameter `\(shown(name.text))`: its text has more than "
-                + "\(Self.maxTextLength) characters."
+        case .textLength(let name, let count):
+            "Firebase drops the parameter `\(shown(name.text))`: its text has \(count) characters, of "
+                + "\(Self.maxTextLength) at most."
         case .valueType(let name):
             "Firebase drops the parameter `\(shown(name.text))`: its value is neither text nor a number."
         }
@@ -87,7 +88,7 @@ extension FirebaseRule.NameFault {
     fileprivate var clause: String {
         switch self {
         case .empty: "is empty"
-        case .tooLong: "has more than 40 characters"
+        case .length(let count): "has \(count) characters, of \(FirebaseRule.maxNameLength) at most"
         case .character: "may only have the letters a to z, digits and `_`, and no space"
         case .firstCharacter: "must begin with a letter"
         case .reserved: "is one that Firebase itself logs"
