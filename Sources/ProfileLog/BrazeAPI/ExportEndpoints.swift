@@ -9,7 +9,7 @@ struct ExportEndpoints {
 
     /// `POST /users/export/ids`: profiles as they are now, everything acknowledged included.
     func exportUsers(_ request: APIRequest) throws -> APIAnswer {
-        let misspelt = try request.misspelt(in: BodyObject.read(request.body))
+        let misspelt = try Self.misspelt(request)
         let request = try ExportRequest(request.body, api.workspace.limits)
         var seen: Set<UserNumber> = []
         var unknown: [String] = []
@@ -48,11 +48,18 @@ struct ExportEndpoints {
         return try users.compactMap { try log.users.find(log.users.canonicalUser(of: $0)) }.filter { !$0.isErased }
     }
 
+    /// Returns the misspelt members and names of fields. Names of fields that are near to none are ignored, as by Braze.
+    private static func misspelt(_ request: APIRequest) throws -> [Misspelling] {
+        let body = try BodyObject.read(request.body)
+        return request.misspelt(in: body)
+            + Misspelling.names(in: body, "fields_to_export", among: ExportField.allCases.map(\.rawValue))
+    }
+
     // MARK: - `POST /users/export/segment`: the answer comes when the file is complete
 
     func exportSegment(_ request: APIRequest) async throws -> APIAnswer {
         let asked = try SegmentExportRequest(request.body, api.workspace)
-        let misspelt = try request.misspelt(in: BodyObject.read(request.body))
+        let misspelt = try Self.misspelt(request)
         let day = log.options.now().rfc3339().prefix(10)
         let prefix = "\(day)-\(UUID().uuidString.lowercased())"
         let file = try await api.exports.withFolder(for: asked.segment.id) { folder in

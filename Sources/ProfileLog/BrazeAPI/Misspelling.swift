@@ -26,6 +26,16 @@ struct Misspelling: Hashable, Sendable {
             return Misspelling(member: place.isEmpty ? shown : "\(place).\(shown)", meant: meant)
         }
     }
+
+    /// Returns the names in the list `key` of `object` that are near to one of the `known` ones.
+    static func names(in object: AttributeValue, _ key: Name, among known: [String]) -> [Misspelling] {
+        (object.present(key)?.asArray ?? []).compactMap { value in
+            guard let name = value.asText, !known.contains(name),
+                let meant = NearestNames(to: name, among: known, within: 5).close.first
+            else { return nil }
+            return Misspelling(member: "\(key).\(APIProblem.shown(name))", meant: meant)
+        }
+    }
 }
 
 extension AttributeValue {
@@ -71,7 +81,7 @@ extension BrazeAPI {
             case let misspelt = request.misspelt(in: body), !misspelt.isEmpty
         else { return problem }
         let fits = misspelt.first { $0.meant == problem.place } ?? (problem.place == nil ? misspelt[0] : nil)
-        guard let fits, let member = fits.member, !problem.remedy.contains(member) else { return problem }
+        guard let fits, let member = fits.member, !problem.remedy.contains("'\(member)'") else { return problem }
         var problem = problem
         problem.remedy = "'\(member)' \(fits.reason)"
         return problem

@@ -221,7 +221,9 @@ struct ImportRun {
 
     func summary() -> String {
         var line: String
-        if tally.stored == 0, tally.skipped > 0 {
+        if tally.total == 0, remarks.erased + remarks.unmatched == 0, !hasSkipped {
+            line = "Imported nothing: \(sourceName.oneLine) has no events"
+        } else if tally.stored == 0, tally.skipped > 0 {
             let events = tally.skipped == 1 ? "its event was" : "all \(Number.grouped(tally.skipped)) events were"
             line = "Imported nothing: \(events) there already"
         } else {

@@ -53,19 +53,42 @@ final class InputBytes {
 
     private func begin() throws {
         isBegun = true
-        var bytes = [UInt8](repeating: 0, count: 2)
+        var bytes = [UInt8](repeating: 0, count: 6)
         var have = 0
-        while have < 2 {
+        while have < bytes.count {
             let count = try bytes.withUnsafeMutableBytes { buffer -> Int in
                 guard let base = buffer.baseAddress else { return 0 }
-                return try readFile(into: base + have, 2 - have)
+                return try readFile(into: base + have, buffer.count - have)
             }
             if count == 0 { break }
             have += count
         }
         first = Array(bytes.prefix(have))
-        if first == [0x1F, 0x8B] { zipped = try Gunzip(file.name) }
+        if first.starts(with: [0x1F, 0x8B]) { zipped = try Gunzip(file.name) }
+        if let other = Self.others.first(where: { first.starts(with: $0.beginning) }) {
+            throw Failure("\(file.name) is \(other.name).", remedy: other.remedy, status: .usage)
+        }
     }
+
+    /// Files of other kinds, by how they begin.
+    private static let others: [(beginning: [UInt8], name: String, remedy: String)] = [
+        (
+            Array("PK\u{3}\u{4}".utf8), "a zip file, as a spreadsheet of Excel is too",
+            "Unpack it with unzip, or save the spreadsheet as CSV in UTF-8."
+        ),
+        ([0x28, 0xB5, 0x2F, 0xFD], "packed by zstd", "Unpack it: `zstd -dc FILE | profilecli import - --name NAME`."),
+        (Array("BZh".utf8), "packed by bzip2", "Unpack it: `bzip2 -dc FILE | profilecli import - --name NAME`."),
+        (
+            [0xFD, 0x37, 0x7A, 0x58, 0x5A], "packed by xz",
+            "Unpack it: `xz -dc FILE | profilecli import - --name NAME`."
+        ),
+        (
+            Array("PAR1".utf8), "a Parquet file",
+            "Write it as CSV, for example with `duckdb`, and import that with a map."
+        ),
+        ([0xFF, 0xFE], "text in UTF-16", "Convert it: `iconv -f utf-16 -t utf-8`."),
+        ([0xFE, 0xFF], "text in UTF-16", "Convert it: `iconv -f utf-16 -t utf-8`."),
+    ]
 
     private func readFile(into buffer: UnsafeMutableRawPointer, _ count: Int) throws -> Int {
         if !first.isEmpty {

@@ -96,6 +96,35 @@ struct ImportOptionTests {
         #expect(try cli.succeed("check").output.hasPrefix("Sound"))
     }
 
+    @Test(
+        "A file of another kind is named, with what to do",
+        arguments: [
+            (#"printf 'PK\003\004'"#, "is a zip file", "Unpack it with unzip"),
+            (#"printf '\050\265\057\375'"#, "is packed by zstd", "zstd -dc FILE"),
+            ("printf BZh9", "is packed by bzip2", "bzip2 -dc"),
+            (#"printf '\3757zXZ'"#, "is packed by xz", "xz -dc"), ("printf PAR1x", "is a Parquet file", "map"),
+            ("echo '{}' | iconv -t UTF-16", "is text in UTF-16", "iconv -f utf-16"),
+        ])
+    func otherFiles(writer: String, sentence: String, remedy: String) throws {
+        try cli.shell("\(writer) > a.jsonl")
+        for more in [[], ["--suggest"]] {
+            let outcome = try cli.run(["import", "a.jsonl"] + more)
+            #expect(outcome.status == 64 && outcome.errors.contains("a.jsonl \(sentence)"), "\(outcome.errors)")
+            #expect(outcome.errors.contains(remedy), "\(outcome.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: cli.store))
+    }
+
+    @Test("An empty file, a line of another program and an object of several lines are told")
+    func unfit() throws {
+        let empty = try cli.succeed("import", cli.write("\n\n", as: "a.jsonl")).output
+        #expect(empty.hasPrefix("Imported nothing: "), "\(empty)")
+        let other = try cli.run("import", "-", input: #"{"event":"x","distinct_id":"a"}"#)
+        #expect(other.errors.contains(#"it has no "kind": lines of other programs are read by a map"#), "\(other)")
+        let pretty = try cli.run("import", "-", input: "{\n\"kind\":\"custom_event\"}\n")
+        #expect(pretty.errors.contains("one object a line, as with `jq -c .`"), "\(pretty)")
+    }
+
     @Test("A file whose lines end as on old Macs is read")
     func carriageReturns() throws {
         let lines = (0..<40).map { line($0) }

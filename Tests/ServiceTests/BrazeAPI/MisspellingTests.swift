@@ -42,6 +42,10 @@ struct MisspellingTests {
             "/users/export/ids", #"{"external_ids":["a"],"field_to_export":["email"]}"#, "field_to_export",
             "fields_to_export"
         ),
+        (
+            "/users/export/ids", #"{"external_ids":["a"],"fields_to_export":["custom_attribute","email"]}"#,
+            "fields_to_export.custom_attribute", "custom_attributes"
+        ),
         ("/subscription/status/set", #"{\#(group),"external_id":"a","emial":"x"}"#, "emial", "email"),
         (
             "/v2/subscription/status/set",
@@ -113,6 +117,7 @@ struct MisspellingTests {
                 ("/users/merge", #"{"merge_update":[]}"#, "merge_update"),
                 ("/users/external_ids/remove", #"{"external_idz":["a"]}"#, "external_idz"),
                 ("/users/export/ids", #"{"external_idz":["a"]}"#, "external_idz"),
+                ("/users/export/ids", #"{"external_id":["a"]}"#, "external_id"),
             ] {
                 let (status, json) = await api.post(path, body)
                 #expect(status == 400)

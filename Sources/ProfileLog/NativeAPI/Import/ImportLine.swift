@@ -92,7 +92,10 @@ package struct ImportLine {
         do {
             value = try JSON.parse(line)
         } catch {
-            throw Refusal("it is no valid JSON at byte \(error.offset): \(error.kind)")
+            let isCut = line.first == UInt8(ascii: "{") && error.kind == .unexpectedEnd
+            throw Refusal(
+                "it is no valid JSON at byte \(error.offset): \(error.kind)"
+                    + (isCut ? "; write one object a line, as with `jq -c .`" : ""))
         }
         guard case .object(let members) = value else { throw Refusal("it is no JSON object") }
         try self.init(members, extras)
@@ -106,7 +109,9 @@ package struct ImportLine {
     /// Reads a line that is an object of `members`, which ascend.
     init(_ members: [AttributeValue.Member], _ extras: Extras) throws(Refusal) {
         let fields = ImportFields(members)
-        let kind = try fields.requiredText("kind")
+        guard let kind = try fields.text("kind") else {
+            throw Refusal("it has no \"kind\": lines of other programs are read by a map (docs/import.md)")
+        }
         switch kind {
         case "custom_event", "custom_attribute", "user_attribute", "purchase":
             try fields.refuseOthers(than: extras.shortFields)
