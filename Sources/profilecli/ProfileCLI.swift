@@ -252,8 +252,11 @@ extension Failure {
     init(_ problem: JSONObject, status: Int) {
         let code = problem["code"].text ?? ""
         // With the option in place of the request's field.
-        let typed = problem["place"].text.flatMap(Self.typedName).flatMap { typed in
-            problem["reason"].text.map { "\(typed) \($0)." }
+        let (place, reason) = (problem["place"].text, problem["reason"].text)
+        // A device can be an argument too.
+        let isState = place == "device" && reason?.hasPrefix("must") == false
+        let typed = place.flatMap { isState ? "The device" : Self.typedName($0) }.flatMap { typed in
+            reason.map { "\(typed) \($0)." }
         }
         self.init(
             typed ?? problem["error"].text ?? "The request failed with status \(status).",

@@ -10,7 +10,8 @@ extension Decider {
         guard status.inApp != nil else {
             if action == .timePassed { return }
             throw AppendError.invalid(
-                place: "The device", reason: "has no in-app messages; declare some, and start a session on it")
+                place: "The device", reason: "has no in-app messages",
+                remedy: "Declare some (`profilecli messages declare`), and start a session on it.")
         }
         let before = places.count
         let reaction = try react(.action(action), on: device, cause: nil, context)
