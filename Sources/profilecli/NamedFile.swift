@@ -27,10 +27,10 @@ enum NamedFile {
         return bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
     }
 
-    /// What a message calls it.
+    /// The file as messages call it.
     static func shown(_ path: String) -> String { path == "-" ? "Standard input" : "The file \(path.oneLine)" }
 
-    /// Why it cannot be read, from `errno`.
+    /// A failure that says by `errno` why the file cannot be read.
     static func unreadable(_ path: String, _ remedy: String) -> Failure {
         Failure(
             "\(shown(path)) cannot be read: \(String(cString: strerror(errno))).", remedy: remedy, status: .usage)
