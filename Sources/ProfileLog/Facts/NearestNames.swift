@@ -6,39 +6,78 @@ package struct NearestNames {
     /// All of them, the close ones first.
     package let all: [String]
 
+    /// How many letters of a word are compared.
+    private static let letters = 40
+    /// Of more names only those are close that are two letters away: the cost grows with both.
+    private static let manyNames = 2_000
+
     /// - Parameter most: how many letters away a close one is at most, whatever its length.
     package init(to typed: String, among names: [String], within most: Int = .max) {
-        // More letters than the longest name has are no slip, and would only cost time.
-        let typed = Array(typed.lowercased().unicodeScalars.prefix(40))
-        let limit = min(max(1, typed.count / 3), most)
-        let distances = names.map { (name: $0, distance: Self.distance(typed, Array($0.lowercased().unicodeScalars))) }
-        let close = distances.filter { $0.distance <= limit || most == .max && Self.beginAlike(typed, $0.name) }
-            .sorted { $0.distance < $1.distance }.map(\.name)
-        self.close = close
-        all = close + names.filter { !close.contains($0) }
+        let typed = Array(typed.lowercased().unicodeScalars.prefix(Self.letters))
+        let limit = min(max(1, typed.count / 3), most, names.count > Self.manyNames ? 2 : .max)
+        var comparison = Comparison(with: typed, limit: limit)
+        var close: [(place: Int, distance: Int)] = []
+        for (place, name) in names.enumerated() {
+            let name = Array(name.lowercased().unicodeScalars.prefix(typed.count + limit + 1))
+            if let distance = comparison.distance(to: name) {
+                close.append((place, distance))
+            } else if most == .max, Self.beginAlike(typed, name) {
+                close.append((place, limit + max(1, abs(name.count - typed.count))))
+            }
+        }
+        close.sort { $0.distance < $1.distance }
+        self.close = close.map { names[$0.place] }
+        let places = Set(close.map(\.place))
+        all = self.close + names.indices.lazy.filter { !places.contains($0) }.map { names[$0] }
     }
 
     /// Tells whether three quarters of `typed`, and four letters at least, are the beginning of `name`.
-    private static func beginAlike(_ typed: [Unicode.Scalar], _ name: String) -> Bool {
-        let common = zip(typed, name.lowercased().unicodeScalars).prefix { $0 == $1 }.count
+    private static func beginAlike(_ typed: [Unicode.Scalar], _ name: [Unicode.Scalar]) -> Bool {
+        let common = zip(typed, name).prefix { $0 == $1 }.count
         return common >= 4 && common * 4 >= typed.count * 3
     }
 
-    /// Returns the number of letters that must be inserted, deleted, replaced, or exchanged with the next to make one
-    /// of the other (optimal string alignment).
-    private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
-        var (rowBefore, row) = ([Int](), Array(0...right.count))
-        for (index, letter) in left.enumerated() {
-            var next = [index + 1]
-            for (other, counterpart) in right.enumerated() {
-                var least = min(row[other] + (letter == counterpart ? 0 : 1), row[other + 1] + 1, next[other] + 1)
-                if index > 0, other > 0, letter == right[other - 1], left[index - 1] == counterpart {
-                    least = min(least, rowBefore[other - 1] + 1)
-                }
-                next.append(least)
-            }
-            (rowBefore, row) = (row, next)
+    /// Compares names with one word, in the same memory.
+    private struct Comparison {
+        let typed: [Unicode.Scalar]
+        let limit: Int
+        private var (before, last, next): ([Int], [Int], [Int])
+
+        init(with typed: [Unicode.Scalar], limit: Int) {
+            (self.typed, self.limit) = (typed, limit)
+            let row = Array(repeating: 0, count: typed.count + limit + 2)
+            (before, last, next) = (row, row, row)
         }
-        return row[right.count]
+
+        /// Returns the number of letters that must be inserted, deleted, replaced, or exchanged with the next to make
+        /// one of the other (optimal string alignment); nil if they are more than `limit`. Cells that are farther from
+        /// the diagonal are not looked at.
+        mutating func distance(to name: [Unicode.Scalar]) -> Int? {
+            guard abs(name.count - typed.count) <= limit else { return nil }
+            guard !name.isEmpty, !typed.isEmpty else { return max(name.count, typed.count) }
+            let far = limit + 1
+            for column in 0...name.count { last[column] = min(column, far) }
+            for index in typed.indices {
+                let from = max(0, index - limit)
+                let to = min(name.count - 1, index + limit)
+                next[from] = from == 0 ? min(index + 1, far) : far
+                var least = next[from]
+                for other in from..<max(from, to + 1) {
+                    let isSame = typed[index] == name[other]
+                    var value = min(last[other] + (isSame ? 0 : 1), last[other + 1] + 1, next[other] + 1)
+                    if index > 0, other > 0, typed[index] == name[other - 1], typed[index - 1] == name[other] {
+                        value = min(value, before[other - 1] + 1)
+                    }
+                    next[other + 1] = value
+                    least = min(least, value)
+                }
+                if to + 2 <= name.count { next[to + 2] = far }
+                swap(&before, &last)
+                swap(&last, &next)
+                // An exchange comes from the row before.
+                if least > far { return nil }
+            }
+            return last[name.count] <= limit ? last[name.count] : nil
+        }
     }
 }
