@@ -113,6 +113,33 @@ struct UserRow: Hashable {
         }
     }
 
+    /// Applies events in their order. Of many, each costs the same, however many IDs the user has.
+    mutating func apply(all news: [Tail.IdentityNews]) {
+        if news.count < 16 {
+            for each in news { apply(each) }
+            return
+        }
+        var slots: [UserID?] = identities
+        var places = Dictionary(zip(identities, identities.indices)) { first, _ in first }
+        if created == 0 { created = news[0].position }
+        for each in news {
+            switch each.change {
+            case .created, .tookIn: break
+            case .given(let id):
+                if places[id] == nil {
+                    places[id] = slots.count
+                    slots.append(id)
+                }
+                isIdentified = isIdentified || !id.isDevice
+            case .released(let id): places.removeValue(forKey: id).map { slots[$0] = nil }
+            case .erased:
+                (slots, places) = ([], [:])
+                (isErased, isIdentified) = (true, false)
+            }
+        }
+        identities = slots.compactMap { $0 }
+    }
+
     /// The user that the one of this row was merged into. Decodes no other field.
     static func mergedInto(_ row: UnsafeRawBufferPointer) throws(StorageError) -> UInt64? {
         guard RecordHeader.hasRightChecksum(row) else { throw damage }
@@ -264,10 +291,10 @@ extension [UInt64: UserRow] {
     mutating func apply(_ tail: borrowing Tail, where isNew: (UInt64) -> Bool) {
         var merges: [(position: UInt64, source: UInt64, target: UInt64)] = []
         for (user, changes) in tail.identities {
-            for news in changes where isNew(news.position) {
-                self[user, default: UserRow()].apply(news)
-                if let source = news.tookIn { merges.append((news.position, source, user)) }
-            }
+            let news = changes.filter { isNew($0.position) }
+            if news.isEmpty { continue }
+            self[user, default: UserRow()].apply(all: news)
+            for each in news { each.tookIn.map { merges.append((each.position, $0, user)) } }
         }
         // In the order of the log: a merged user may have been the target of an earlier merge.
         for merge in merges.sorted(by: { $0.position < $1.position }) where self[merge.source]?.isIdentified == true {

@@ -77,7 +77,7 @@ struct IndexWriter {
                 let isAlone = tail.merges[user] == nil && changes.allSatisfy { $0.tookIn == nil }
                 if isAlone, tail.version(ofFirst: changes) == 1 {
                     // A user whose first event is in the tail has no row yet.
-                    for news in changes { row.apply(news) }
+                    row.apply(all: changes)
                 } else {
                     row = try view.identities(of: user)
                 }

@@ -248,10 +248,9 @@ package struct LogView: Reading {
         let reached = reach(of: user)
         var takenIn: [UInt64] = []
         withTail { tail in
-            for news in tail.identities[user] ?? [] where news.position > reached && news.position <= last {
-                row.apply(news)
-                if let source = news.tookIn { takenIn.append(source) }
-            }
+            let news = (tail.identities[user] ?? []).filter { reached < $0.position && $0.position <= last }
+            row.apply(all: news)
+            takenIn = news.compactMap(\.tookIn)
             if let merge = tail.merges[user], merge.position <= last { row.mergedInto = merge.target }
         }
         return (row, takenIn)
