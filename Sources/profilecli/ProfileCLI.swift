@@ -95,7 +95,7 @@ struct ProfileCLI: AsyncParsableCommand {
         let message: String
         let command: any ParsableCommand.Type
 
-        /// As the argument parser words it for the errors that it finds itself.
+        /// The usage, as the argument parser words it for the errors that it finds itself.
         var usage: String {
             let usage = ProfileCLI.usageString(for: command)
             let name = usage.split(separator: " ").prefix { !"<[-(".contains($0.first ?? "<") }.joined(separator: " ")

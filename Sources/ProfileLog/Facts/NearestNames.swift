@@ -6,9 +6,9 @@ package struct NearestNames {
     /// All of them, the close ones first.
     package let all: [String]
 
-    /// How many letters of a word are compared.
+    /// The number of letters of a word that are compared.
     private static let letters = 40
-    /// Of more names only those are close that are two letters away: the cost grows with both.
+    /// The number of names beyond which only those two letters away are close: the cost grows with both.
     private static let manyNames = 2_000
 
     /// - Parameter most: how many letters away a close one is at most, whatever its length.

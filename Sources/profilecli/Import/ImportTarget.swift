@@ -32,7 +32,7 @@ struct ImportStop: Error {
     var firstLine: Int
     var isKeyReused = false
     var isCorrectable = false
-    /// Whether an import can go on without the line.
+    /// Tells whether an import can go on without the line.
     var isSkippable: Bool { line != nil && isCorrectable }
 }
 

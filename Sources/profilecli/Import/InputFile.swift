@@ -174,10 +174,10 @@ final class LineReader {
     private var unread = 0..<0
     private var lineNumber = 0
     private var isAtEnd = false
-    /// What ends a line: a line feed, also after a carriage return, or in the files of old Macs that alone.
+    /// The end of a line: a line feed, also after a carriage return, or in the files of old Macs a carriage return.
     private var lineEnd = UInt8(ascii: "\n")
     private var isLineEndKnown = false
-    /// Where the line that was lent last is in the buffer.
+    /// The place in the buffer of the line that was lent last.
     private var lastLine = 0..<0
 
     /// One event may have a megabyte, and more with JSON's escapes.
@@ -253,7 +253,7 @@ final class LineReader {
         return true
     }
 
-    /// Whether the file turns out to end its lines with carriage returns alone: its beginning has no line feed.
+    /// Tells whether the file turns out to end its lines with carriage returns: its beginning has no line feed.
     private func knowsOtherLineEnd() -> Bool {
         guard !isLineEndKnown, isAtEnd || unread.count >= Self.blockBytes else { return false }
         isLineEndKnown = true

@@ -56,7 +56,7 @@ extension PastReader {
         }
     }
 
-    /// Whether an import that was recorded after `time` brought something that had happened by then. Looks at a few of
+    /// Tells whether an import that was recorded after `time` brought something that had happened by then. Looks at a few of
     /// the later events: an import that is a small part of them may be missed.
     package func importsLater(than time: Timestamp) throws -> Bool {
         try withView { view in

@@ -104,7 +104,7 @@ package struct ImportChunk: Sendable {
         return beginning
     }
 
-    /// Whether it is one append, with users that are known before.
+    /// Tells whether it is one append, with users that are known before.
     fileprivate var isPlain: Bool { identified.isEmpty && addresses.isEmpty }
 
     /// The chunk with each of its lines on its own, under the key of a chunk that begins with it.
@@ -123,8 +123,8 @@ package struct ImportChunk: Sendable {
         return chunk
     }
 
-    /// Whether an earlier import stored later lines of the chunk one by one, and skipped the first ones. Unless that is
-    /// likely, two lines tell.
+    /// Tells whether an earlier import stored later lines of the chunk one by one, and skipped the first ones. Unless
+    /// that is likely, two lines tell.
     fileprivate func isStoredByLine(in log: EventLog, mayBe isLikely: Bool = true) throws -> Bool {
         let later = lines.drop { $0 == firstLine }
         let keys = (isLikely ? Array(later) : [later.first, later.last].compactMap { $0 }).map { Self.key(name, $0) }
@@ -614,7 +614,7 @@ package struct ImportTally: Sendable {
 }
 
 extension AppendError {
-    /// Whether it is about what a line says, so that an import can go on without the line.
+    /// Tells whether it is about what a line says, so that an import can go on without the line.
     fileprivate var isOfLine: Bool {
         switch self {
         case .unknownUser, .pendingFull, .invalid, .keyReused, .tooLarge, .versionConflict, .conflict, .unknownDevice:

@@ -125,7 +125,7 @@ package struct ImportRows: Sendable {
         read = Set(map.columns)
     }
 
-    /// Whether a record of a table has as many fields as its header. Some writers end each row with a delimiter.
+    /// Tells whether a record of a table has as many fields as its header. Some writers end each row with a delimiter.
     package func hasFieldsOfHeader(_ record: UnsafeRawBufferPointer) -> Bool {
         guard let table else { return true }
         let fields = CSVRecord.fields(record, table.delimiter)
@@ -545,8 +545,8 @@ package enum CSVRecord {
         private var isFieldStart = true
         private var mayClose = false
         private let separator: UInt8
-        /// Whether a separator or the end follows each closing quote. Where it does not, an earlier quote was perhaps
-        /// a sign of its field, and no opening one.
+        /// Tells whether a separator or the end follows each closing quote. Where it does not, an earlier quote was
+        /// perhaps a sign of its field, and no opening one.
         package private(set) var areClear = true
 
         package init(_ delimiter: ImportMap.Delimiter) {
