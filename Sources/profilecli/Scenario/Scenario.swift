@@ -180,6 +180,7 @@ extension ScenarioStep {
 
     /// Refuses what its request would refuse on any store, unless a refusal is expected.
     private func check(_ step: YAMLNode) throws(YAMLFileError) {
+        if case .request = kind.action { return try checkPath(step) }
         guard case .post(let path) = kind.action, own[StepKind.refused.name] == nil else { return }
         let members = sent.filter { !path.contains("{\($0.member)}") }.map { member, value in
             AttributeValue.Member(Name(member), value)
@@ -193,6 +194,20 @@ extension ScenarioStep {
             throw step.refusal(at: fieldPath(place), reason, remedy: error.remedy)
         }
     }
+
+    /// Refuses a path or a method that no endpoint has, unless that is expected. A service has paths of its own, so a
+    /// path that is near to none is left to it.
+    private func checkPath(_ step: YAMLNode) throws(YAMLFileError) {
+        let request = ScenarioPlayer.request(self)
+        let path = Self.endpoints.plain(request.path)
+        let isRefusal = (own["status"]?.integer ?? 200) >= 400
+        guard !isRefusal, Self.endpoints.endpoint(request.method, path) == nil else { return }
+        let problem = Self.endpoints.refusal(of: request.method.rawValue, at: path)
+        if problem.code == "unknown_path", !problem.remedy.contains("Did you mean") { return }
+        throw step.refusal("would be refused: \(problem.error.dropLast())", remedy: problem.remedy)
+    }
+
+    private static let endpoints = EndpointTable([NativeAPI.self, BrazeAPI.self])
 
     /// The place of a request's member, by the name of its field.
     private func fieldPath(_ place: String) -> String {

@@ -121,7 +121,8 @@ struct ScenarioPlayer {
         if case .array(let values) = value { values.map(\.cell) } else { [value.cell] }
     }
 
-    private static func request(_ step: ScenarioStep) -> APIRequest {
+    /// The request of a step that is one.
+    static func request(_ step: ScenarioStep) -> APIRequest {
         let body = step.own["body"]
         let isPost = step.own["method"]?.text.map { $0 == "POST" } ?? (body != nil)
         let query = (step.own["query"]?.members ?? []).flatMap { member in

@@ -56,6 +56,9 @@ struct ScenarioCheckTests {
         ("save-attributes: {attributes: {a: {inc: x}}}", "inc"),
         ("log-purchase: {user: a, product: p, currency: eur, price: 1}", "currency"),
         ("save-user-attribute: {attribute: email, value: none}", "e-mail"),
+        ("request: {path: /users/trak, body: {}}", "Did you mean /users/track?"),
+        ("request: {path: /users/track, method: GET}", "does not know this method"),
+        ("request: {path: /campaigns/list}", "does not simulate it"),
         (
             "declare-messages: [{id: a, trigger_conditions: [{type: open}]}, {id: a, trigger_conditions: [{type: open}]}]",
             "id"
