@@ -14,7 +14,7 @@ enum LocalMoment {
     /// As ``text(_:)``, where only a time can be meant. A time with a zone keeps the zone, which is stored with it.
     static func time(_ typed: String) -> String {
         if typed.hasPrefix("-") { return typed }
-        let zone = TimeZone.current
+        let zone = Self.zone
         var local: LocalTime?
         _ = Moment.time(typed, now: .now(), utcOffset: { offset(zone, $0) }, told: { local = $0 })
         guard let local else { return typed }
@@ -26,7 +26,7 @@ enum LocalMoment {
     static func canRead(_ typed: String) -> Bool { moment(typed) != nil }
 
     private static func moment(_ typed: String) -> Moment? {
-        let zone = TimeZone.current
+        let zone = Self.zone
         return Moment(typed, now: .now(), utcOffset: { offset(zone, $0) }, told: { tell(typed, $0, zone) })
     }
 
@@ -61,11 +61,21 @@ enum LocalMoment {
         if made.withLock({ $0.insert(remark).inserted }) { Output.message(remark) }
     }
 
+    /// The zone of times without one.
+    private static var zone: TimeZone { namedZone ?? .current }
+
+    /// The zone that TZ names, also in the forms of the C library: `:Europe/Berlin`, or a file of the zones' folder.
+    private static var namedZone: TimeZone? {
+        guard var name = Terminal.environment("TZ")?.drop(while: { $0 == ":" }), !name.isEmpty else { return nil }
+        let folder = "/usr/share/zoneinfo/"
+        if name.hasPrefix(folder) { name = name.dropFirst(folder.count) }
+        return TimeZone(identifier: String(name))
+    }
+
     /// The value of TZ, if it names no zone.
     private static var unknownZone: String? {
         guard let name = Terminal.environment("TZ"), !name.isEmpty else { return nil }
-        let isKnown = TimeZone(identifier: name.hasPrefix(":") ? String(name.dropFirst()) : name) != nil
         // Foundation takes UTC for what it does not know, as the system does.
-        return isKnown || ["UTC0", "GMT0"].contains(name) ? nil : name
+        return namedZone != nil || ["UTC0", "GMT0"].contains(name) ? nil : name
     }
 }

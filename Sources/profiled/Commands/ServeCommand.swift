@@ -42,8 +42,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func serve(_ logger: Logger) async throws {
-        // It is no reason to end: `Server` logs it.
-        signal(SIGHUP, SIG_IGN)
+        // They are no reason to end: tools that rotate logs send one of them. `Server` logs SIGHUP.
+        for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
         let maxConnections = try ProcessLimits.reserveFiles(forConnections: options.maxConnections)
         if maxConnections < options.maxConnections {
             logger.notice(

@@ -79,4 +79,16 @@ struct PrintedTimesTests {
             }
         }
     }
+
+    @Test(
+        "A local time that comes twice, or never, is told, in each form of TZ",
+        arguments: ["Europe/Berlin", ":Europe/Berlin", ":/usr/share/zoneinfo/Europe/Berlin"])
+    func clocks(zone: String) throws {
+        let cli = try CLI()
+        try cli.succeed("log", "event", "ana", "a")
+        let twice = try cli.run(["profile", "ana", "--as-of", "2025-10-26 02:30"], environment: ["TZ": zone])
+        #expect(twice.errors.contains("2025-10-26 02:30 comes twice in Europe/Berlin"), "\(twice.errors)")
+        let never = try cli.run(["history", "ana", "--since", "2026-03-29 02:30"], environment: ["TZ": zone])
+        #expect(never.errors.contains("does not exist in Europe/Berlin"), "\(never.errors)")
+    }
 }

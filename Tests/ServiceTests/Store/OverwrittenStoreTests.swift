@@ -100,9 +100,10 @@ struct OverwrittenStoreTests {
         try checkStore(service.store)
     }
 
-    @Test("SIGHUP is not the end of the service")
+    @Test("SIGHUP, SIGUSR1 and SIGUSR2 are not the end of the service")
     func hangUp() async throws {
         try await withService { service in
+            for number in [SIGUSR1, SIGUSR2] { service.signal(number) }
             for _ in 0..<2 {
                 service.signal(SIGHUP)
                 for _ in 0..<500 where !service.messages.contains("SIGHUP") {
