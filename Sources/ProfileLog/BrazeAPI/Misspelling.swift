@@ -29,7 +29,7 @@ struct Misspelling: Hashable, Sendable {
 
     /// Returns the names in the list `key` of `object` that are near to one of the `known` ones.
     static func names(in object: AttributeValue, _ key: Name, among known: [String]) -> [Misspelling] {
-        (object.present(key)?.asArray ?? []).compactMap { value in
+        (object.present(key)?.asArray ?? []).compactMap { value -> Misspelling? in
             guard let name = value.asText, !known.contains(name),
                 let meant = NearestNames(to: name, among: known, within: 5).close.first
             else { return nil }
