@@ -33,7 +33,7 @@ struct Misspelling: Hashable, Sendable {
             guard let name = value.asText, !known.contains(name),
                 let meant = NearestNames(to: name, among: known, within: 5).close.first
             else { return nil }
-            return Misspelling(member: "\(key).\(APIProblem.shown(name))", meant: meant)
+            return Misspelling(member: "\(key).\(name.shown)", meant: meant)
         }
     }
 }
