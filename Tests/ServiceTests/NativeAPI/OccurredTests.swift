@@ -25,8 +25,8 @@ struct OccurredTests {
     /// A line of an import, or a merge, with the time at which it happened.
     private struct Step {
         let at: Timestamp
-        let user: String
         let line: String
+        var user = ""
 
         /// All steps are one second apart at least: what happens together has no other order.
         static func random(_ index: Int, _ random: inout SeededGenerator) -> Step {
@@ -41,7 +41,7 @@ struct OccurredTests {
                 default:
                     #"{"kind":"custom_attribute",\#(common),"attributes":{"level":\#(index),"k\#(index % 5)":1}}"#
                 }
-            return Step(at: at, user: user, line: line)
+            return Step(at: at, line: line, user: user)
         }
     }
 
