@@ -100,7 +100,7 @@ struct OneMomentTests {
         }
     }
 
-    /// Writes, in an order in which each is accepted.
+    /// Writes, in an order in which each is accepted. (An erasure answers with its own decision.)
     private static let writes: [(path: String, body: String)] = [
         ("/v1/log/event", #"{"user":"u","name":"e"}"#), ("/v1/log/event", #"{"device":"phone","name":"e"}"#),
         ("/v1/log/attributes", #"{"user":"u","attributes":{"a":2}}"#),
@@ -114,7 +114,6 @@ struct OneMomentTests {
         ("/v1/messages", #"{"messages":[]}"#), ("/v1/rules", #"{"attribute_policies":{}}"#),
         ("/v1/void", #"{"position":2,"reason":"test"}"#), ("/v1/unvoid", #"{"position":2,"reason":"test"}"#),
         ("/v1/devices/phone/log-out", "{}"), ("/v1/devices/phone/wipe", "{}"), ("/v1/devices/phone/remove", "{}"),
-        ("/v1/erase", #"{"user":"u","reason":"test"}"#),
     ]
 
     @Test("What a write answers is read from one view after its commit")
