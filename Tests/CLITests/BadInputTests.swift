@@ -49,13 +49,12 @@ struct BadInputTests {
             ["scenario", "run", "FILE"], ["scenario", "check", "FILE"], ["messages", "declare", "FILE"],
             ["traits", "jane", "--workspace", "FILE"], ["sends", "--due", "--workspace", "FILE"],
             ["push", "receive", "d", "--payload", "@FILE"], ["device", "settings", "d", "--messages", "@FILE"],
-            ["device", "settings", "d", "--content-extension", "@FILE"], ["tag", "c.yaml", "e", "-p", "@FILE"],
+            ["device", "settings", "d", "--content-extension", "@FILE"], ["log", "event", "jane", "x", "-p", "@FILE"],
         ])
     func unreadable(arguments: [String]) throws {
         let cli = try CLI()
         try cli.succeed("log", "event", "jane", "hello", "--device", "d")
         _ = try cli.write("user,event\n", as: "table.csv")
-        _ = try cli.write("tags: []\n", as: "c.yaml")
         let outcome = try cli.run(arguments.map { $0.replacing("FILE", with: "group.none.plist") })
         #expect(outcome.status == 64, "\(outcome.errors)")
         #expect(

@@ -13,7 +13,7 @@ struct JSONParsingTests {
             ("1E+2", .double(100)), ("25e-1", .double(2.5)), ("0e0", .double(0)), ("1e-400", .double(0)),
             ("5e-324", .double(.leastNonzeroMagnitude)), ("1.7976931348623157e308", .double(.greatestFiniteMagnitude)),
             ("0.1", .double(0.1)), ("123456789012345678901.5", .double(123456789012345678901.5)),
-            ("9007199254740993.0", .double(9007199254740992)), ("1e22", .double(1e22)), ("1e23", .double(1e23)),
+            ("9007199254740993.0", .int(9_007_199_254_740_993)), ("1e22", .double(1e22)), ("1e23", .double(1e23)),
             (#""""#, .string("")), (#""a""#, .string("a")), (#""é€😀""#, .string("é€😀")),
             ("\"\u{7F}\"", .string("\u{7F}")),
             (#""\"\\\/\b\f\n\r\t""#, .string("\"\\/\u{8}\u{C}\n\r\t")), (#""\u0000""#, .string("\0")),

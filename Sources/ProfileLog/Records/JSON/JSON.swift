@@ -1,8 +1,8 @@
 /// Reads JSON text as values, strictly by RFC 8259.
 ///
 /// Where the RFC leaves a choice, it is strict: no key twice in an object, only well-formed Unicode. A number is `.int`
-/// unless it has a fraction or an exponent. Strings never become dates here: the caller, who knows what a member means,
-/// converts them.
+/// unless it has a fraction or an exponent; a whole one that a double would round, as `9007199254740993.0`, is too.
+/// Strings never become dates here: the caller, who knows what a member means, converts them.
 package enum JSON {
     /// The levels of nesting that `parse` accepts unless told otherwise.
     package static let defaultMaxDepth = 64
