@@ -54,11 +54,13 @@ struct NewStoreTests {
         #expect(next.output.hasPrefix("Logged at position 2") && next.errors.hasPrefix("New store at "), "\(next)")
     }
 
-    @Test("An import that is refused at once makes no store", arguments: [".", "bad.jsonl", "-"])
-    func refusedImport(file: String) throws {
+    @Test(
+        "An import that is refused at once makes no store",
+        arguments: [(".", 64), ("bad.jsonl", 1), ("-", 1)] as [(String, Int32)])
+    func refusedImport(file: String, status: Int32) throws {
         _ = try cli.write("{\n", as: "bad.jsonl")
         let outcome = try cli.run(["import", file], input: "{\n")
-        #expect(outcome.status == 1)
+        #expect(outcome.status == status)
         #expect(!exists())
     }
 
