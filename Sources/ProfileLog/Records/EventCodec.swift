@@ -249,7 +249,12 @@ package enum EventEncoder {
             guard part == .details else { break }
             writer.field(RecordField.reason, text: reason)
             writer.field(RecordField.actor, text: actor)
-        default: break
+        case .customEventSaved, .customEventLogged, .purchaseLogged, .customAttributesSaved, .customAttributesChanged,
+            .userAttributeSaved, .userAttributesChanged, .queued, .userChanged, .appLaunched, .sessionEnded,
+            .deviceChanged,
+            .pendingFlushed, .pendingDiscarded, .dataSent, .eventVoided, .eventUnvoided, .rulesChanged,
+            .objectsLeftOut, .message, .userLoggedOut, .appLeft, .appRemoved, .sessionStarted, .other:
+            break
         }
     }
 
@@ -287,7 +292,13 @@ package enum EventEncoder {
             writer.field(RecordField.reason, text: discard.reason)
             writer.field(RecordField.actor, text: discard.actor)
         case .dataSent(let positions): if part == .details { write(positions, RecordField.flushed, &writer) }
-        default: break
+        case .customEventSaved, .customEventLogged, .purchaseLogged, .customAttributesSaved, .customAttributesChanged,
+            .userAttributeSaved, .userAttributesChanged, .queued, .userCreated, .userIdentified, .aliasAdded,
+            .aliasRenamed,
+            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .eventVoided, .eventUnvoided,
+            .rulesChanged,
+            .objectsLeftOut, .message, .userLoggedOut, .appLeft, .appRemoved, .sessionStarted, .other:
+            break
         }
     }
 

@@ -165,13 +165,14 @@ struct LongReadTests {
     @Test("A log of values that would take too much memory is refused, and the value alone is told")
     func tooLarge() async throws {
         try await withAPI { api in
-            func append(_ operation: AttributeOperation) throws {
-                _ = try api.log.append([.customAttributesChanged([.init("a", operation)])], to: .externalID("u"))
+            func append(_ operations: [AttributeOperation]) throws {
+                let events = operations.map { ProfileEvent.customAttributesChanged([.init("a", $0)]) }
+                _ = try api.log.append(events, to: .externalID("u"))
             }
-            let texts = (0..<100).map { AttributeValue.string(String(repeating: "x", count: 10_000) + "\($0)") }
-            try append(.set(.array(texts)))
-            // Each write shows the whole array: 270 MB.
-            for number in 0..<270 { try append(.arrayAdd([.string("\(number)")])) }
+            let texts = (0..<90).map { AttributeValue.string(String(repeating: "x", count: 1_000) + "\($0)") }
+            try append([.set(.array(texts))])
+            // Each write shows the whole array: 280 MB.
+            for round in 0..<31 { try append((0..<100).map { .arrayAdd([.string("\(round) \($0)")]) }) }
             let blame: [(name: String, value: String)] = [("user", "u"), ("field", "a")]
             let refused = await api.answer(APIRequest(.get, "/v1/blame", query: blame + [("log", "true")]))
             #expect((refused.status, refused.code) == (413, "too_large"))
