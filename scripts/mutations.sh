@@ -118,7 +118,7 @@ declare -A edit=(
     # A broadcast begins with the first user again after the process died.
     [resend-parts]='s/schedule.sentTo = UserNumber(rawValue: UInt64(user))/_ = user/'
     # No limit for sends to many.
-    [no-rate]='s/if request.isTargeted { try await checkRate(request) }//'
+    [no-rate]='s/if asked.isTargeted { try await checkRate(asked) }//'
     # Each text of a request may cost as much as all of them.
     [share-budget]='s/\(for: sends, recipient.properties, .* budget:\) budget/\1 RenderBudget()/'
     # A shadow takes states that were folded before an erasure.

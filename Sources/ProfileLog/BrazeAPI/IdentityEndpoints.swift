@@ -186,7 +186,7 @@ struct IdentityEndpoints {
     /// Does all `items` of `request`, and gives for each why nothing was done about it; nil if it was done, now or
     /// before.
     private func carryOut(_ items: [IdentityItem], of request: APIRequest) async throws -> [String?] {
-        var run = try IdentityRun(items, of: request, store.decider)
+        var run = try IdentityRun(items, of: request, store)
         return try await run.carryOut()
     }
 
@@ -346,7 +346,7 @@ private struct DeleteRequest: Sendable {
     /// Erases those who are found, in one commit; looks again if one of them was merged into another user in between.
     /// For each entry why nothing was done about it; nil if it was.
     func carryOut(_ log: EventLog) throws -> [String?] {
-        for _ in 0...RequestDecider.optimisticAttempts {
+        for _ in 0...RequestStore.optimisticAttempts {
             let view = DecisionView(log, .slow)
             var reasons: [String?] = []
             var found: [UserInfo] = []

@@ -4,15 +4,15 @@ internal import ProfileLogRequests
 struct IdentityRun {
     private let items: [IdentityItem]
     private let key: IdentityKey?
-    private let decider: RequestDecider
+    private let store: RequestStore
     /// The reason for each item why nothing was done about it; nil if it was done, now or before.
     private(set) var reasons: [String?]
     /// Tells whether something is stored: then the request is not refused as a whole any more.
     private(set) var isBegun = false
 
-    init(_ items: [IdentityItem], of request: APIRequest, _ decider: RequestDecider) throws {
+    init(_ items: [IdentityItem], of request: APIRequest, _ store: RequestStore) throws {
         self.items = items
-        self.decider = decider
+        self.store = store
         key = try IdentityKey(request)
         reasons = Array(repeating: "was not done", count: items.count)
     }
@@ -39,26 +39,26 @@ struct IdentityRun {
     /// were done.
     private mutating func carryOutTogether(_ places: Range<Int>) async throws -> Int {
         guard places.count > 1 else { return 0 }
-        let view = DecisionView(decider.store.log, .fast)
+        let view = DecisionView(store.log, .fast)
         var appends: [PreparedAppend] = []
         for place in places {
             // What the first one relies on holds for all: they are stored at once.
             let isFirst = appends.isEmpty
             let decision = try? Self.decide(items, place, key, isBegun: isBegun || !isFirst, view)
-            guard case .store(let append, _)? = decision else { break }
+            guard let append = decision?.append else { break }
             appends.append(isFirst ? view.completed(append) : append)
         }
         if appends.isEmpty { return 0 }
         let group = appends
-        let answers = try await decider.store.perform(evenIfFull: isBegun) { log in
+        let answers = try await store.perform(evenIfFull: isBegun) { log in
             log.commit(group, endsAtRefusal: true)
         }
         var done = 0
         for (place, answer) in zip(places, answers) {
             switch answer {
             case .success(let receipt):
-                decider.store.activity.stored(receipt)
-                note(.success((!receipt.places.isEmpty, items[place].reason(receipt))), at: place)
+                store.activity.stored(receipt)
+                note(.success(items[place].outcome(receipt)), at: place)
                 done += 1
             case .failure(let error): note(.failure(error), at: place)
             }
@@ -71,10 +71,10 @@ struct IdentityRun {
         let (items, key, isBegun) = (items, key, isBegun)
         do {
             // Once it has begun, the request finds room in the writer's queue.
-            let outcome = try await decider.decide(evenIfFull: isBegun) { view in
+            let (outcome, receipt) = try await store.decide(evenIfFull: isBegun) { view in
                 try Self.decide(items, place, key, isBegun: isBegun, view)
             }
-            note(.success(outcome), at: place)
+            note(.success(receipt.map(items[place].outcome) ?? outcome), at: place)
         } catch AppendError.unknownUser {
             note(.success((false, "no such user exists")), at: place)
         } catch AppendError.invalid(let field, let reason, _) {
@@ -93,7 +93,7 @@ struct IdentityRun {
     ) throws -> Decision<Outcome> {
         let item = items[place]
         if let key {
-            if try key.wasDone(item, view.log) { return .answer((true, nil)) }
+            if try key.wasDone(item, view.log) { return Decision((true, nil)) }
             // Of two requests that come under one key at once, one does nothing.
             if !isBegun { try key.requireUnused(by: items, view) }
         }
@@ -101,10 +101,10 @@ struct IdentityRun {
             let append = try PreparedAppend.identity(
                 item.change.resolved(view), context: EventContext(source: .rest), idempotencyKey: key?.key(of: item),
                 note: key?.note ?? [])
-            return .store(append) { receipt in (!receipt.places.isEmpty, item.reason(receipt)) }
+            return Decision((true, nil), storing: append)
         } catch let none as Person.NoSingleUser {
             // The same request, sent twice at once, may have been done in between.
-            return .answer(try key?.wasDone(item, view.log) == true ? (true, nil) : (false, none.reason))
+            return Decision(try key?.wasDone(item, view.log) == true ? (true, nil) : (false, none.reason))
         }
     }
 
@@ -138,10 +138,10 @@ struct IdentityRun {
 }
 
 extension IdentityItem {
-    /// Gives a reason only for a merge that changes nothing: it was no merge.
-    fileprivate func reason(_ receipt: AppendReceipt) -> String? {
-        guard case .merge = change, receipt.places.isEmpty else { return nil }
-        return "the two are the same user"
+    /// The outcome by the receipt, with a reason only for a merge that changes nothing: it was no merge.
+    fileprivate func outcome(_ receipt: AppendReceipt) -> IdentityRun.Outcome {
+        guard case .merge = change, receipt.places.isEmpty else { return (!receipt.places.isEmpty, nil) }
+        return (false, "the two are the same user")
     }
 }
 

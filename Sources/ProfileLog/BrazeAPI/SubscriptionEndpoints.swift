@@ -19,13 +19,12 @@ struct SubscriptionEndpoints {
 
     private func set(_ request: APIRequest, _ read: () throws -> SubscriptionRequest) async throws -> APIAnswer {
         let key = try RequestKey(request)
-        return try await api.store.once(under: key) {
-            let request = try read()
-            return try await api.store.append(under: key) { view, builder in
-                var decision = SubscriptionDecision(view)
-                try decision.decide(request, &builder)
-                return decision.answer
-            }
+        if let answer = try api.store.answer(under: key) { return answer }
+        let asked = try read()
+        return try await api.store.decide(under: key) { view, builder in
+            var decision = SubscriptionDecision(view)
+            try decision.decide(asked, &builder)
+            return decision.answer
         }
     }
 

@@ -8,7 +8,7 @@ struct TrackAnswer {
     private var dropped: [TrackDrop] = []
     private var notes: [TrackDrop] = []
     private var misspelt: [Misspelling] = []
-    private var refusesAll = false
+    private(set) var refusesAll = false
 
     init(_ decision: TrackDecision, misspelt: [Misspelling]) {
         self.misspelt = misspelt

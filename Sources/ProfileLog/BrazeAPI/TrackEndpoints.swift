@@ -9,62 +9,54 @@ struct TrackEndpoints {
     private var limits: TrackLimits { api.workspace.limits }
 
     func track(_ request: APIRequest, isBulk: Bool) async throws -> APIAnswer {
-        try await track(request, isBulk: isBulk) { _, answer in answer.answer }
+        try await track(request) {
+            try isBulk ? TrackBody(bulk: request.body, limits) : TrackBody(request.body, limits)
+        }.answer.answer
+    }
+
+    /// The outcome of a request.
+    private struct Tracked {
+        var answer: TrackAnswer
+        /// The first object that was in order; nil if that is not known any more.
+        var first: TrackObject?
+        /// Nil if nothing was stored.
+        var receipt: AppendReceipt?
     }
 
     /// Does what a track request asks, once for each idempotency key.
-    ///
-    /// - Parameters:
-    ///   - isBulk: whether the limits are those of bulk requests.
-    ///   - check: refuses a body that this endpoint does not take.
-    ///   - known: the answer to a request that was answered before.
-    ///   - stored: what is answered the first time, if that is more than what was decided; nothing may have been
-    ///     stored.
-    private func track(
-        _ request: APIRequest, isBulk: Bool = false, check: (TrackBody) throws -> Void = { _ in },
-        known: (AppendReceipt, TrackAnswer) throws -> APIAnswer,
-        stored: (@Sendable (AppendReceipt?, TrackObject?, TrackAnswer) throws -> APIAnswer)? = nil
-    ) async throws -> APIAnswer {
+    private func track(_ request: APIRequest, reading read: () throws -> TrackBody) async throws -> Tracked {
         let key = try RequestKey(request)
-        return try await api.store.once(under: key) { receipt, note in
-            try known(receipt, TrackAnswer(remembered: note.answer))
-        } first: {
-            let body = try isBulk ? TrackBody(bulk: request.body, limits) : TrackBody(request.body, limits)
-            try check(body)
-            let sent = SentOrder(request.body)
-            return try await api.store.decider.decide { [self] view in
-                let reader = TrackReader(workspace: api.workspace, now: log.options.now(), sent: sent)
-                var builder = log.prepare(capacity: body.count)
-                var decision = TrackDecision(api, view)
-                try decision.decide(body, reader, &builder)
-                var answer = TrackAnswer(decision, misspelt: body.misspelt)
-                if decision.refusesAll { return .answer(answer.answer) }
-                if key != nil { answer = answer.nameless }
-                let first = decision.first
-                guard let append = try builder.finish(under: key, remembering: answer.body) else {
-                    return .answer(try stored?(nil, first, answer) ?? answer.answer)
-                }
-                return .store(append) { receipt in
-                    try receipt.checkIsFirst()
-                    return try stored?(receipt, first, answer) ?? answer.answer
-                }
-            }
+        if let (receipt, remembered) = try api.store.append(under: key) {
+            return Tracked(answer: try TrackAnswer(remembered: remembered), receipt: receipt)
         }
+        let body = try read()
+        let sent = SentOrder(request.body)
+        var (tracked, receipt) = try await api.store.decide { [self] view in
+            let reader = TrackReader(workspace: api.workspace, now: log.options.now(), sent: sent)
+            var builder = log.prepare(capacity: body.count)
+            var decision = TrackDecision(api, view)
+            try decision.decide(body, reader, &builder)
+            var answer = TrackAnswer(decision, misspelt: body.misspelt)
+            if decision.refusesAll { return Decision(Tracked(answer: answer)) }
+            if key != nil { answer = answer.nameless }
+            return Decision(
+                Tracked(answer: answer, first: decision.first),
+                storing: try builder.finish(under: key, remembering: answer.body))
+        }
+        tracked.receipt = receipt
+        if let key, let receipt, receipt.isRepetition {
+            tracked.answer = try TrackAnswer(remembered: key.remembered(by: receipt))
+        }
+        return tracked
     }
 
     // MARK: - One object, and what the profile says afterwards (spec/rest-api 1.11)
 
     func trackInSync(_ request: APIRequest) async throws -> APIAnswer {
-        try await track(
-            request, check: Self.checkIsOne,
-            known: { [self] receipt, answer in
-                guard !receipt.isErased, let object = try? objectSent(in: request) else { return answer.answer }
-                return try syncAnswer(object, receipt, answer)
-            },
-            stored: { [self] receipt, object, answer in
-                guard let object else { return answer.answer }
-                return try syncAnswer(object, receipt, answer)
-            })
+        let tracked = try await track(request) { try Self.oneObject(TrackBody(request.body, limits)) }
+        let isKnown = tracked.receipt?.isErased != true && !tracked.answer.refusesAll
+        guard isKnown, let object = try? tracked.first ?? objectSent(in: request) else { return tracked.answer.answer }
+        return try syncAnswer(object, tracked.receipt, tracked.answer)
     }
 
     /// The object of a request that was stored. Nil, or an error, if by now it would be refused: with an erased person
@@ -76,13 +68,14 @@ struct TrackEndpoints {
         return try reader.object(body[array][0].get(), in: array, at: 0)
     }
 
-    private static func checkIsOne(_ body: TrackBody) throws {
+    private static func oneObject(_ body: TrackBody) throws -> TrackBody {
         guard body.count == 1 else {
             throw APIProblem(
                 status: 400, code: "too_many_objects",
                 error: "Exactly one object in 'attributes', 'events' or 'purchases' is allowed, not \(body.count).",
                 remedy: "Send the others in requests of their own, or all of them to /users/track.")
         }
+        return body
     }
 
     /// `users`, with the profile as the append left it, then what was skipped.

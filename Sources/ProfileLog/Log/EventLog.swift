@@ -96,13 +96,17 @@ public final class EventLog: Sendable {
         committer.commit(appends, endsAtRefusal: endsAtRefusal)
     }
 
-    /// Commits the append that `decide` returns. The write lock is held, so nothing comes between its reads
-    /// and the commit.
+    /// Commits the append that `decide` returns, if any. The write lock is held, so nothing comes between its reads and
+    /// the commit. Gives the value that it returns, and where the append was stored.
     ///
-    /// All other writers of the store wait, so it should be short. It reads this log as usual, and must not
-    /// write. Nil if it returns nil.
-    package func commit(decidingUnderLock decide: () throws -> PreparedAppend?) throws -> AppendReceipt? {
-        try committer.commit(decidingUnderLock: decide)
+    /// All other writers of the store wait, so it should be short. It reads this log as usual, and must not write.
+    package func commit<Value: Sendable>(
+        decidingUnderLock decide: () throws -> (Value, PreparedAppend?)
+    ) throws -> (value: Value, receipt: AppendReceipt?) {
+        try committer.commit { decider in
+            let (value, append) = try decide()
+            return (value, try append.map { try decider.decide($0) })
+        }
     }
 
     /// Commits one append.

@@ -16,44 +16,30 @@ struct BatchEndpoint {
             throw APIProblem.invalid("items", "must have 1 to \(Self.mostItems) elements")
         }
         let isAtomic = try fields.flag("atomic")
-        let key = try Self.batchKey(fields, request)
-        let digest = key == nil ? [] : RequestNote.digest(request)
-        let earlier = try key.flatMap { try log.reader.events.append(underKey: $0) }
-        // After an erasure the log compares the rest of the batch with the items.
-        if let earlier, !earlier.isErased {
-            return try answer(to: earlier, remembered(store.note(of: earlier, digest), of: values))
+        let key = try Self.key(fields, request)
+        if let (receipt, note) = try store.append(under: key) {
+            return try answer(to: receipt, remembered(note, of: values))
         }
         let items = values.map(item)
-        do {
-            return try await store.decider.decide { [self] view in
-                var builder = log.prepare(capacity: items.count)
-                var results: [BatchResult] = []
-                for item in items { results.append(try add(item, to: &builder, view)) }
-                let refused = results.count { $0.problem != nil }
-                if refused == results.count || isAtomic && refused > 0 {
-                    return .answer(BatchResult.answerOfNothing(results))
-                }
-                let note = RequestNote(digest: digest, answer: BatchResult.text(results))
-                let append = try builder.finish(idempotencyKey: key, note: key == nil ? [] : note.bytes)
-                return .store(append) { [self] receipt in
-                    let isRepetition = receipt.isRepetition
-                    return try answer(
-                        to: receipt, isRepetition ? remembered(store.note(of: receipt, digest), of: values) : results)
-                }
-            }
-        } catch AppendError.keyReused(let position) {
-            // The same request came twice at once, and between the two an address got another meaning.
-            guard let key, let earlier = try log.reader.events.append(underKey: key), !earlier.isErased else {
-                throw AppendError.keyReused(position: position)
-            }
-            return try answer(to: earlier, remembered(store.note(of: earlier, digest), of: values))
+        let (results, receipt) = try await store.decide { [self] view in
+            var builder = log.prepare(capacity: items.count)
+            var results: [BatchResult] = []
+            for item in items { results.append(try add(item, to: &builder, view)) }
+            let refused = results.count { $0.problem != nil }
+            if refused == results.count || isAtomic && refused > 0 { return Decision(results) }
+            return Decision(
+                results, storing: try builder.finish(under: key, remembering: BatchResult.text(results)))
         }
+        guard let receipt else { return BatchResult.answerOfNothing(results) }
+        guard let key, receipt.isRepetition else { return try answer(to: receipt, results) }
+        return try answer(to: receipt, remembered(key.remembered(by: receipt), of: values))
     }
 
-    private static func batchKey(_ fields: Fields, _ request: APIRequest) throws -> String? {
+    private static func key(_ fields: Fields, _ request: APIRequest) throws -> RequestKey? {
         try request.refuseIfMatch(remedy: "Send `expect` in the items.")
         let members = try fields.text("key").map { [AttributeValue.Member("key", .string($0))] } ?? []
-        return try WriteEndpoints.conditions(Fields(members, ["key", "expect"]), request).key
+        let key = try WriteEndpoints.conditions(Fields(members, ["key", "expect"]), request).key
+        return key.map { RequestKey($0, of: request) }
     }
 
     /// An item, read.
@@ -87,10 +73,10 @@ struct BatchEndpoint {
         }
     }
 
-    /// Returns the outcomes of the items that `values` are, by the note of their batch; nothing if that was erased.
-    private func remembered(_ note: RequestNote, of values: [AttributeValue]) throws -> [BatchResult] {
+    /// Returns the outcomes of the items that `values` are, by what their batch remembers; nothing if that was erased.
+    private func remembered(_ note: [UInt8], of values: [AttributeValue]) throws -> [BatchResult] {
         let view = DecisionView(log, .slow)
-        return try zip(BatchResult.events(note.answer), values).map { events, value in
+        return try zip(BatchResult.events(note), values).map { events, value in
             if let events { return BatchResult(events: events, problem: nil) }
             // What is wrong with an item can be seen in the item.
             var trial = log.prepare()

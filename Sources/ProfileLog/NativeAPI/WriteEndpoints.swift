@@ -33,8 +33,12 @@ struct WriteEndpoints {
 
     /// Commits `write` and tells where it went.
     func commit(_ write: Write) async throws -> APIAnswer {
-        let receipt = try await receipt(of: write)
-        guard !receipt.places.isEmpty else { throw APIProblem.unknownUser(write.user) }
+        let receipt = try await store.decide { view in
+            var builder = view.log.prepare()
+            try builder.add(write, view)
+            return Decision((), storing: try builder.finish(idempotencyKey: write.key))
+        }.receipt
+        guard let receipt, !receipt.places.isEmpty else { throw APIProblem.unknownUser(write.user) }
         return try answer(to: receipt, savedOn: write.savedOn, requested: write.context.storage) { json, log in
             if write.savedOn != nil { return }
             let fate = try write.context.device == nil ? nil : Self.fate(receipt.last, log)
@@ -45,36 +49,6 @@ struct WriteEndpoints {
             }
             if fate == nil { try NoEffect(of: receipt.places.indices, receipt, in: log).write(to: &json) }
         }
-    }
-
-    /// Stores `write`; by an address, for the user who has it.
-    private func receipt(of write: Write) async throws -> AppendReceipt {
-        do {
-            return try await store.decider.decide { view in
-                var builder = view.log.prepare()
-                try builder.add(write, view)
-                return .store(try builder.finish(idempotencyKey: write.key)) { $0 }
-            }
-        } catch AppendError.keyReused(let position) {
-            // Sent before, when the address may have led to another user: the same content is still a repetition.
-            guard write.user.isAddress, let key = write.key,
-                let user = try log.read({ log in
-                    try log.events.append(underKey: key)?.places.last.flatMap { try log.users.find($0.user) }
-                })
-            else { throw AppendError.keyReused(position: position) }
-            do {
-                return try await commit(write, to: .brazeID(user.brazeID))
-            } catch AppendError.keyReused {
-                return try await commit(write, to: write.user)
-            }
-        }
-    }
-
-    private func commit(_ write: Write, to user: UserID) async throws -> AppendReceipt {
-        var builder = log.prepare()
-        for event in write.events { try builder.add(event, write.context, to: user) }
-        builder.expect(user, at: write.expected)
-        return try await store.commit(builder.finish(idempotencyKey: write.key))
     }
 
     /// The outcome of something logged on a device, if it did not take effect at once.
@@ -249,16 +223,13 @@ struct WriteEndpoints {
 }
 
 extension AppendBuilder {
-    /// Adds all events of `write`, or nothing if one cannot be stored.
+    /// Adds all events of `write`, or nothing if one cannot be stored. An address is that of the user who has it; under
+    /// a key the write stays the same when another user gets it.
     mutating func add(_ write: Write, _ view: DecisionView) throws {
-        guard write.user.isAddress else {
-            try add(write.events, write.context, to: write.user)
-            return expect(write.user, at: write.expected)
-        }
-        let user = try view.holder(of: write.user) ?? write.user
-        try add(write.events, write.context, to: user)
-        expect(user, at: write.expected)
-        if user == write.user { try view.release(user) }
+        let holder = try write.user.isAddress ? view.holder(of: write.user) : nil
+        try add(write.events, write.context, to: write.user, holder: holder)
+        expect(holder ?? write.user, at: write.expected)
+        if write.user.isAddress, holder == nil { try view.release(write.user) }
     }
 }
 

@@ -46,7 +46,7 @@ extension APIRequest {
 
     /// Tells whether deciding it may take long: its body is large, or sets subscription groups. All profiles with the
     /// same e-mail address get these, and all groups of each are read and written. What else turns out to depend on
-    /// many users moves to the slow path by itself (``RequestDecider``).
+    /// many users moves to the slow path by itself (``RequestStore/decide(evenIfFull:_:)``).
     package var takesLong: Bool {
         // Letters and `_` in a key may be written as escapes of these forms.
         body.count >= Self.bytesThatTakeLong || contains("subscription_group")

@@ -19,8 +19,8 @@ package final class DecisionView {
     private var unusedKeys: [String] = []
     private var knownPolicies: [Name: AttributePolicy]?
     private var subjects: [Preconditions.Subject] = []
-    /// The position at which `Subject.schedules` was read.
-    private var schedulesReach: Position?
+    /// The sends that must wait as they did when the events of the system up to a version were read.
+    private var waiting: [(dispatch: String, since: Version)] = []
     /// Addresses that are taken from users who have another one by now.
     private var releases: [UserID] = []
     /// The states over the whole store that were brought up to date, and up to where at least.
@@ -70,6 +70,12 @@ package final class DecisionView {
         found[.brazeID(first.brazeID)] = .some(first)
         return first
     }
+
+    /// Tells whether an ID led to a user when it was looked up.
+    func hasFound(_ user: UserID) -> Bool { (found[user] ?? nil) != nil }
+
+    /// Adds a user who was found by other means.
+    package func add(_ user: UserInfo) { know(user) }
 
     /// A user who was found before.
     package func user(_ number: UserNumber) -> UserInfo? { known[number] }
@@ -174,13 +180,17 @@ package final class DecisionView {
     /// The decision holds only if no event changes `subject` that the states over the whole store did not have.
     package func requireUnchanged(_ subject: Preconditions.Subject) { subjects.append(subject) }
 
-    /// The decision holds only if no event after `position` changes which sends wait for their time.
-    package func requireSchedulesUnchanged(since position: Position) {
-        schedulesReach = min(schedulesReach ?? position, position)
+    /// The decision holds only if no event of the system after `version` changes when the send with this dispatch ID
+    /// takes place.
+    package func requireUnchanged(waiting dispatch: String, since version: Version) {
+        waiting.append((dispatch, version))
     }
 
     /// The decision holds only if nothing is stored under `key`.
     package func requireUnused(_ key: String) { unusedKeys.append(key) }
+
+    /// The decision reads so much that no one else may wait for it.
+    package func requireSlowPath() throws { if effort != .slow { throw WorkBudgetExceeded() } }
 
     private func spend(_ reads: Int) throws {
         guard reads <= readsLeft else { throw WorkBudgetExceeded() }
@@ -196,7 +206,7 @@ package final class DecisionView {
         for (user, info) in unchanged { preconditions.require(user, unchanged: info) }
         for (user, number) in leading { preconditions.require(user, leadsTo: number) }
         for subject in subjects { preconditions.require(subject, unchangedSince: statesReach) }
-        if let schedulesReach { preconditions.require(.schedules, unchangedSince: schedulesReach) }
+        for (dispatch, version) in waiting { preconditions.require(waiting: dispatch, unchangedSince: version) }
         for key in unusedKeys { preconditions.require(unused: key) }
         var append = append
         append.require(preconditions, releasing: releases)

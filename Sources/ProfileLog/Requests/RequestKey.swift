@@ -9,8 +9,12 @@ package struct RequestKey: Sendable {
     /// Returns nil if the request has no key.
     package init?(_ request: APIRequest) throws {
         guard let key = try Self.text(of: request) else { return nil }
-        text = key
-        digest = RequestNote.digest(request)
+        self.init(key, of: request)
+    }
+
+    /// The request's key where it is not in the header.
+    package init(_ key: String, of request: APIRequest) {
+        (text, digest) = (key, RequestNote.digest(request))
     }
 
     /// A key that no header can be: whatever else the request says, the first answer to `parts` is repeated.
@@ -27,12 +31,19 @@ package struct RequestKey: Sendable {
         return key
     }
 
-    /// The append of what is in `builder`, with `answer` to be remembered.
-    fileprivate func finish(_ builder: consuming AppendBuilder, answer: [UInt8]) throws -> PreparedAppend {
-        // A key is stored with an event: here one about no skipped object.
-        if builder.isEmpty { try builder.leaveOut([], of: nil) }
-        return try builder.finish(
-            idempotencyKey: text, note: RequestNote(digest: digest, answer: answer).bytes)
+    /// Returns what `receipt`, of an append under this key, remembers of the first answer. Throws if that was to another
+    /// request. After an erasure only the key says that the request is the same, and only its success is known.
+    package func remembered(by receipt: AppendReceipt) throws -> [UInt8] {
+        if receipt.isErased { return RequestNote.success }
+        guard let note = RequestNote(receipt.note), note.digest == digest else {
+            throw AppendError.keyReused(position: receipt.first)
+        }
+        return note.answer
+    }
+
+    /// The first answer, as `receipt` remembers it.
+    package func answer(to receipt: AppendReceipt) throws -> APIAnswer {
+        APIAnswer(status: 201, body: try remembered(by: receipt))
     }
 }
 
@@ -41,72 +52,42 @@ extension AppendBuilder {
     package consuming func finish(
         under key: RequestKey?, remembering answer: @autoclosure () -> [UInt8]
     ) throws -> PreparedAppend? {
-        if let key { return try key.finish(self, answer: answer()) }
-        return isEmpty ? nil : try finish()
-    }
-}
-
-extension AppendReceipt {
-    /// Throws if the same request was stored in between: ``RequestStore/once(under:known:first:)`` then repeats its
-    /// answer.
-    package func checkIsFirst() throws {
-        if isRepetition { throw AppendError.keyReused(position: first) }
+        guard let key else { return isEmpty ? nil : try finish() }
+        // A key is stored with an event: here one about no skipped object.
+        if isEmpty { try leaveOut([], of: nil) }
+        return try finish(
+            idempotencyKey: key.text, note: RequestNote(digest: key.digest, answer: answer()).bytes, content: key.digest
+        )
     }
 }
 
 extension RequestStore {
-    /// Stores what `decide` adds to a builder, in one append under `key`, and answers with what it returns.
+    /// The append that was stored under `key`; nil if there is none. Throws if it was that of another request.
+    package func append(under key: RequestKey?) throws -> (receipt: AppendReceipt, remembered: [UInt8])? {
+        guard let key, let receipt = try log.reader.events.append(underKey: key.text) else { return nil }
+        return (receipt, try key.remembered(by: receipt))
+    }
+
+    /// The first answer to a request that comes again under its `key`; nil if it comes for the first time.
+    package func answer(under key: RequestKey?) throws -> APIAnswer? {
+        try append(under: key).map { APIAnswer(status: 201, body: $0.remembered) }
+    }
+
+    /// Stores what `decide` adds to a builder, in one append under `key`, and answers with what it returns; if the same
+    /// request was stored in between, as that was answered.
     ///
     /// - Parameter capacity: events for which the builder has room from the start.
-    package func append(
+    package func decide(
         under key: RequestKey?, capacity: Int = 1,
         _ decide: @escaping @Sendable (DecisionView, inout AppendBuilder) throws -> APIAnswer
     ) async throws -> APIAnswer {
-        try await decider.decide { view in
+        let (answer, receipt) = try await self.decide { view in
             var builder = view.log.prepare(capacity: capacity)
             let answer = try decide(view, &builder)
-            guard let append = try builder.finish(under: key, remembering: answer.body) else { return .answer(answer) }
-            return .store(append) { receipt in
-                try receipt.checkIsFirst()
-                return answer
-            }
+            return Decision(answer, storing: try builder.finish(under: key, remembering: answer.body))
         }
-    }
-
-    /// As ``once(under:known:first:)``; what is remembered is the whole answer, of status 201.
-    package func once(under key: RequestKey?, first: () async throws -> APIAnswer) async throws -> APIAnswer {
-        try await once(under: key, known: { _, note in APIAnswer(status: 201, body: note.answer) }, first: first)
-    }
-
-    /// Answers a request by `known`, from its stored note, if its `key` was used before, also by the same request
-    /// on another thread; else by `first`.
-    package func once(
-        under key: RequestKey?, known: (AppendReceipt, RequestNote) throws -> APIAnswer,
-        first: () async throws -> APIAnswer
-    ) async throws -> APIAnswer {
-        guard let key else { return try await first() }
-        if let earlier = try log.reader.events.append(underKey: key.text) {
-            return try known(earlier, note(of: earlier, key.digest))
-        }
-        do {
-            return try await first()
-        } catch AppendError.keyReused(let position) {
-            // The same request was stored first, and its IDs may lead to other users since.
-            guard let earlier = try log.reader.events.append(underKey: key.text) else {
-                throw AppendError.keyReused(position: position)
-            }
-            return try known(earlier, note(of: earlier, key.digest))
-        }
-    }
-
-    /// The note of an append, which must be that of the request with this digest. If it was erased with a person, only
-    /// the key says that the request is the same, and only its success is known.
-    package func note(of receipt: AppendReceipt, _ digest: [UInt8]) throws -> RequestNote {
-        if receipt.isErased { return RequestNote(digest: digest, answer: RequestNote.success) }
-        guard let note = RequestNote(receipt.note), note.digest == digest else {
-            throw AppendError.keyReused(position: receipt.first)
-        }
-        return note
+        guard let key, let receipt, receipt.isRepetition else { return answer }
+        return try key.answer(to: receipt)
     }
 }
 

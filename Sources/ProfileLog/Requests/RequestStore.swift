@@ -39,9 +39,6 @@ package final class RequestStore: Sendable {
         return reader
     }
 
-    /// Decides requests by what the log holds.
-    package var decider: RequestDecider { RequestDecider(store: self) }
-
     /// Commits for many callers at once by `writer`; without it on the caller's thread, for programs that do one thing
     /// at a time.
     package init(_ log: EventLog, _ writer: LogWriter? = nil, _ activity: APIActivity = APIActivity()) {

@@ -57,6 +57,27 @@ struct ImportTests {
         #expect(imported.output.contains(#""imported":2500"#), "\(imported.errors)")
     }
 
+    @Test("An import that ended inside a chunk goes on there after an erasure too")
+    func grownAfterErasure() throws {
+        let cli = try CLI()
+        let lines = try lines(1_300, cli)
+        func run(_ count: Int) throws -> CLI.Outcome {
+            let input = lines.prefix(count).joined(separator: "\n") + "\n"
+            return try cli.run("import", "-", "--name", "n", "--format", "json", input: input)
+        }
+        #expect(try run(1_200).output.contains(#""imported":1200,"skipped":0"#))
+        let user = try #require(lines[1_100].firstMatch(of: /"user":"([^"]*)"/)).output.1
+        try cli.succeed("erase", String(user), "--reason", "asked to", "--yes")
+        #expect(try run(1_200).output.contains(#""imported":0,"skipped":1200"#))
+        for imported in [100, 0] {
+            let outcome = try run(1_300)
+            #expect(
+                outcome.output.contains("\"imported\":\(imported),\"skipped\":\(1_300 - imported)"), "\(outcome.errors)"
+            )
+        }
+        #expect(try cli.succeed("check").output.hasPrefix("Sound"))
+    }
+
     @Test("An import that ended inside a chunk goes on there when the file has grown")
     func grown() throws {
         let cli = try CLI()

@@ -48,7 +48,7 @@ struct BrazeContentionTests {
         var builder = view.log.prepare()
         try builder.add(
             .customEventLogged(CustomEvent(name: "e")), EventContext(source: .rest), to: .externalID("a"))
-        return .store(try builder.finish()) { _ in 201 }
+        return Decision(201, storing: try builder.finish())
     }
 
     @Test("A decision that conflicts each time is made under the lock, where nothing comes between")
@@ -56,12 +56,12 @@ struct BrazeContentionTests {
         try await withWriter { (api) async throws in
             await api.track(Wire.user("a"))
             let turns = TurnCounter()
-            let status = try await api.store.decider.decide { view in
+            let (status, _) = try await api.store.decide { view in
                 let decision = try Self.store(view)
-                if turns.next() <= RequestDecider.optimisticAttempts { try Self.interfere(view.log) }
+                if turns.next() <= RequestStore.optimisticAttempts { try Self.interfere(view.log) }
                 return decision
             }
-            #expect(status == 201 && turns.next() == RequestDecider.optimisticAttempts + 2)
+            #expect(status == 201 && turns.next() == RequestStore.optimisticAttempts + 2)
             #expect(await api.export(#""external_ids":["a"]"#).at("0.custom_events").count == 2)
         }
     }
@@ -72,7 +72,7 @@ struct BrazeContentionTests {
             await api.track(Wire.user("a"))
             func decide(conflicts: Int) async throws -> Int {
                 let turns = TurnCounter()
-                return try await api.store.decider.decide { view in
+                return try await api.store.decide { view in
                     // More than a connection or all writers may wait for.
                     for _ in 0...DecisionView.Effort.underLock.mostReads {
                         _ = try view.find(.externalID("a")).map { try view.profile(of: $0.number) }
@@ -80,9 +80,9 @@ struct BrazeContentionTests {
                     let decision = try Self.store(view)
                     if turns.next() <= conflicts { try Self.interfere(view.log) }
                     return decision
-                }
+                }.value
             }
-            #expect(try await decide(conflicts: RequestDecider.optimisticAttempts - 1) == 201)
+            #expect(try await decide(conflicts: RequestStore.optimisticAttempts - 1) == 201)
             let before = try api.log.lastPosition()
             do {
                 _ = try await decide(conflicts: .max)
@@ -92,7 +92,7 @@ struct BrazeContentionTests {
                 #expect(answer.status == 503 && answer.code == "busy")
                 #expect(String(decoding: answer.body, as: UTF8.self).contains("nothing was stored"))
             }
-            let others = UInt64(RequestDecider.optimisticAttempts)
+            let others = UInt64(RequestStore.optimisticAttempts)
             #expect(try api.log.lastPosition().rawValue == before.rawValue + others)
         }
     }
@@ -143,7 +143,7 @@ struct BrazeContentionTests {
         try await withWriter { (api) async throws in
             for number in 0..<8 { await api.track(Wire.user("u\(number)")) }
             let turns = TurnCounter()
-            let answer = try await api.store.decider.decide { view -> Decision<Int> in
+            let (answer, _) = try await api.store.decide { view -> Decision<Int> in
                 for _ in 0..<2 {
                     let user = UserID.externalID("u\(turns.next() - 1)")
                     _ = try view.log.erase([user], actor: "a test", reason: "asked to")
@@ -153,7 +153,7 @@ struct BrazeContentionTests {
                 var builder = view.log.prepare()
                 try builder.add(
                     .customEventLogged(CustomEvent(name: "e")), EventContext(source: .rest), to: .externalID("b"))
-                return .store(try builder.finish()) { _ in 201 }
+                return Decision(201, storing: try builder.finish())
             }
             #expect(answer == 201)
         }
@@ -263,7 +263,7 @@ struct BrazeContentionTests {
             let aliased = (path: "/users/alias/new", body: #"{"user_aliases":[\#(aliases.joined(separator: ","))]}"#)
             #expect(await refusals(api, [aliased]) == [])
             let isMerged = Mutex(false)
-            let answer = try await api.store.decider.decide { view -> Decision<Int> in
+            let (answer, _) = try await api.store.decide { view -> Decision<Int> in
                 var builder = api.log.prepare()
                 _ = try api.decide(#"{"attributes":[{\#(identifier),"plan":"free"}]}"#, view, &builder)
                 let isFirst = isMerged.withLock { isMerged in
@@ -274,7 +274,7 @@ struct BrazeContentionTests {
                     let merge = IdentityChange.merge(source: .externalID("p"), target: .externalID("jane"))
                     _ = try api.log.commit(.identity(merge, context: EventContext(source: .rest)))
                 }
-                return .store(try builder.finish()) { _ in 201 }
+                return Decision(201, storing: try builder.finish())
             }
             #expect(answer == 201)
             #expect(await api.export(#""external_ids":["jane"]"#).at("0.custom_attributes.plan") == "gold")
@@ -306,7 +306,7 @@ struct BrazeContentionTests {
     func givenMeanwhile() async throws {
         try await withWriter { (api) async throws in
             let turns = TurnCounter()
-            let user = try await api.store.decider.decide { view -> Decision<UserNumber?> in
+            let (_, receipt) = try await api.store.decide { view -> Decision<Int> in
                 var builder = view.log.prepare()
                 let write = Write(
                     user: .email("x@y.example"), context: EventContext(source: .app),
@@ -316,8 +316,9 @@ struct BrazeContentionTests {
                     let given = ProfileEvent.userAttributesChanged([.init(.email, "x@y.example")])
                     _ = try view.log.append([given], to: .externalID("a"))
                 }
-                return .store(try builder.finish()) { $0.places.last?.user }
+                return Decision(0, storing: try builder.finish())
             }
+            let user = receipt?.places.last?.user
             #expect(try api.log.find(.externalID("a"))?.number == user && api.log.userCount() == 1)
         }
     }

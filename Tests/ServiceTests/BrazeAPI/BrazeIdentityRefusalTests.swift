@@ -182,7 +182,7 @@ struct BrazeIdentityRefusalTests {
                 return IdentityItem(change: .fixed(change), array: "merge_updates", index: index)
             }
             let request = APIRequest(.post, "/users/merge")
-            var run = try IdentityRun(items, of: request, api.store.decider)
+            var run = try IdentityRun(items, of: request, api.store)
             let unknown = AppendError.outcomeUnknown(code: 5)
             run.note(.success((true, nil)), at: 0)
             run.note(.failure(unknown), at: 1)

@@ -11,8 +11,6 @@ struct Broadcast: Sendable {
     /// Events and bytes of a part, of which each is one append: few enough that other writers get their turn.
     private static let eventsPerPart = 20_000
     private static let bytesPerPart = Limits.bytesPerAppend / 4
-    /// The number of times that a part is read when users in it are erased at the same time.
-    private static let attempts = 5
 
     /// Sends, and answers when all is durable.
     ///
@@ -20,34 +18,25 @@ struct Broadcast: Sendable {
     /// broadcast under an idempotency key must fit into one part.
     func send(under key: RequestKey?) async throws -> APIAnswer {
         let answer = request.answer(errors: request.errors)
-        var start: UserNumber? = UserNumber(rawValue: 0)
-        var attempt = 1
-        var users = 0
-        var reached = ReachedAddresses()
-        while let user = start {
+        var done = Part()
+        repeat {
             do {
-                let part = try await api.store.performSlowly { [reached] _ in
+                let (part, receipt) = try await api.store.decide(evenIfFull: done.users > 0) { [done] view in
                     var builder = api.log.prepare(capacity: 1_024)
-                    var part = try read(after: user, reached, into: &builder)
-                    part.append = try builder.finish(under: key, remembering: answer.body)
-                    return part
+                    let part = try read(after: done, view, into: &builder)
+                    if key != nil, !part.isLast {
+                        throw APIProblem.invalid(
+                            "Idempotency-Key", "cannot go with a broadcast to so many users",
+                            remedy: "Send it without the key, or to fewer users.")
+                    }
+                    return Decision(part, storing: try builder.finish(under: key, remembering: answer.body))
                 }
-                if key != nil, part.next != nil {
-                    throw APIProblem.invalid(
-                        "Idempotency-Key", "cannot go with a broadcast to so many users",
-                        remedy: "Send it without the key, or to fewer users.")
-                }
-                if let append = part.append {
-                    try await api.store.commit(append, evenIfFull: users > 0).checkIsFirst()
-                }
-                (start, attempt, reached) = (part.next, 1, part.reached)
-                users += part.users
-            } catch AppendError.unknownUser where attempt < Self.attempts {
-                attempt += 1
-            } catch  where users > 0 {
-                throw halfDone(users, error)
+                if let key, let receipt, receipt.isRepetition { return try key.answer(to: receipt) }
+                done = part
+            } catch  where done.users > 0 {
+                throw halfDone(done.users, error)
             }
-        }
+        } while !done.isLast
         return answer
     }
 
@@ -67,68 +56,48 @@ struct Broadcast: Sendable {
     /// So nothing is sent twice, also if several processes send it, or one dies half-way.
     func send(_ schedule: Schedule) async throws -> Bool {
         var schedule = schedule
-        var reached = ReachedAddresses()
-        for _ in 0..<Self.attempts {
-            do {
-                while true {
-                    let (sent, isDone) = try await sendPart(of: schedule, &reached)
-                    guard let sent else { return false }
-                    if isDone { return true }
-                    schedule.sentTo = sent
-                }
-            } catch AppendError.unknownUser {
-                // A user was erased after they were read.
-            }
+        var done = Part(last: schedule.sentTo)
+        while !done.isLast {
+            let part = try await api.store.decide(evenIfFull: true) { [schedule, done] view -> Decision<Part?> in
+                guard try api.schedules.waiting(schedule.id, view) == schedule else { return Decision(nil) }
+                var builder = api.log.prepare(capacity: 1_024)
+                let part = try read(after: done, view, into: &builder, cause: schedule.source)
+                try builder.addOfSystem(part.isLast ? schedule.end(Schedule.sent) : schedule.step(sentTo: part.last))
+                return Decision(part, storing: try builder.finish())
+            }.value
+            guard let part else { return false }
+            (done, schedule.sentTo) = (part, part.last)
         }
-        throw APIProblem.busy
+        return true
     }
 
-    /// The last user of the part, nil if the schedule is another one now; and whether it was the last part.
-    private func sendPart(
-        of schedule: Schedule, _ reached: inout ReachedAddresses
-    ) async throws -> (sent: UserNumber?, isDone: Bool) {
-        let part = try await api.store.performSlowly { [reached] _ in
-            var builder = api.log.prepare(capacity: 1_024)
-            var part = try read(after: schedule.sentTo, reached, into: &builder, cause: schedule.source)
-            try builder.addOfSystem(part.next.map { schedule.step(sentTo: $0) } ?? schedule.end(Schedule.sent))
-            part.append = try builder.finish()
-            return part
-        }
-        let isStored = try await api.store.perform(evenIfFull: true) { [api] log in
-            try log.commit(decidingUnderLock: {
-                try api.schedules.current().waiting[schedule.id] == schedule ? part.append : nil
-            }) != nil
-        }
-        guard isStored else { return (nil, false) }
-        reached = part.reached
-        return (part.next ?? schedule.sentTo, part.next == nil)
-    }
-
+    /// A broadcast up to the end of a part.
     private struct Part: Sendable {
-        var append: PreparedAppend?
-        /// The last user in it; nil if it ends with the last user of all.
-        var next: UserNumber?
-        /// The number of users in it.
-        var users: Int
-        /// Parts that were reached up to their end.
-        var reached: ReachedAddresses
+        /// The last user to whom it was sent.
+        var last = UserNumber.system
+        /// Tells whether no users follow.
+        var isLast = false
+        /// The number of users to whom it was sent.
+        var users = 0
+        /// The addresses that it reached.
+        var reached = ReachedAddresses()
     }
 
     private struct IsFull: Error {}
 
+    /// Adds the part that follows to `builder`.
     private func read(
-        after user: UserNumber, _ reached: ReachedAddresses, into builder: inout AppendBuilder, cause: Position? = nil
+        after done: Part, _ view: DecisionView, into builder: inout AppendBuilder, cause: Position? = nil
     ) throws -> Part {
-        var reached = reached
+        try view.requireSlowPath()
+        var part = done
         let log = api.log
         let audience = try audience()
         let (now, failing) = (log.options.now(), api.store.failingChannels.all)
         let traits = TraitReader(api.store.reader, at: now)
-        var last: UserNumber?
-        var users = 0
         let budget = RenderBudget()
         do {
-            _ = try log.reader.users.forEachProfile(after: user, withUsage: request.plan.hasPush) {
+            _ = try log.reader.users.forEachProfile(after: done.last, withUsage: request.plan.hasPush) {
                 user, _, state, usage in
                 if let segment = request.segment {
                     let subject = ProfileSubject(user, state, traits: traits, in: api.store.reader)
@@ -141,16 +110,16 @@ struct Broadcast: Sendable {
                 if builder.count >= Self.eventsPerPart || builder.byteCount >= Self.bytesPerPart { throw IsFull() }
                 budget.addUser()
                 for event in request.plan.events(
-                    for: recipient, .null, now: now, failing: failing, budget: budget, &reached, cause: cause)
+                    for: recipient, .null, now: now, failing: failing, budget: budget, &part.reached, cause: cause)
                 {
                     _ = try builder.add(event, to: .brazeID(user.brazeID))
                 }
-                last = user.number
-                users += 1
+                view.add(user)
+                (part.last, part.users) = (user.number, part.users + 1)
             }
-            last = nil
+            part.isLast = true
         } catch is IsFull {}
-        return Part(next: last, users: users, reached: reached)
+        return part
     }
 
     private func audience() throws -> Audience? {

@@ -24,23 +24,19 @@ struct DueSends {
     // MARK: - To users
 
     private func send(_ id: String) async throws -> Bool {
-        try await api.store.decider.decide(evenIfFull: true) { [self] view in
-            guard let schedule = try due(id, view) else { return .answer(false) }
-            let append: PreparedAppend
+        try await api.store.decide(evenIfFull: true) { [self] view in
+            guard let schedule = try due(id, view) else { return Decision(false) }
             do {
-                append = try self.append(schedule, view)
+                return Decision(true, storing: try append(schedule, view))
             } catch  where Self.isLasting(error) {
-                append = try Self.end(schedule, "cannot be sent: \(Self.words(error))", log)
+                return Decision(true, storing: try Self.end(schedule, "cannot be sent: \(Self.words(error))", log))
             }
-            return .store(append) { _ in true }
-        }
+        }.value
     }
 
     /// The schedule, if it waits still and is due.
     private func due(_ id: String, _ view: DecisionView) throws -> Schedule? {
-        let (waiting, reach) = try api.schedules.current()
-        view.requireSchedulesUnchanged(since: reach)
-        guard let schedule = waiting[id], schedule.time <= log.options.now() else { return nil }
+        guard let schedule = try api.schedules.waiting(id, view), schedule.time <= log.options.now() else { return nil }
         return schedule
     }
 
@@ -110,11 +106,10 @@ struct DueSends {
             request.plan.dispatch = schedule.dispatch
             return try await Broadcast(request, api).send(schedule)
         } catch  where Self.isLasting(error) {
-            return try await api.store.decider.decide(evenIfFull: true) { [self] view in
-                guard let schedule = try due(schedule.id, view) else { return .answer(false) }
-                let end = try Self.end(schedule, "cannot be sent: \(Self.words(error))", log)
-                return .store(end) { _ in true }
-            }
+            return try await api.store.decide(evenIfFull: true) { [self] view in
+                guard let schedule = try due(schedule.id, view) else { return Decision(false) }
+                return Decision(true, storing: try Self.end(schedule, "cannot be sent: \(Self.words(error))", log))
+            }.value
         }
     }
 

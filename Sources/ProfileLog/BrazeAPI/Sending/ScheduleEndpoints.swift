@@ -15,37 +15,38 @@ struct ScheduleEndpoints {
     /// Attributes of recipients are applied at once.
     func create(_ request: APIRequest, _ form: SendForm) async throws -> APIAnswer {
         let key = try RequestKey(request)
-        let answer = try await api.store.once(under: key) {
-            let body = try BodyObject.read(request.body)
-            var asked = try SendRequest(form, body, knownTo: request, api.workspace)
-            guard let time = try ScheduleTime(body, now: log.options.now()) else {
-                throw SendRequest.refusal(
-                    "Bad Request", at: "schedule",
-                    SendRequest.remedy(forMissing: "schedule", in: body, request) ?? "Say when: {\"time\": TIME}.")
-            }
-            asked.errors += time.errors
-            let schedule = Schedule(
-                id: UUID().uuidString.lowercased(), form: form, message: Name(asked.plan.id),
-                channel: asked.plan.messages[0].channel, dispatch: asked.plan.dispatch, time: time.time,
-                timing: time.timing)
-            return try await api.store.append(under: key, capacity: asked.recipients.count) {
-                [api, asked] view, builder in
-                var decision = SendDecision(asked, api, view)
-                decision.waiting = (schedule, body)
-                try decision.decideOrRefuse(&builder)
-                try builder.addOfSystem(
-                    asked.recipients.isEmpty
-                        ? schedule.step(broadcasting: body) : schedule.step(events: builder.mostEventsOfUsers))
-                return decision.answer(scheduledAs: schedule)
-            }
+        if let answer = try api.store.answer(under: key) { return await sendingWhatIsDue(answer) }
+        let body = try BodyObject.read(request.body)
+        var asked = try SendRequest(form, body, knownTo: request, api.workspace)
+        guard let time = try ScheduleTime(body, now: log.options.now()) else {
+            throw SendRequest.refusal(
+                "Bad Request", at: "schedule",
+                SendRequest.remedy(forMissing: "schedule", in: body, request) ?? "Say when: {\"time\": TIME}.")
         }
-        await sendIfDue()
-        return answer
+        asked.errors += time.errors
+        let schedule = Schedule(
+            id: UUID().uuidString.lowercased(), form: form, message: Name(asked.plan.id),
+            channel: asked.plan.messages[0].channel, dispatch: asked.plan.dispatch, time: time.time,
+            timing: time.timing)
+        let answer = try await api.store.decide(under: key, capacity: asked.recipients.count) {
+            [api, asked] view, builder in
+            var decision = SendDecision(asked, api, view)
+            decision.waiting = (schedule, body)
+            try decision.decideOrRefuse(&builder)
+            try builder.addOfSystem(
+                asked.recipients.isEmpty
+                    ? schedule.step(broadcasting: body) : schedule.step(events: builder.mostEventsOfUsers))
+            return decision.answer(scheduledAs: schedule)
+        }
+        return await sendingWhatIsDue(answer)
     }
 
-    /// Sends what is due already. If that fails, the request is stored all the same, and the next look at what is due
-    /// tries again.
-    private func sendIfDue() async { _ = try? await api.sendDue() }
+    /// `answer`, after what is due already was sent. If that fails, the request is stored all the same, and the next look
+    /// at what is due tries again.
+    private func sendingWhatIsDue(_ answer: APIAnswer) async -> APIAnswer {
+        _ = try? await api.sendDue()
+        return answer
+    }
 
     // MARK: - Changing
 
@@ -78,8 +79,7 @@ struct ScheduleEndpoints {
             }
             try builder.addOfSystem(schedule.step(events: builder.mostEventsOfUsers))
         }
-        await sendIfDue()
-        return answer
+        return await sendingWhatIsDue(answer)
     }
 
     /// `…/schedule/delete`
@@ -95,25 +95,22 @@ struct ScheduleEndpoints {
         _ change: @escaping @Sendable (AttributeValue, Schedule, inout AppendBuilder) throws -> Void
     ) async throws -> APIAnswer {
         let key = try RequestKey(request)
-        return try await api.store.once(under: key) {
-            let body = try BodyObject.read(request.body)
-            if form == .campaign { _ = try SendRequest.campaign(body, api.workspace) }
-            if form == .canvas { _ = try SendRequest.canvas(body, api.workspace) }
-            return try await api.store.append(under: key) { [api] view, builder in
-                let (waiting, reach) = try api.schedules.current()
-                view.requireSchedulesUnchanged(since: reach)
-                guard let schedule = body.present("schedule_id")?.asText.flatMap({ waiting[$0] }),
-                    schedule.form == form,
-                    form == .messages || body[form.idKey]?.asText.map({ Name($0) }) == schedule.message
-                else {
-                    throw SendRequest.refusal(
-                        "Invalid Schedule ID", at: "schedule_id",
-                        SendRequest.remedy(forMissing: "schedule_id", in: body, request)
-                            ?? "Send the `schedule_id` of a send that waits still.")
-                }
-                try change(body, schedule, &builder)
-                return APIAnswer.ok(status: 201) { $0.member("message", "success") }
+        if let answer = try api.store.answer(under: key) { return answer }
+        let body = try BodyObject.read(request.body)
+        if form == .campaign { _ = try SendRequest.campaign(body, api.workspace) }
+        if form == .canvas { _ = try SendRequest.canvas(body, api.workspace) }
+        return try await api.store.decide(under: key) { [api] view, builder in
+            let id = body.present("schedule_id")?.asText
+            guard let schedule = try id.flatMap({ try api.schedules.waiting($0, view) }), schedule.form == form,
+                form == .messages || body[form.idKey]?.asText.map({ Name($0) }) == schedule.message
+            else {
+                throw SendRequest.refusal(
+                    "Invalid Schedule ID", at: "schedule_id",
+                    SendRequest.remedy(forMissing: "schedule_id", in: body, request)
+                        ?? "Send the `schedule_id` of a send that waits still.")
             }
+            try change(body, schedule, &builder)
+            return APIAnswer.ok(status: 201) { $0.member("message", "success") }
         }
     }
 

@@ -17,9 +17,17 @@ final class Schedules: Sendable {
 
     init(_ log: EventLog) { self.log = log }
 
-    /// Returns what waits, by ID, with everything that was acknowledged before; and the position up to which it is
-    /// complete.
-    func current() throws -> (waiting: [String: Schedule], reach: Position) {
+    /// The send that waits under this ID; nil if none does. The decision holds only if that stays so.
+    func waiting(_ id: String, _ view: DecisionView) throws -> Schedule? {
+        let (waiting, version) = try current()
+        guard let schedule = waiting[id] else { return nil }
+        view.requireUnchanged(waiting: schedule.dispatch, since: version)
+        return schedule
+    }
+
+    /// Returns what waits, by ID, with everything that was acknowledged before; and the system's version up to which it
+    /// is complete.
+    func current() throws -> (waiting: [String: Schedule], version: Version) {
         let last = try log.lastPosition()
         return try state.withLock { state in
             if last > state.reach {
@@ -33,7 +41,7 @@ final class Schedules: Sendable {
                 }
                 state.reach = last
             }
-            return (state.waiting, state.reach)
+            return (state.waiting, state.version)
         }
     }
 

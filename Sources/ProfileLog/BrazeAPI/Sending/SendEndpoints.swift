@@ -13,12 +13,11 @@ struct SendEndpoints {
     /// `POST /messages/send`, `/campaigns/trigger/send` and `/canvas/trigger/send`
     func send(_ request: APIRequest, _ form: SendForm) async throws -> APIAnswer {
         let key = try RequestKey(request)
-        return try await api.store.once(under: key) {
-            let request = try SendRequest(form, BodyObject.read(request.body), knownTo: request, workspace)
-            if request.isTargeted { try await checkRate(request) }
-            if request.recipients.isEmpty { return try await Broadcast(request, api).send(under: key) }
-            return try await decide(request, under: key) { $0.answer }
-        }
+        if let answer = try api.store.answer(under: key) { return answer }
+        let asked = try SendRequest(form, BodyObject.read(request.body), knownTo: request, workspace)
+        if asked.isTargeted { try await checkRate(asked) }
+        if asked.recipients.isEmpty { return try await Broadcast(asked, api).send(under: key) }
+        return try await decide(asked, under: key) { $0.answer }
     }
 
     /// Refuses what is too many in a minute. It is recorded once for the request: no user was looked up for it.
@@ -55,20 +54,19 @@ struct SendEndpoints {
             }
             key = RequestKey(reserved: "transactional", for: [campaign, text])
         }
-        return try await api.store.once(under: key) {
-            let asked = try SendRequest(transactional: body, campaign: campaign, workspace)
-            return try await decide(asked, under: key) { decision in
-                APIAnswer.ok(status: 201) { json in
-                    json.member("dispatch_id", decision.request.plan.dispatch)
-                    json.member("status", decision.sendsAnything ? "sent" : "aborted")
-                    json.object("metadata") { json in
-                        for step in ["received_at", "enqueued_at", "executed_at"] { json.member(step, now) }
-                        json.member("sent_at", decision.sendsAnything ? now : nil)
-                        json.member("campaign_api_id", campaign)
-                        json.member("external_send_id", sendID?.asText)
-                    }
-                    json.notDone(errors: decision.errors, dropped: decision.dropped, of: decision.request)
+        if let answer = try api.store.answer(under: key) { return answer }
+        let asked = try SendRequest(transactional: body, campaign: campaign, workspace)
+        return try await decide(asked, under: key) { decision in
+            APIAnswer.ok(status: 201) { json in
+                json.member("dispatch_id", decision.request.plan.dispatch)
+                json.member("status", decision.sendsAnything ? "sent" : "aborted")
+                json.object("metadata") { json in
+                    for step in ["received_at", "enqueued_at", "executed_at"] { json.member(step, now) }
+                    json.member("sent_at", decision.sendsAnything ? now : nil)
+                    json.member("campaign_api_id", campaign)
+                    json.member("external_send_id", sendID?.asText)
                 }
+                json.notDone(errors: decision.errors, dropped: decision.dropped, of: decision.request)
             }
         }
     }
@@ -98,7 +96,7 @@ struct SendEndpoints {
     private func decide(
         _ request: SendRequest, under key: RequestKey?, _ answer: @escaping @Sendable (SendDecision) -> APIAnswer
     ) async throws -> APIAnswer {
-        try await api.store.append(under: key, capacity: request.recipients.count) { [api] view, builder in
+        try await api.store.decide(under: key, capacity: request.recipients.count) { [api] view, builder in
             var decision = SendDecision(request, api, view)
             try decision.decideOrRefuse(&builder)
             return answer(decision)

@@ -79,12 +79,18 @@ public struct AppendBuilder: ~Copyable {
     }
 
     /// Adds all `events` of `user`, or none of them if one cannot be stored.
+    ///
+    /// - Parameter holder: the user who has the address `user`. Under a key the append stays the same when that is another
+    ///   one.
     package mutating func add(
-        _ events: [ProfileEvent], _ context: EventContext, to user: UserID
+        _ events: [ProfileEvent], _ context: EventContext, to user: UserID, holder: UserID? = nil
     ) throws(AppendError) {
         let before = extent
         do throws(AppendError) {
-            for event in events { try add(event, context, to: user) }
+            for event in events {
+                try add(event, context, to: user)
+                append.targets[append.targets.count - 1].holder = holder
+            }
         } catch {
             takeBack(to: before)
             throw error
@@ -179,17 +185,25 @@ public struct AppendBuilder: ~Copyable {
     /// The append, to be committed under `key` if it has one. `note` is given back with every answer under that key. It
     /// is kept with the first event until that is erased, even if other events of the append are: it should hold no
     /// personal value.
-    public consuming func finish(idempotencyKey key: String? = nil, note: [UInt8] = []) throws(AppendError)
-        -> PreparedAppend
-    {
+    public consuming func finish(
+        idempotencyKey key: String? = nil, note: [UInt8] = []
+    ) throws(AppendError) -> PreparedAppend {
+        try finish(idempotencyKey: key, note: note, content: [])
+    }
+
+    /// As ``finish(idempotencyKey:note:)``. Two appends under one key are the same if their `content` is, a hash of 16
+    /// bytes; if that is empty, if they say the same of the same users.
+    package consuming func finish(
+        idempotencyKey key: String?, note: [UInt8], content: [UInt8]
+    ) throws(AppendError) -> PreparedAppend {
         let key = try PreparedAppend.checked(key: key ?? "")
         var finished = PreparedAppend(.events)
         swap(&finished, &append)  // to return the field itself would copy it
         finished.bytes = Array(writer.bytes)
         finished.names = names
         finished.idempotencyKey = key
-        finished.note = note
-        if !key.isEmpty, finished.deferred.isEmpty { finished.preparedHash = finished.contentHash }
+        (finished.note, finished.content) = (note, content)
+        if !key.isEmpty, content.isEmpty, finished.deferred.isEmpty { finished.preparedHash = finished.contentHash }
         return finished
     }
 }

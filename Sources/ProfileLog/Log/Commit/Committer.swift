@@ -18,11 +18,6 @@ package struct Committer: Sendable {
         return answers
     }
 
-    /// As `EventLog.commit(decidingUnderLock:)`.
-    func commit(decidingUnderLock decide: () throws -> PreparedAppend?) throws -> AppendReceipt? {
-        try commit { decider in try decide().map { try decider.decide($0) } }
-    }
-
     /// Runs `body` while the write lock is held, and stores all that it decides, in one commit. If it throws, nothing
     /// is stored.
     func commit<Value: Sendable>(_ body: (inout Decider) throws -> Value) throws -> Value {

@@ -1,28 +1,13 @@
-/// Appends of events: users by their IDs, a key, expected versions, then a record for each item.
+/// Appends of events: users by their IDs, then a record for each item.
 extension Decider {
-    /// Answers the earlier receipt if the append is a repetition.
-    mutating func decideEvents(_ append: borrowing PreparedAppend) throws -> AppendReceipt? {
-        if append.deferred.isEmpty, isNumbered(append) { return try decideEncoded(append) }
-        return try decideEncoded(resolvingNames(of: renumbered(copy append)))
-    }
-
-    /// As `decideEvents`, for an append of which all names have their numbers.
-    private mutating func decideEncoded(_ append: borrowing PreparedAppend) throws -> AppendReceipt? {
-        var field: AppendField?
-        if !append.idempotencyKey.isEmpty {
-            let content = append.preparedHash ?? append.contentHash
-            if let receipt = try earlierReceipt(append, content) { return receipt }
-            field = AppendField(key: append.idempotencyKey, content: content, count: 0, note: append.note)
-        }
-        try check(append)
+    mutating func decideEvents(_ append: borrowing PreparedAppend) throws {
         try checkRecordedTimes(append)
         writer.reserve(append.byteCount)
         let users = try resolve(append)
         let plans = try plan(append, users)
         var triggers: [(device: Name, position: UInt64)] = []
-        try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, field, &triggers) }
+        try append.bytes.withUnsafeBytes { try write(append, $0, users, plans, &triggers) }
         for (device, position) in triggers { try followInApp(position, on: device) }
-        return nil
     }
 
     /// Refuses times of recording that would break the order of the log.
@@ -66,14 +51,13 @@ extension Decider {
 
     private mutating func write(
         _ append: borrowing PreparedAppend, _ bytes: UnsafeRawBufferPointer, _ users: [UInt64?],
-        _ plans: [Int: ItemPlan], _ field: AppendField?, _ triggers: inout [(device: Name, position: UInt64)]
+        _ plans: [Int: ItemPlan], _ triggers: inout [(device: Name, position: UInt64)]
     ) throws {
         var users = users
         try release(append.releases)
         places.reserveCapacity(append.items.count)
-        key = field
         // The key's field is in the first record. It counts all records, also those that create users.
-        let promised = field.map { _ in
+        let promised = key.map { _ in
             append.items.count + append.leftOut.count + append.systemSteps.count + extraEvents(append, users, plans)
         }
         if let promised { key?.count = UInt64(promised) }
@@ -109,7 +93,10 @@ extension Decider {
 
     /// Removes `addresses` from the users that they resolve to. Neither the receipt nor the key counts these events.
     private mutating func release(_ addresses: [UserID]) throws {
-        precondition(key == nil, "The first record would take the append's key.")
+        if addresses.isEmpty { return }
+        let field = key
+        key = nil  // it is of the next record
+        defer { key = field }
         for address in addresses {
             guard let holder = try view.user(address, braze: braze) else { continue }
             try event(.externalIDRemoved(address), EventContext(source: .system), holder)
@@ -157,6 +144,14 @@ extension Decider {
     }
 
     // MARK: - Names and contents
+
+    /// Tells whether all names in the append have numbers, and those of this log.
+    func isEncoded(_ append: borrowing PreparedAppend) -> Bool { append.deferred.isEmpty && isNumbered(append) }
+
+    /// The append with the numbers of all names.
+    mutating func encoded(_ append: PreparedAppend) throws -> PreparedAppend {
+        try resolvingNames(of: renumbered(append))
+    }
 
     /// Tells whether the numbers of names in the append are of this log, and none of the names was erased since.
     private func isNumbered(_ append: borrowing PreparedAppend) -> Bool {

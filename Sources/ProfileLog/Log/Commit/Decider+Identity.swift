@@ -1,16 +1,6 @@
 /// Users by their IDs.
 extension Decider {
-    /// Answers the earlier receipt if the append is a repetition.
-    mutating func decideIdentity(
-        _ change: IdentityChange, _ context: EventContext, of append: borrowing PreparedAppend
-    ) throws -> AppendReceipt? {
-        if !append.idempotencyKey.isEmpty {
-            // The IDs of a user change with every change. The note says whether the request is the same.
-            let content = KeyCoding.hash(append.note)
-            if let receipt = try earlierReceipt(append, content) { return receipt }
-            key = AppendField(key: append.idempotencyKey, content: content, count: 1, note: append.note)
-        }
-        try check(append)
+    mutating func decideIdentity(_ change: IdentityChange, _ context: EventContext) throws {
         let decision =
             switch change {
             case .addAlias(let alias, let user): try addingAlias(alias, user)
@@ -26,7 +16,6 @@ extension Decider {
         case .create(let id): _ = try create(id)
         case .event(let event, let user): try self.event(event, context, user)
         }
-        return nil
     }
 
     /// Makes the event of a change: one at most, so that one record has the key.

@@ -216,7 +216,7 @@ extension Decider {
         return position
     }
 
-    private func recorded(at position: UInt64) throws -> RecordedEvent {
+    func recorded(at position: UInt64) throws -> RecordedEvent {
         guard
             let event = RecordedEvent(
                 try header(at: position), position: Position(rawValue: position), names: names.map)

@@ -117,18 +117,12 @@ struct Decider: ~Copyable {
         asideCount = 0
         key = nil
         do {
-            var earlier: AppendReceipt?
-            switch append.intent {
-            case .events: earlier = try decideEvents(append)
-            case .device(let device, let intent, let context): try decideDevice(device, intent, context)
-            case .inApp(let device, let action, let context): try decideInApp(device, action, context)
-            case .messages(let definitions): try declare(definitions)
-            case .rules(let rules, let context): try decideRules(rules, context)
-            case .identity(let change, let context): earlier = try decideIdentity(change, context, of: append)
-            case .discard(let device, let selection, let actor, let reason, let context):
-                try decideDiscard(device, selection, actor, reason, context)
-            case .void(let request, let context): earlier = try decideVoid(request, context, of: append)
-            }
+            let earlier =
+                if case .events = append.intent, !isEncoded(append) {
+                    try decideOnce(encoded(copy append))
+                } else {
+                    try decideOnce(append)
+                }
             // A retry may name what was erased since: it must not come back.
             if let earlier {
                 names.truncate(to: namesBefore)
@@ -144,6 +138,28 @@ struct Decider: ~Copyable {
         } catch StorageError.damaged(let place) {
             throw refusal(.refused(.damaged(place: place)), recordsBefore, namesBefore)
         }
+    }
+
+    /// Decides an append of which all names have their numbers. Answers the earlier receipt if it is a repetition.
+    private mutating func decideOnce(_ append: borrowing PreparedAppend) throws -> AppendReceipt? {
+        if !append.idempotencyKey.isEmpty {
+            let content = append.content.isEmpty ? append.preparedHash ?? append.contentHash : append.content
+            if let receipt = try earlierReceipt(append, content) { return receipt }
+            key = AppendField(key: append.idempotencyKey, content: content, count: 1, note: append.note)
+        }
+        try check(append)
+        switch append.intent {
+        case .events: try decideEvents(append)
+        case .device(let device, let intent, let context): try decideDevice(device, intent, context)
+        case .inApp(let device, let action, let context): try decideInApp(device, action, context)
+        case .messages(let definitions): try declare(definitions)
+        case .rules(let rules, let context): try decideRules(rules, context)
+        case .identity(let change, let context): try decideIdentity(change, context)
+        case .discard(let device, let selection, let actor, let reason, let context):
+            try decideDiscard(device, selection, actor, reason, context)
+        case .void(let request, let context): try decideVoid(request, context)
+        }
+        return nil
     }
 
     /// `error`, with the names of the append forgotten; or what ends the commit, if a part of the append is recorded
@@ -215,17 +231,53 @@ struct Decider: ~Copyable {
     // MARK: - What was stored before
 
     /// The first receipt of the append, if its key was used before for the same content. If some of that was erased,
-    /// the rest is compared.
-    func earlierReceipt(_ append: borrowing PreparedAppend, _ content: [UInt8]) throws -> AppendReceipt? {
+    /// only the key decides.
+    private func earlierReceipt(_ append: borrowing PreparedAppend, _ content: [UInt8]) throws -> AppendReceipt? {
         let hash = KeyCoding.hash(append.idempotencyKey)
         guard let (field, positions) = try view.append(keyHash: hash, before: nextPosition, { try header(at: $0) })
         else { return nil }
+        let isSame = field.content == content
+        let isErased = try !isSame && hasTombstone(at: positions)
         guard field.isUnder(append.idempotencyKey, hash: hash),
-            try field.content == content || matches(append, at: positions)
+            try isSame || isErased || isImport(append, at: positions)
         else { throw AppendError.keyReused(position: Position(rawValue: positions.lowerBound)) }
         var receipt = try AppendReceipt(repeating: field, at: positions) { try header(at: $0) }
+        receipt.isKnownByKey = isErased
         receipt.raised = try versions(raisedBy: positions.upperBound..<endOfSteps(after: positions))
         return receipt
+    }
+
+    /// Tells whether something at `positions` was erased: the hash of its content went with it, or names in it have
+    /// other numbers when they come again.
+    private func hasTombstone(at positions: Range<UInt64>) throws -> Bool {
+        try positions.contains { position in
+            guard let body = RecordBody(try header(at: position).body) else {
+                throw StorageError.damaged(place: "the record at position \(position)")
+            }
+            return body.erased
+        }
+    }
+
+    /// Tells whether `append`, or what is stored at `positions`, is an import of the other: it says the same of the same
+    /// users, and has its sources and times from the export.
+    private func isImport(_ append: borrowing PreparedAppend, at positions: Range<UInt64>) throws -> Bool {
+        let (items, targets) = (append.items, append.targets)
+        let others: [EventKind] = [.userCreated, .userChanged]
+        let stored = try positions.map { try recorded(at: $0) }.filter { !others.contains($0.event.kind) }
+        guard !items.isEmpty, stored.count == items.count else { return false }
+        return try append.bytes.withUnsafeBytes { bytes in
+            try zip(items, stored).allSatisfy { item, stored in
+                let header = RecordHeader(kind: item.kind, body: bytes.slice(item.body))
+                let target = targets[item.target]
+                guard let sent = RecordedEvent(header, position: .start, names: names.map),
+                    sent.context.source == .import || stored.context.source == .import,
+                    let user = try view.user(target.holder ?? target.id, braze: braze),
+                    try user == view.canonicalUser(of: stored.user.rawValue)
+                else { return false }
+                if case .queued(let event) = stored.event { return event == sent.event }
+                return stored.event == sent.event
+            }
+        }
     }
 
     /// The versions of the last events of their users among these.

@@ -36,7 +36,8 @@ extension PreparedAppend {
         try Validation.check(time: context.occurredAt)
         var append = PreparedAppend(.identity(change, context))
         append.idempotencyKey = try checked(key: key ?? "")
-        append.note = note
+        // The IDs of a user change with every change. The note says whether the request is the same.
+        (append.note, append.content) = (note, KeyCoding.hash(note))
         var preconditions = Preconditions()
         for user in found { preconditions.require(.brazeID(user.brazeID), unchanged: user) }
         append.require(preconditions)

@@ -13,6 +13,8 @@ package struct Preconditions: Sendable {
         case holders(UserID, Set<UInt64>)
         /// No event after the position says anything about this.
         case unchanged(Subject, since: Position)
+        /// No event of the system after this version changes when what has the dispatch ID is sent.
+        case waits(dispatch: String, since: Version)
         /// No append is stored under the idempotency key.
         case unusedKey(String)
     }
@@ -23,8 +25,6 @@ package struct Preconditions: Sendable {
         case pushTokens
         /// The types that these custom attributes got from their first values.
         case types(of: Set<Name>)
-        /// Sends that wait for their time.
-        case schedules
     }
 
     /// The facts that the decision read. A commit checks it before `expected`.
@@ -57,6 +57,11 @@ package struct Preconditions: Sendable {
     /// No event after `position` says anything about `subject`.
     package mutating func require(_ subject: Subject, unchangedSince position: Position) {
         facts.append(.unchanged(subject, since: position))
+    }
+
+    /// No event of the system after `version` changes when the send with this dispatch ID takes place.
+    package mutating func require(waiting dispatch: String, unchangedSince version: Version) {
+        facts.append(.waits(dispatch: dispatch, since: version))
     }
 
     /// No append is stored under `key`.
@@ -105,6 +110,8 @@ extension Decider {
             return now.count <= limit && now.allSatisfy(known.contains) ? nil : "who has an address"
         case .unchanged(let subject, let position):
             return try isUnchanged(subject, since: position.rawValue) ? nil : subject.words
+        case .waits(let dispatch, let version):
+            return try waits(dispatch, since: version.rawValue) ? nil : "which sends wait for their time"
         case .unusedKey(let key):
             return try view.append(keyHash: KeyCoding.hash(Array(key.utf8))) == nil
                 ? nil : "the use of an idempotency key"
@@ -119,6 +126,22 @@ extension Decider {
         }
         return true
     }
+
+    private func waits(_ dispatch: String, since version: UInt64) throws -> Bool {
+        let now = try view.version(of: 0)
+        guard version <= now, now - version <= Self.mostEventsToCheck else { return false }
+        var isUnchanged = true
+        try view.forEachPosition(of: 0, after: version, upTo: now) { position in
+            let header = try header(at: position)
+            if header.kind == .messageScheduled || header.kind == .messageUnscheduled,
+                case .message(let step) = try recorded(at: position).event, step.dispatch == dispatch
+            {
+                isUnchanged = false
+            }
+            return isUnchanged
+        }
+        return isUnchanged
+    }
 }
 
 extension Preconditions.Subject {
@@ -126,7 +149,6 @@ extension Preconditions.Subject {
         switch self {
         case .pushTokens: "who has a push token"
         case .types: "the type of a custom attribute"
-        case .schedules: "which sends wait for their time"
         }
     }
 
@@ -145,7 +167,6 @@ extension Preconditions.Subject {
             }
             guard case .customAttributesChanged(let changes)? = event(header, names) else { return true }
             return changes.contains { attributes.contains($0.name) }
-        case .schedules: return header.kind == .messageScheduled || header.kind == .messageUnscheduled
         }
     }
 

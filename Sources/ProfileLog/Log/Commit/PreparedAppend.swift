@@ -57,6 +57,8 @@ public struct PreparedAppend: Sendable {
     /// Addresses that still resolve to users who have another one now. This append releases them for new users.
     private(set) var releases: [UserID] = []
     var idempotencyKey: [UInt8] = []
+    /// The hash by which two appends under one key are the same, if that is not `contentHash`; else empty.
+    var content: [UInt8] = []
     /// `contentHash`, if it was computed before the commit, on the caller's thread.
     var preparedHash: [UInt8]?
     var note: [UInt8] = []
@@ -117,7 +119,7 @@ public struct PreparedAppend: Sendable {
     ) throws(AppendError) -> (beginning: PreparedAppend, rest: PreparedAppend) {
         var (beginning, rest) = (events(0..<count), events(count..<items.count))
         (beginning.idempotencyKey, beginning.note, beginning.preconditions) = (idempotencyKey, note, preconditions)
-        beginning.releases = releases
+        (beginning.content, beginning.releases) = (content, releases)
         (rest.leftOut, rest.systemSteps) = (leftOut, systemSteps)
         rest.idempotencyKey = try Self.checked(key: restKey)
         return (beginning, rest)
@@ -235,6 +237,9 @@ public struct AppendReceipt: Hashable, Sendable {
     package var note: [UInt8]
     /// Tells whether the append was stored before and its first event, with key and note, was erased since.
     package var isErased = false
+    /// Tells whether the append was stored before and one of its events was erased since: only the key says that it is
+    /// the same.
+    package var isKnownByKey = false
     /// Versions of its users after the commit, where steps of in-app messages that follow from its events raised them.
     var raised: [UserNumber: Version] = [:]
 

@@ -123,6 +123,7 @@ extension PreparedAppend {
         try check(actor: request.actor, reason: request.reason)
         var append = PreparedAppend(.void(request, context))
         append.idempotencyKey = try checked(key: key ?? "")
+        append.content = request.contentHash
         return append
     }
 }

@@ -573,13 +573,20 @@ package struct ImportTally: Sendable {
         _ chunk: ImportChunk, _ result: Result<AppendReceipt, AppendError>, in log: EventLog, _ skip: Skip?
     ) throws {
         var (chunk, result) = (chunk, result)
-        while case .failure(let error) = result {
-            guard case .keyReused = error else {
-                guard skip != nil, error.isOfLine else { throw RefusedChunk(chunk: chunk, error: error) }
-                return try store(identified: chunk.byLine(), in: log, skip)
+        while true {
+            let known: Int
+            switch result {
+            case .success(let receipt):
+                known = receipt.isKnownByKey ? try Self.storedEvents(chunk.key, log) : chunk.events
+                if known == 0 || known >= chunk.events { return try count(chunk.events, receipt, in: log) }
+            case .failure(let error):
+                guard case .keyReused = error else {
+                    guard skip != nil, error.isOfLine else { throw RefusedChunk(chunk: chunk, error: error) }
+                    return try store(identified: chunk.byLine(), in: log, skip)
+                }
+                known = try Self.storedEvents(chunk.key, log)
+                guard 0 < known, known < chunk.events else { throw RefusedChunk(chunk: chunk, error: error) }
             }
-            let known = try Self.storedEvents(chunk.key, log)
-            guard 0 < known, known < chunk.events else { throw RefusedChunk(chunk: chunk, error: error) }
             var rest = chunk
             // Nothing is stored under a used key: this is refused unless the stored lines are these.
             if case .failure(let error) = log.commit([try rest.removeFirst(known)])[0] {
@@ -590,7 +597,6 @@ package struct ImportTally: Sendable {
             chunk = rest
             result = log.commit([rest.append])[0]
         }
-        try count(chunk.events, result.get(), in: log)
     }
 
     private mutating func count(_ events: Int, _ receipt: AppendReceipt, in log: EventLog) throws {

@@ -107,13 +107,15 @@ struct ExpectationTests {
     func underLock() throws {
         struct Refusal: Error {}
         let log = try EventLog(path: folder.path, create: true, options: .small(clock))
-        let receipt = try log.commit(decidingUnderLock: {
+        let (value, receipt) = try log.commit(decidingUnderLock: {
             #expect(try log.find(.externalID("ana")) == nil)
-            return try append(log)
+            return (7, try append(log))
         })
-        #expect(receipt?.places.count == 2)
-        #expect(try log.commit(decidingUnderLock: { nil }) == nil)
-        #expect(throws: Refusal.self) { try log.commit(decidingUnderLock: { throw Refusal() }) }
+        #expect(value == 7 && receipt?.places.count == 2)
+        #expect(try log.commit(decidingUnderLock: { (7, nil) }).receipt == nil)
+        #expect(throws: Refusal.self) {
+            try log.commit(decidingUnderLock: { () throws -> (Int, PreparedAppend?) in throw Refusal() })
+        }
         #expect(try log.lastPosition().rawValue == 2)
         _ = try log.append([played], to: .externalID("ana"))
         try log.expectSound()

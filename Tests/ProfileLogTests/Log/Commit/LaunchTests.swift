@@ -4,6 +4,7 @@ import Testing
 
 @testable import ProfileLogFolds
 @testable import ProfileLogLog
+@testable import ProfileLogRecords
 
 @Suite("Launching")
 struct LaunchTests {
@@ -137,6 +138,25 @@ struct LaunchTests {
         #expect(times.withLock { $0 } == 2)
         let chunks = (waiting + 2) / 3
         #expect(report.flushed.count == chunks && report.finished.count == (finishesAnother ? chunks : 0))
+        #expect(try log.reader.devices.pending(on: "d").isEmpty)
+        try log.expectSound()
+    }
+
+    @Test("What is flushed before the part of a damaged user stays flushed")
+    func damagedUser() throws {
+        var log = try open()
+        for user in ["ana", "cy", "dee", "bo"] {
+            try save(.customEventSaved(CustomEvent(name: "a")), .externalID(user), log)
+        }
+        _ = try log.changeUser(device: "d", to: .externalID("cy"), context: .test)
+        try log.writeIndex()
+        let bo = try #require(try log.find(.externalID("bo")))
+        try log.damage(.streams, KeyCoding.stream(user: bo.number.rawValue, version: 1)) { $0 = [0x80] }
+        log = try open()
+        #expect(throws: AppendError.self) { try log.launch(device: "d") }
+        #expect(try log.reader.devices.pending(on: "d").map(\.user) == [bo.number])
+        try log.rebuildCaches()
+        #expect(try log.launch(device: "d").finished.count == 1)
         #expect(try log.reader.devices.pending(on: "d").isEmpty)
         try log.expectSound()
     }

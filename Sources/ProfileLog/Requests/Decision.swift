@@ -1,0 +1,86 @@
+internal import ProfileLogGuide
+
+/// The decision about a request, by what a view of the log shows.
+package struct Decision<Value: Sendable>: Sendable {
+    /// The value that the caller gets when `append` is stored.
+    package let value: Value
+    /// Stored if all that the decision relied on still holds; nil if there is nothing to store.
+    package let append: PreparedAppend?
+
+    package init(_ value: Value, storing append: PreparedAppend? = nil) {
+        (self.value, self.append) = (value, append)
+    }
+}
+
+extension RequestStore {
+    /// The number of times that a request is decided without the lock, on each path.
+    package static let optimisticAttempts = 3
+
+    /// Decides a request and stores what it comes to: the one way for every write that depends on what the log holds.
+    ///
+    /// A decision is a pure function of a ``DecisionView``:
+    /// ```swift
+    /// let (name, receipt) = try await store.decide { view in
+    ///     guard let user = try view.find(id) else { return Decision(nil) }
+    ///     try view.requireUnchanged(id)
+    ///     return Decision(user.name, storing: try append(for: user))
+    /// }
+    /// ```
+    /// It runs optimistically: without a lock, and what the view recorded goes with the append as preconditions, which
+    /// the commit checks under the write lock. On a conflict it runs again, at last while the lock is held, where
+    /// nothing can come between. What it may read is bounded (``DecisionView/Effort``): a decision that needs more moves
+    /// from the caller's thread, where other connections may wait, to the slow path. If it needs more under the lock
+    /// too, the answer is 503 with `Retry-After`, and nothing is stored.
+    ///
+    /// - Parameter evenIfFull: whether the writer's queue takes the append when it is full.
+    package func decide<Value: Sendable>(
+        evenIfFull: Bool = false, _ decide: @escaping @Sendable (DecisionView) throws -> Decision<Value>
+    ) async throws -> (value: Value, receipt: AppendReceipt?) {
+        do {
+            return try await attempt(.fast, evenIfFull, decide)
+        } catch is WorkBudgetExceeded {}
+        do {
+            return try await SlowPath.run { try await self.attempt(.slow, evenIfFull, decide) }
+        } catch is WorkBudgetExceeded {
+            throw APIProblem.busy
+        }
+    }
+
+    private func attempt<Value: Sendable>(
+        _ effort: DecisionView.Effort, _ evenIfFull: Bool,
+        _ decide: @escaping @Sendable (DecisionView) throws -> Decision<Value>
+    ) async throws -> (value: Value, receipt: AppendReceipt?) {
+        for _ in 0..<Self.optimisticAttempts {
+            let view = DecisionView(log, effort)
+            let decision = try decide(view)
+            guard let append = decision.append else { return (decision.value, nil) }
+            do {
+                return (decision.value, try await commit(view.completed(append), evenIfFull: evenIfFull))
+            } catch AppendError.conflict {
+            } catch AppendError.unknownUser(let user) where view.hasFound(user) {
+                // Erased since.
+            }
+        }
+        let (value, receipt) = try await perform(evenIfFull: evenIfFull) { log in
+            try log.commit(decidingUnderLock: {
+                let view = DecisionView(log, .underLock)
+                let decision = try decide(view)
+                return (decision.value, decision.append.map(view.completed))
+            })
+        }
+        if let receipt { activity.stored(receipt) }
+        return (value, receipt)
+    }
+}
+
+/// A decision needs to read more than it may where it runs.
+package struct WorkBudgetExceeded: Error {}
+
+extension APIProblem {
+    /// Status 503: the request cannot be decided now.
+    package static let busy = APIProblem(
+        status: 503, code: "busy",
+        error: "What the request depends on keeps changing, and is too much to read while all other writers wait; "
+            + "nothing was stored.",
+        remedy: "Send the same request again in a second, or in smaller parts.")
+}
