@@ -109,7 +109,8 @@ let package = Package(
             ],
             exclude: ["CMalloc"], swiftSettings: settings),
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
-        .target(name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/Support", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["CSpawn", "ProfileLog"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "CLITests", dependencies: ["ProfileLog", "ProfileLogNativeAPI", "TestSupport"],
             swiftSettings: settings),

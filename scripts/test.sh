@@ -16,7 +16,7 @@ fi
 
 swift build --build-tests
 output=$(mktemp)
-trap 'rm -f "$output" "$output.clients"' EXIT
+trap 'rm -f "$output" "$output.clients" "$output.programs"' EXIT
 # A service has a descriptor for each connection.
 ulimit -n "$(ulimit -Hn)"
 # Stores are in memory if /dev/shm has 2 GiB free (Tests/Support/TestFolders.swift); `make test TMPDIR=/tmp` puts them
@@ -30,11 +30,22 @@ if [ ${#filter[@]} -eq 0 ]; then
     clients=$!
 fi
 failed=
-if ! swift test --skip-build "${filter[@]}" 2>&1 | tee "$output"; then
+# Two processes, each with a thread for a processor: the tests of one start programs and wait for them. `swift test` would
+# wait for the other one.
+tests() { "$(swift build --show-bin-path)/profilelogPackageTests.xctest" --testing-library swift-testing "$@"; }
+if [ ${#filter[@]} -eq 0 ]; then
+    tests --filter '^(CLITests|CrashTests)\.' >"$output.programs" 2>&1 &
+    programs=$!
+    tests --skip '^(CLITests|CrashTests)\.' 2>&1 | tee "$output" || failed=1
+    wait "$programs" || failed=1
+    tee -a "$output" <"$output.programs"
+else
+    swift test --skip-build "${filter[@]}" 2>&1 | tee "$output" || failed=1
+fi
+if [ -n "$failed" ]; then
     printf '\nWhat failed:\n'
     grep -E '^(✘|↳)|(Fatal error|error): ' "$output" | grep -vE '^↳ (Testing Library Version|Target Platform):' \
         || tail -n 20 "$output"
-    failed=1
 fi
 if [ "${1:-}" = --long ]; then
     Tests/Schema/run || failed=1

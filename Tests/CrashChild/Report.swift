@@ -40,6 +40,17 @@ enum Report {
     /// `refused|unknown NAME REASON`
     static func failed(_ name: String, _ error: AppendError) { line("\(verb(error)) \(name) \(reason(error))") }
 
+    /// Runs `body`, then says `mark NAME` for each coverage mark that it hit.
+    static func marks(_ body: () throws -> Void) rethrows {
+        #if DEBUG
+            let listener = CoverageMark.Listener()
+            try CoverageMark.$listener.withValue(listener, operation: body)
+            for mark in listener.hits { line("mark \(mark.rawValue)") }
+        #else
+            try body()
+        #endif
+    }
+
     private static func verb(_ error: AppendError) -> String {
         if case .outcomeUnknown = error { "unknown" } else { "refused" }
     }

@@ -19,7 +19,7 @@ do {
     case ("load", 3):
         var run = try LoadRun(store: store, seed: numbers[0], round: numbers[1], retryingFrom: numbers[2])
         while true { try run.step() }
-    case ("script", 1): try ScriptRun(store: store, seed: numbers[0]).run()
+    case ("script", 1): try Report.marks { try ScriptRun(store: store, seed: numbers[0]).run() }
     case ("write", 3): try SharedRun.write(store: store, seed: numbers[0], writer: numbers[1], appends: numbers[2])
     case ("turns", 2): try SharedRun.takeTurns(store: store, seed: numbers[0], writer: numbers[1])
     case ("read", 0): try SharedRun.read(store: store)

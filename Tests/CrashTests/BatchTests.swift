@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 /// A commit batch is all that a store needs to follow another: what a replicated log would carry.
@@ -7,7 +8,7 @@ struct BatchTests {
     @Test("Applied one by one to two empty stores", arguments: UInt64(0)..<4)
     func twoStores(seed: UInt64) async throws {
         try await onOwnThread {
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let origin = try EventLog(path: scratch("origin"), create: true)
             let batches = try Self.commit(300, seed, on: origin)
             var options = LogOptions()
@@ -30,7 +31,7 @@ struct BatchTests {
     @Test("A batch that does not follow is refused")
     func gap() async throws {
         try await onOwnThread {
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let origin = try EventLog(path: scratch("origin"), create: true)
             let batches = try Self.commit(20, 1, on: origin)
             let copy = try EventLog(path: scratch("copy"), create: true)

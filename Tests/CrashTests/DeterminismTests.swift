@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("The same appends give the same bytes")
@@ -7,7 +8,9 @@ struct DeterminismTests {
     private static let appends = 700
 
     /// A store in which the same work was committed in groups of `group`.
-    private static func store(_ scratch: Scratch, _ name: String, group: Int, lag: Int = 1 << 20) throws -> EventLog {
+    private static func store(_ scratch: TemporaryFolder, _ name: String, group: Int, lag: Int = 1 << 20) throws
+        -> EventLog
+    {
         var options = LogOptions()
         options.indexLag = lag
         options.usersPerIndexSlice = 3
@@ -26,28 +29,37 @@ struct DeterminismTests {
         return log
     }
 
-    @Test("Whatever the size of the groups in which they are committed", arguments: [7, 100, 700])
-    func groups(group: Int) async throws {
-        try await onOwnThread {
-            let scratch = try Scratch()
-            let one = try Self.store(scratch, "one", group: 1)
-            let many = try Self.store(scratch, "many", group: group)
-            let names = TableDump.truth + TableDump.index + [.snapshots]
-            return try TableDump(one, names).differences(from: TableDump(many, names))
-                + StoreAudit(many, launchesInTurn: false).problems
-        }.expectNone()
+    /// The tables of a store whose work was committed one by one, and of one in groups of seven.
+    private static let (single, sevens) = (Result { try dump(group: 1) }, Result { try dump(group: 7) })
+
+    private static func dump(group: Int) throws -> TableDump {
+        let scratch = try TemporaryFolder.made(prefix: "crash")
+        return try TableDump(store(scratch, "store", group: group), TableDump.truth + TableDump.index + [.snapshots])
     }
 
-    @Test("Whenever the index is written", arguments: [16, 150])
+    @Test("The bytes are the same whatever the size of the groups in which appends are committed")
+    func groups() async throws {
+        try await onOwnThread { try Self.single.get().differences(from: Self.sevens.get()) }.expectNone()
+        for group in [100, 700] {
+            try await onOwnThread {
+                let scratch = try TemporaryFolder.made(prefix: "crash")
+                let many = try Self.store(scratch, "many", group: group)
+                let names = TableDump.truth + TableDump.index + [.snapshots]
+                return try Self.single.get().differences(from: TableDump(many, names))
+                    + StoreAudit(many, launchesInTurn: false).problems
+            }.expectNone()
+        }
+    }
+
+    @Test("The bytes are the same whenever the index is written", arguments: [16, 150])
     func indexFlushes(lag: Int) async throws {
         try await onOwnThread {
-            let scratch = try Scratch()
-            let once = try Self.store(scratch, "once", group: 7)
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let often = try Self.store(scratch, "often", group: 7, lag: lag)
             // Snapshots are taken when the index is written, so there may be others; the audit compares them with a
             // fold.
             let names = TableDump.truth + TableDump.index
-            return try TableDump(once, names).differences(from: TableDump(often, names))
+            return try Self.sevens.get().only(names).differences(from: TableDump(often, names))
                 + StoreAudit(often, launchesInTurn: false).problems
         }.expectNone()
     }
@@ -55,7 +67,7 @@ struct DeterminismTests {
     @Test("Rebuilt caches are the caches that were dropped")
     func rebuiltCaches() async throws {
         try await onOwnThread {
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let log = try Self.store(scratch, "store", group: 7, lag: 50)
             let before = try TableDump(log, TableDump.index)
             try log.rebuildCaches()
@@ -67,7 +79,7 @@ struct DeterminismTests {
     @Test("The stored bytes are the same on every machine, in debug and in release")
     func knownBytes() async throws {
         let (truth, tables, replay) = try await onOwnThread {
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let log = try Self.store(scratch, "store", group: 7)
             let truth = try TableDump(log, TableDump.truth)
             let tables = try TableDump(log, TableDump.truth + TableDump.index + [.snapshots])
@@ -84,7 +96,7 @@ struct DeterminismTests {
     @Test("A replay on 1, 2, 3 and 4 threads has the same digest")
     func threads() async throws {
         let digests = try await onOwnThread {
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let log = try Self.store(scratch, "store", group: 7, lag: 100)
             return try [1, 2, 3, 4].map { try log.replay(threads: $0).digest }
         }
@@ -95,7 +107,7 @@ struct DeterminismTests {
     @Test("The child process replays its fixed log to the known digest")
     func childDigest() async throws {
         let (end, lines) = try await onOwnThread {
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let child = try CrashChild(["digest", scratch("store")], outputFile: scratch("said"))
             return (child.waitForEnd(), scratch.lines("said"))
         }

@@ -34,7 +34,7 @@ struct DoorTests {
     }
 
     /// A writer by `door` on the store in `scratch`.
-    private static func writer(_ number: UInt64, by door: Door, in scratch: Scratch) throws -> Writer {
+    private static func writer(_ number: UInt64, by door: Door, in scratch: TemporaryFolder) throws -> Writer {
         let (store, other) = (scratch("store"), scratch("other"))
         func made(_ make: () -> Int32) throws {
             mkdir(other, 0o700)
@@ -82,6 +82,10 @@ struct DoorTests {
         return test?.waitForEnd() == 0
     }()
 
+    /// The number of appends of each of two writers.
+    private static let atOnce = Thoroughness.count(short: 60, full: 200)
+    private static let inTurn = Thoroughness.count(short: 15, full: 40)
+
     private static var doors: [Door] {
         if !canMount { print("DoorTests: nothing can be mounted here, so mounts are not tried") }
         return Door.allCases.filter { canMount || !$0.needsMount }
@@ -91,11 +95,11 @@ struct DoorTests {
         "Two processes by two paths, in turn and at once, lose no acknowledged event", arguments: doors, [false, true])
     func two(door: Door, atOnce: Bool) async throws {
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let first = try Writer(scratch("store"), 0)
             for _ in 0..<20 { first.append() }
             let second = try Self.writer(1, by: door, in: scratch)
-            for _ in 0..<(atOnce ? 80 : 20) {
+            for _ in 0..<(atOnce ? Self.atOnce : Self.inTurn) {
                 if atOnce {
                     first.request()
                     second.request()
@@ -118,8 +122,10 @@ struct DoorTests {
                 problems += first.problems(stoppedAfter: 20)
             }
             let isStopped = door.leads == .pastItsLocks
-            if !isStopped, first.count != (atOnce ? 100 : 40) { problems.append("the first has \(first.count)") }
-            if door.leads != .toItsFileAlone, second.count != (atOnce ? 80 : 20) {
+            if !isStopped, first.count != 20 + (atOnce ? Self.atOnce : Self.inTurn) {
+                problems.append("the first has \(first.count)")
+            }
+            if door.leads != .toItsFileAlone, second.count != (atOnce ? Self.atOnce : Self.inTurn) {
                 problems.append("the second has \(second.count)")
             }
             return problems
@@ -131,7 +137,7 @@ struct DoorTests {
     func reversed(door: Door) async throws {
         guard door.leads != .pastItsLocks else { return }
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let before = try Writer(scratch("store"), 0)
             before.append()
             let ended = before.end()
@@ -162,7 +168,7 @@ struct DoorTests {
     func race(door: Door) async throws {
         guard door.leads == .toItsFileAlone else { return }
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             var writers = [try Writer(scratch("store"), 0)]
             writers[0].append()
             _ = writers[0].end()
@@ -187,7 +193,7 @@ struct DoorTests {
     func one(door: Door) async throws {
         guard door.leads != .toACopy else { return }
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             var writers: [Writer] = []
             for number in 0..<6 {
                 let writer =

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -8,7 +9,7 @@ struct DroppedCachesTests {
     @Test("Reads and appends go on", .timeLimit(.minutes(15)), arguments: [false, true])
     func dropped(rebuilt: Bool) async throws {
         let versions = try await onOwnThread {
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let log = try EventLog(path: scratch("store"), create: true)
             for _ in 0..<10 {
                 _ = try log.append([.customEventLogged(CustomEvent(name: "Opened"))], to: .externalID("ana"))

@@ -23,6 +23,7 @@ struct FaultTests {
         #expect(report.problems.count == 0)
         // The script makes at least so many calls, or it tests too little.
         #expect(report.calls >= 60)
+        if fault == .enospc { expect(hits(.diskFull), in: report.marks) }
         // Each fault but the kills must have been felt by an append, and by what came after it.
         #expect(report.felt > Thoroughness.count(short: 1, full: 20))
     }
@@ -45,16 +46,17 @@ private struct FaultRun {
         var calls = 0
         /// Runs in which the fault was reached.
         var felt = 0
+        var marks: Set<CoverageMark> = []
     }
 
     private let fault: FaultTests.Fault
     private let shim: Shim
-    private let scratch: Scratch
+    private let scratch: TemporaryFolder
 
     init(_ fault: FaultTests.Fault) throws {
         self.fault = fault
         shim = try Shim.faults()
-        scratch = try Scratch()
+        scratch = try TemporaryFolder.made(prefix: "crash")
     }
 
     func run() throws -> Report {
@@ -63,11 +65,11 @@ private struct FaultRun {
         _ = try child("sound", shim.environment(["FAULT": "count", "FAULT_COUNT": scratch("calls")]))
         report.calls = scratch.lines("calls").count
         let opening = try Self.callsOfOpening.get()
-        let first = Thoroughness.count(short: FaultTests.Fault.allCases.firstIndex(of: fault) ?? 0, full: 0)
+        let first = Thoroughness.count(short: 2 * (FaultTests.Fault.allCases.firstIndex(of: fault) ?? 0), full: 0)
         for call in stride(from: first + 1, through: report.calls, by: Thoroughness.count(short: 14, full: 1)) {
             let store = "store-\(call)"
             do {
-                let problems = try runOne(call, store, isOpening: call <= opening, &report.felt)
+                let problems = try runOne(call, store, isOpening: call <= opening, &report)
                 report.problems += problems.map { "\(fault.rawValue):\(call): \($0)" }
             } catch {
                 report.problems.append("\(fault.rawValue):\(call): \(error)")
@@ -84,22 +86,23 @@ private struct FaultRun {
         return try reopened("store", first: nil)
     }
 
-    private func runOne(_ call: Int, _ store: String, isOpening: Bool, _ felt: inout Int) throws -> [String] {
+    private func runOne(_ call: Int, _ store: String, isOpening: Bool, _ report: inout Report) throws -> [String] {
         let (end, first) = try child(store, shim.environment(["FAULT": "\(fault.rawValue):\(call)"]))
+        report.marks.formUnion(first.marks)
         var problems: [String] = []
         if fault.endsProcess {
             if end != -9 { return ["the child ended as \(end)"] }
-            felt += 1
+            report.felt += 1
         } else if isOpening, !first.wasOpened {
             // Creating or opening failed and said so.
             if end != 3 { problems.append("the child ended as \(end) when it opened the store") }
-            felt += 1
+            report.felt += 1
         } else {
             if !first.hasEnded { problems.append("the child ended as \(end): \(first.complaints)") }
             problems += honesty(first)
             let told = first.acknowledged.map { $0.first + UInt64($0.places.count) - 1 }.max() ?? 0
             if first.lastRead ?? 0 < told { problems.append("read to \(first.lastRead ?? 0), acknowledged to \(told)") }
-            if !first.unknown.isEmpty || !first.refused.isEmpty { felt += 1 }
+            if !first.unknown.isEmpty || !first.refused.isEmpty { report.felt += 1 }
         }
         if isOpening, !first.wasOpened {
             // Nothing was acknowledged, and the next start must work: an unfinished creation is redone.

@@ -1,5 +1,6 @@
 import ProfileLog
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ProfileLogStore
@@ -10,7 +11,7 @@ struct HeldTransactionTests {
     @Test("While a writer is stopped, a store is opened and read")
     func stoppedWriter() async throws {
         let (told, isSound) = try await onOwnThread {
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             _ = try EventLog(path: scratch("store"), create: true).appendOne()
             let writer = try CrashChild(["hold-write", scratch("store")])
             var told = [writer.readLine()]
@@ -30,7 +31,7 @@ struct HeldTransactionTests {
     @Test("Pages that a killed reader saw are used again, a minute later")
     func killedReader() async throws {
         let (told, kept, reused) = try await onOwnThread {
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let log = try EventLog(path: scratch("store"), create: true)
             /// Returns the bytes by which the file grows during 200 commits.
             func growth() throws -> UInt64 {

@@ -21,7 +21,7 @@ struct KillTests {
     }
 
     private static func run(_ seed: UInt64) throws -> (problems: [String], acknowledged: Int) {
-        let scratch = try Scratch()
+        let scratch = try TemporaryFolder.made(prefix: "crash")
         var random = SeededGenerator(seed: seed)
         var problems: [String] = []
         var heard = 0
@@ -68,7 +68,7 @@ struct KillTests {
     }
 
     private static func waitAndKill(
-        _ child: CrashChild, _ scratch: Scratch, _ said: String, _ random: inout SeededGenerator
+        _ child: CrashChild, _ scratch: TemporaryFolder, _ said: String, _ random: inout SeededGenerator
     ) {
         // One in six is killed before or while it opens the store.
         if random.next(below: 6) > 0 {

@@ -43,7 +43,7 @@ struct OverwrittenFileTests {
         "One and two writers find that the store was overwritten, and take no more writes", arguments: changes, [1, 2])
     func overwritten(change: Change, count: Int) async throws {
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(.damaged, prefix: "crash")
             let (store, data) = (scratch("store"), scratch("store/data.mdb"))
             let writers = try (0..<count).map { try Writer(store, UInt64($0)) }
             for _ in 0..<10 { for writer in writers { writer.append() } }
@@ -118,7 +118,7 @@ struct OverwrittenFileTests {
         arguments: atOnceChanges, 0..<(Thoroughness.isFull ? 5 : 1))
     func atOnce(change: Change, round: Int) async throws {
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(.damaged, prefix: "crash")
             let (store, data) = (scratch("store"), scratch("store/data.mdb"))
             let writers = try (0..<2).map { try Writer(store, UInt64($0)) }
             for _ in 0..<20 { for writer in writers { writer.append() } }
@@ -164,7 +164,7 @@ struct OverwrittenFileTests {
     @Test("A program that comes in the middle of a commit is let in")
     func midCommit() async throws {
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(.damaged, prefix: "crash")
             let store = scratch("store")
             let writers = [try Writer(store, 0)]
             for _ in 0..<5 { writers[0].append() }
@@ -187,7 +187,7 @@ struct OverwrittenFileTests {
     @Test("A program that comes while the overwritten store is open is refused, or reads what is there")
     func newcomer() async throws {
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(.damaged, prefix: "crash")
             let (store, data) = (scratch("store"), scratch("store/data.mdb"))
             let writer = try Writer(store, 0)
             for _ in 0..<5 { writer.append() }

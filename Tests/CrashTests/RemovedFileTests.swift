@@ -1,5 +1,6 @@
 import Glibc
 import ProfileLog
+import TestSupport
 import Testing
 
 /// Files of a store are removed or replaced while processes write.
@@ -18,7 +19,7 @@ struct RemovedFileTests {
     @Test("Two processes in turn without lock.mdb lose no acknowledged event")
     func inTurn() async throws {
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let first = try Writer(scratch("store"), 0)
             for _ in 0..<50 { first.append() }
             if unlink(scratch("store/lock.mdb")) != 0 { return ["lock.mdb cannot be removed"] }
@@ -36,7 +37,7 @@ struct RemovedFileTests {
     @Test("Two processes at once without lock.mdb lose no acknowledged event")
     func atOnce() async throws {
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let first = try Writer(scratch("store"), 0)
             first.append()
             for _ in 0..<300 { first.request() }
@@ -51,7 +52,7 @@ struct RemovedFileTests {
     @Test("A writer whose file was removed or replaced acknowledges nothing, and says why", arguments: Change.allCases)
     func stops(change: Change) async throws {
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(.damaged, prefix: "crash")
             let (store, moved) = (scratch("store"), scratch("moved"))
             let writer = try Writer(store, 0)
             for _ in 0..<20 { writer.append() }
@@ -93,7 +94,7 @@ struct RemovedFileTests {
     @Test("A store that is not in use needs no lock file: it is opened, and written by two at once")
     func unused() async throws {
         let problems = try await onOwnThread { () throws -> [String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryFolder.made(prefix: "crash")
             let before = try Writer(scratch("store"), 0)
             for _ in 0..<10 { before.append() }
             _ = before.end()

@@ -9,11 +9,11 @@ import Testing
 ///     second                          is sent the same: finds it, syncs, acknowledges
 @Suite("A repetition is on the disk when it is acknowledged")
 struct RepetitionSyncTests {
-    private let scratch: Scratch
+    private let scratch: TemporaryFolder
     private let shim: Shim
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryFolder.made(prefix: "crash")
         shim = try Shim.faults()
     }
 

@@ -23,7 +23,7 @@ struct ShadowKillTests {
     }
 
     private static func run(_ seed: UInt64) throws -> [String] {
-        let scratch = try Scratch()
+        let scratch = try TemporaryFolder.made(prefix: "crash")
         var random = SeededGenerator(seed: seed)
         var options = LogOptions()
         options.indexLag = 60

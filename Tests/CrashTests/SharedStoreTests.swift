@@ -20,7 +20,7 @@ struct SharedStoreTests {
 private final class SharedRun {
     private static let appends = 120
     private let seed: UInt64
-    private let scratch: Scratch
+    private let scratch: TemporaryFolder
     private var writers: [CrashChild] = []
     private var readers: [CrashChild] = []
     private var answers = [Answers](repeating: Answers([]), count: 4)
@@ -29,7 +29,7 @@ private final class SharedRun {
 
     init(_ seed: UInt64) throws {
         self.seed = seed
-        scratch = try Scratch()
+        scratch = try TemporaryFolder.made(prefix: "crash")
     }
 
     func run() throws -> [String] {

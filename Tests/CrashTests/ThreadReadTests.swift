@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import Synchronization
+import TestSupport
 import Testing
 
 /// Threads of one process read while another commits and writes the index.
@@ -18,7 +19,7 @@ struct ThreadReadTests {
     }
 
     private static func run(_ lag: Int) throws -> [String] {
-        let scratch = try Scratch()
+        let scratch = try TemporaryFolder.made(prefix: "crash")
         var options = LogOptions()
         options.indexLag = lag
         options.usersPerIndexSlice = 3

@@ -7,13 +7,13 @@ import Testing
 struct ExampleTests {
     private static let catalogue = "Sources/ProfileLog/ProfileLog/ProfileLog.docc/"
 
-    private let folder = TestFolders.new("examples")
+    private let folder = TemporaryFolder(prefix: "examples")
 
     private func output(
         of program: URL, _ arguments: [String], expecting status: Int32 = 0, environment: [String: String]? = nil
     ) throws -> String {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let file = folder.appending(path: "output")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let file = folder.file("output")
         let process = try ChildProcess(
             program, arguments, environment: environment, output: .file(file), errors: .file(file))
         let end = process.waitForEnd()
@@ -24,8 +24,7 @@ struct ExampleTests {
 
     @Test("An embedder saves, launches and reads a profile; its second run repeats what has a key")
     func embedder() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let store = folder.appending(path: "store").path
+        let store = folder.file("store").path
         let first = try output(of: ChildProcess.built("Embedder"), [store])
         #expect(
             first == """
@@ -49,8 +48,7 @@ struct ExampleTests {
 
     @Test("A projection of one's own is read, proved and rebuilt")
     func projection() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let store = folder.appending(path: "store").path
+        let store = folder.file("store").path
         for _ in 0..<2 {
             #expect(
                 try output(of: ChildProcess.built("OwnProjection"), [store]) == """
@@ -68,11 +66,10 @@ struct ExampleTests {
 
     @Test("The CI job plays its scenarios, writes a report, and fails if one fails")
     func job() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let copy = folder.appending(path: "CI")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let copy = folder.file("CI")
         try FileManager.default.copyItem(at: Repository.file("Examples/CI"), to: copy)
-        let report = folder.appending(path: "junit.xml")
+        let report = folder.file("junit.xml")
         let programs = ChildProcess.built("profilecli").deletingLastPathComponent().path
         func run(expecting status: Int32) throws -> String {
             try output(

@@ -29,7 +29,7 @@ private struct ModelRun {
 
     init(seed: UInt64) throws {
         random = SeededGenerator(seed: seed)
-        log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        log = try folder.open(options: .small(clock))
         other = try EventLog(path: folder.path, options: .small(clock, indexLag: 55))
     }
 

@@ -149,8 +149,7 @@ struct PlantedValueTests {
 
     /// Runs `body` against a service that logs everything, and checks what it has said when `signal` has ended it.
     private func withTalkativeService(endedBy signal: Int32, _ body: (Service) async throws -> Void) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         // Names of functions in the report of a crash would take seconds in a debug build.
         let service = try await Service(
             in: folder, arguments: ["--log-level", "trace"], environment: ["SWIFT_BACKTRACE": "symbolicate=off"])
@@ -168,7 +167,7 @@ struct PlantedValueTests {
         #expect(try await service.stop(signal) != nil)
         let messages = service.messages
         #expect(!Self.leaks(messages), "\(messages.split(separator: "\n").filter { Self.leaks(String($0)) })")
-        #expect(!Self.leaks(try String(contentsOf: folder.appendingPathComponent("stdout"), encoding: .utf8)))
+        #expect(!Self.leaks(try String(contentsOf: folder.file("stdout"), encoding: .utf8)))
     }
 
     @Test(
@@ -265,9 +264,8 @@ struct PlantedValueTests {
     /// A line of every kind that a store of format 1 has.
     private func exportedLines() async throws -> [AttributeValue] {
         let fixture = Repository.file("Tests/Fixtures/format-1/data.mdb")
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try FileManager.default.copyItem(at: fixture, to: folder.appendingPathComponent("data.mdb"))
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        try FileManager.default.copyItem(at: fixture, to: folder.file("data.mdb"))
         let api = API(log: try EventLog(path: folder.path))
         guard case .array(let events) = await api.get("/v1/events", [("limit", "10000")]).json.at("events") else {
             return []
@@ -307,11 +305,10 @@ struct PlantedValueTests {
 
     @Test("In an import by the command")
     func importCommand() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("lines.jsonl")
-        let errors = folder.appendingPathComponent("errors")
-        let output = folder.appendingPathComponent("output")
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let file = folder.file("lines.jsonl")
+        let errors = folder.file("errors")
+        let output = folder.file("output")
         for line in [
             #"{"kind":"custom_event","user":"u","name":"n","occurred_at":"\#(Self.word)"}"#,
             #"{"kind":"custom_event","user":"u","name":"n","properties":"\#(Self.word)"}"#,
@@ -321,7 +318,8 @@ struct PlantedValueTests {
         ] {
             try Data("\(line)\n".utf8).write(to: file)
             let process = try ChildProcess(
-                ChildProcess.built("profilecli"), ["import", file.path, "--store", "store", "--name", "n"], in: folder,
+                ChildProcess.built("profilecli"), ["import", file.path, "--store", "store", "--name", "n"],
+                in: folder.url,
                 output: .file(output), errors: .file(errors))
             #expect(try await Service.exitCode(of: process) == 1)
             for file in [errors, output] {
@@ -332,20 +330,18 @@ struct PlantedValueTests {
 
     /// The file of a store that holds the value in every event.
     private static let store = Result {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let log = try EventLog(path: folder.path, create: true)
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let log = try folder.open()
         let value = AttributeValue.object([.init("a", .string(word)), .init("b", try JSON.parse(number))])
         let event = CustomEvent(name: "n", properties: [.init("a", .string(word)), .init("o", value)])
         for index in 0..<200 { _ = try log.append([.customEventLogged(event)], to: .externalID("u\(index % 7)")) }
         try log.writeIndex()
-        return try Data(contentsOf: folder.appendingPathComponent("data.mdb"))
+        return try Data(contentsOf: folder.file("data.mdb"))
     }
 
     @Test("A value planted in a damaged store is not in what is said of the damage", arguments: UInt64(0)..<6)
     func damage(seed: UInt64) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(.damaged, prefix: "profiled")
         var bytes = try Self.store.get()
         // The first two pages say where all others are.
         var place = 2 * 4096 + Int(seed) * 37
@@ -353,13 +349,13 @@ struct PlantedValueTests {
             bytes[place] ^= 0x5A
             place += 997 + Int(seed) * 613
         }
-        let store = folder.appendingPathComponent("store")
+        let store = folder.file("store")
         try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
         try bytes.write(to: store.appendingPathComponent("data.mdb"))
         // It may refuse to start, or end at a broken page: each says so in words.
         let damaged = try Service.launch(
-            ["--store", store.path, "--port", "0", "--port-file", "port", "--log-level", "trace"], in: folder)
-        let port = folder.appendingPathComponent("port")
+            ["--store", store.path, "--port", "0", "--port-file", "port", "--log-level", "trace"], in: folder.url)
+        let port = folder.file("port")
         for _ in 0..<1500 where damaged.end == nil && ((try? Data(contentsOf: port))?.isEmpty ?? true) {
             try await Task.sleep(for: .milliseconds(20))
         }
@@ -376,6 +372,6 @@ struct PlantedValueTests {
         }
         damaged.signal(SIGTERM)
         _ = try await Service.exitCode(of: damaged)
-        #expect(!Self.leaks(try String(contentsOf: folder.appendingPathComponent("stderr"), encoding: .utf8)))
+        #expect(!Self.leaks(try String(contentsOf: folder.file("stderr"), encoding: .utf8)))
     }
 }

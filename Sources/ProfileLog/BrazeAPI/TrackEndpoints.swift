@@ -19,7 +19,7 @@ struct TrackEndpoints {
         var answer: TrackAnswer
         /// The first object that was in order; nil if that is not known any more.
         var first: TrackObject?
-        /// Nil if nothing was stored.
+        /// The receipt; nil if nothing was stored.
         var receipt: AppendReceipt?
     }
 

@@ -1,4 +1,4 @@
-internal import ProfileLogGuide
+internal import ProfileLogSnippets
 
 /// The decision about a request, by what a view of the log shows.
 package struct Decision<Value: Sendable>: Sendable {

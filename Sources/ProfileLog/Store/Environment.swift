@@ -92,6 +92,7 @@ package final class Environment: @unchecked Sendable {
 
     /// Refuses all transactions from now on: a file was cut or overwritten, so this process's knowledge of it is wrong.
     package func refuseOverwritten() -> StorageError {
+        CoverageMark.hit(.filesOverwritten)
         isOverwritten.store(true, ordering: .relaxed)
         refuseWrites(.filesChanged(path: path))
         return .filesChanged(path: path)
@@ -129,7 +130,10 @@ package final class Environment: @unchecked Sendable {
         let transaction = try WriteTransaction(handle)
         // Under the lock: its last owner may have failed, or replaced a file.
         if let reason = knownRefusal { throw reason }
-        if !files.areInPlace { throw .filesChanged(path: path) }
+        if !files.areInPlace {
+            CoverageMark.hit(.filesReplaced)
+            throw .filesChanged(path: path)
+        }
         let (follows, pages) = (mdb_txn_id(transaction.handle) - 1, heads.pages)
         let isSame = known.withLock { $0.map(pages.agree) ?? true }
         guard pages.newest == follows, follows >= seen.load(ordering: .acquiring), isSame, !heads.areLocksRemade else {
@@ -228,7 +232,10 @@ package final class Environment: @unchecked Sendable {
         // LMDB writes the data pages first: with a full disk and no panic, it did not reach the meta page.
         switch error {
         case .diskFull, .mapFull:
-            if !isPanicked() { return error }
+            if !isPanicked() {
+                CoverageMark.hit(.diskFull)
+                return error
+            }
             refuseWrites(.closedAfterFailure)
             return AppendError.outcomeUnknown(code: StorageError.noSpaceCode)
         case .system(_, StorageError.shortWriteCode) where !isPanicked() && Environment.isDiskFull(path):
@@ -237,6 +244,7 @@ package final class Environment: @unchecked Sendable {
         // Found before the meta page was written.
         case .brokenPage: return error
         case .system(_, let code):
+            CoverageMark.hit(.outcomeUnknown)
             refuseWrites(.closedAfterFailure)
             return AppendError.outcomeUnknown(code: code)
         default:

@@ -9,10 +9,10 @@ struct AnalysisExportTests {
     private static let sqlite = URL(filePath: "/usr/bin/sqlite3")
     private static let hasSQLite = FileManager.default.fileExists(atPath: sqlite.path)
 
-    /// A store with 5,000 events, which take several pages.
+    /// A store with 3,718 events, which take two pages.
     private static let large = Result {
         let cli = try CLI()
-        let lines = try cli.succeed("generate", "--events", "5000", "--users", "2500", "--seed", "7").output
+        let lines = try cli.succeed("generate", "--events", "3000", "--users", "1500", "--seed", "7").output
         #expect(try cli.run("import", "-", input: lines).status == 0)
         return try Data(contentsOf: cli.file)
     }
@@ -134,11 +134,11 @@ struct AnalysisExportTests {
             int fsync(int file) { return sync_or_end(); }
             """)
         let arguments = ["export", what, "--format", format, "--into"]
-        try cli.succeed("export", what, "--format", format, "--into", "whole", "--as-of", "4500")
+        try cli.succeed("export", what, "--format", format, "--into", "whole", "--as-of", "3500")
         var kills = 0
         for call in [3, 4, 5, 6, 7, 9] {
             let environment = shim.environment(["LAST_SYNC": "\(call)"])
-            let killed = try cli.run(arguments + ["parts", "--as-of", "4500"], environment: environment)
+            let killed = try cli.run(arguments + ["parts", "--as-of", "3500"], environment: environment)
             if killed.status == 0 { break }
             kills += 1
             #expect(!FileManager.default.fileExists(atPath: cli.folder.appending(path: "parts").path))
@@ -147,7 +147,7 @@ struct AnalysisExportTests {
         }
         #expect(kills > 1)
         if !FileManager.default.fileExists(atPath: cli.folder.appending(path: "parts").path) {
-            let outcome = try cli.run(arguments + ["parts", "--as-of", "4500"])
+            let outcome = try cli.run(arguments + ["parts", "--as-of", "3500"])
             #expect(outcome.status == 0, "\(outcome.errors)")
             #expect(outcome.errors.contains(/Going on after [0-9,]+ rows/), "\(outcome.errors)")
         }
@@ -297,10 +297,10 @@ struct AnalysisExportTests {
                 "-m", "sh", "-c",
                 """
                 mount -t tmpfs -o size=500k none small
-                "$0" export --events --as-of 4000 --format \(format) --into small/x
+                "$0" export --events --as-of 3500 --format \(format) --into small/x
                 echo $?; ls small
                 mount -o remount,size=20m small
-                "$0" export --events --as-of 4000 --format \(format) --into small/x
+                "$0" export --events --as-of 3500 --format \(format) --into small/x
                 echo $?; ls small; cp small/x x
                 """, CLI.program.path,
             ], command: SmallDisk.unshare)
@@ -309,7 +309,7 @@ struct AnalysisExportTests {
         #expect(outcome.errors.contains("small/x cannot be written: No space left on device."), "\(outcome.errors)")
         #expect(outcome.errors.contains("it goes on where it stopped"), "\(outcome.errors)")
         if format == "csv" {
-            let whole = try cli.succeed("export", "--events", "--as-of", "4000", "--format", "csv").output
+            let whole = try cli.succeed("export", "--events", "--as-of", "3500", "--format", "csv").output
             #expect(try content(cli, "x") == Data(whole.utf8))
         }
     }

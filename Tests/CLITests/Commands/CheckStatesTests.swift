@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -7,7 +8,7 @@ import Testing
 struct CheckStatesTests {
     private let cli: CLI
 
-    init() throws { cli = try CLI() }
+    init() throws { cli = try CLI(.damaged) }
 
     /// An error in a row.
     enum Damage: CaseIterable {

@@ -7,11 +7,7 @@ import Testing
 struct DeviceFilesTests {
     private let cli: CLI
 
-    init() throws {
-        cli = try CLI()
-        try cli.succeed("log", "event", "device:phone", "first")
-        try cli.succeed("launch")
-    }
+    init() throws { cli = try CLI(after: [["log", "event", "device:phone", "first"], ["launch"]]) }
 
     private static func plist(_ attributes: String, point: String = "com.apple.usernotifications.content-extension")
         -> String

@@ -5,10 +5,7 @@ import Testing
 struct FollowingTests {
     private let cli: CLI
 
-    init() throws {
-        cli = try CLI()
-        try cli.succeed("log", "event", "jane", "first")
-    }
+    init() throws { cli = try CLI(after: [["log", "event", "jane", "first"]]) }
 
     @Test("tail prints what another process stores", arguments: ["", "--format json"])
     func follow(format: String) throws {

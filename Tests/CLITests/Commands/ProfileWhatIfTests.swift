@@ -7,12 +7,10 @@ struct ProfileWhatIfTests {
     private let cli: CLI
 
     init() throws {
-        cli = try CLI()
-        try cli.succeed("log", "attribute", "ana", "level=3", "plan=gold")
-        try cli.succeed("log", "event", "ana", "played")
-        try cli.succeed("log", "attribute", "bo", "level=9")
-        try cli.succeed("save", "event", "ana", "paused")
-
+        cli = try CLI(after: [
+            ["log", "attribute", "ana", "level=3", "plan=gold"], ["log", "event", "ana", "played"],
+            ["log", "attribute", "bo", "level=9"], ["save", "event", "ana", "paused"],
+        ])
     }
 
     @Test("A sentence, a table of fields, and the users with both values")

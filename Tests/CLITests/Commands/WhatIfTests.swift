@@ -4,24 +4,16 @@ import Testing
 @Suite("profilecli whatif")
 struct WhatIfTests {
     /// Jane plays and gets a level, hands the phone to Bob who launches the app; what Bob saves waits.
-    private static let played = Result {
-        let cli = try CLI()
+    private func history() throws -> CLI {
         let push = ["--process", "PushContent", "--device", "phone-1"]
-        let steps = [
+        return try CLI(after: [
             ["save", "event", "jane", "Completed Match Game", "-p", "Score=4711"] + push,
             ["save", "attribute", "jane", "level=4712"] + push,
             ["save", "user-attribute", "jane", "first_name", "J47"] + push,
             ["change-user", "bob", "--device", "phone-1"], ["launch", "phone-1"],
             ["save", "event", "bob", "Viewed Session Progress"] + push,
-        ]
-        for step in steps {
-            let outcome = try cli.run(step)
-            #expect(outcome.status == 0, "\(step): \(outcome.errors)")
-        }
-        return try Data(contentsOf: cli.file)
+        ])
     }
-
-    private func history() throws -> CLI { try CLI(Self.played.get()) }
 
     @Test("A table of faults, of items and of totals, without a value")
     func table() throws {

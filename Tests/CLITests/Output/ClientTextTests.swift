@@ -162,6 +162,12 @@ struct ClientTextTests {
     }
 
     /// A store that holds what clients sent to a service, and the service's log, in both forms.
+    private static let filled = Task { () throws -> (store: Data, logs: String) in
+        let cli = try CLI()
+        let logs = try await fill(cli)
+        return (try Data(contentsOf: cli.file), logs)
+    }
+
     private static func fill(_ cli: CLI) async throws -> String {
         let workspace = try cli.write(workspace(), as: "workspace.yaml")
         var logs = ""
@@ -217,13 +223,13 @@ struct ClientTextTests {
         return logs
     }
 
-    @Test("Every command prints it visibly, in tables and as JSON; so does the service in its log")
+    @Test("Every command prints planted marks visibly, in tables and as JSON; so does the service in its log")
     func everything() async throws {
-        let cli = try CLI()
-        let logs = try await Self.fill(cli)
+        let (store, logs) = try await Self.filled.value
+        let cli = try CLI(store)
         #expect(logs.contains("request"))
         #expect(Self.leak(logs) == nil)
-        let workspace = cli.folder.appending(path: "workspace.yaml").path
+        let workspace = try cli.write(Self.workspace(), as: "workspace.yaml")
         var run: Set<String> = []
         for command in try Self.commands(cli) {
             run.insert(
@@ -245,14 +251,22 @@ struct ClientTextTests {
         }
     }
 
-    @Test("The same on a terminal, CSV included")
+    @Test("On a terminal no command prints a planted mark, CSV included")
     func terminal() async throws {
-        let cli = try CLI()
-        _ = try await Self.fill(cli)
-        let workspace = cli.folder.appending(path: "workspace.yaml").path
-        for command in try Self.commands(cli) + [["export", "--events", "--format", "csv"]] {
-            let line = command.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
-            let output = try PseudoTerminal.output(of: line, cli, ["PROFILELOG_WORKSPACE": workspace])
+        let cli = try CLI(try await Self.filled.value.store)
+        let workspace = try cli.write(Self.workspace(), as: "workspace.yaml")
+        let commands = try Self.commands(cli) + [["export", "--events", "--format", "csv"]]
+        // All in one terminal, each after a line of its own.
+        let lines = commands.map { command in
+            "'\(CLI.program.path)' "
+                + command.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
+                + (command == ["fold"] ? " < /dev/null" : "")
+        }
+        let script = try cli.write(lines.map { "echo; echo =====; \($0)\n" }.joined(), as: "commands.sh")
+        let said = try PseudoTerminal.output(of: "--version; . \(script)", cli, ["PROFILELOG_WORKSPACE": workspace])
+        let outputs = said.components(separatedBy: "\r\n=====\r\n").dropFirst()
+        try #require(outputs.count == commands.count)
+        for (command, output) in zip(commands, outputs) {
             // A cell of CSV keeps its line feeds.
             let leak = Self.leak(
                 command.contains("csv") ? output.replacing("\r\nZ", with: "Z") : output, isTerminal: true)
@@ -260,7 +274,7 @@ struct ClientTextTests {
         }
     }
 
-    @Test("JSON has the exact text, by escapes")
+    @Test("JSON has the exact text of a client, by escapes")
     func exact() throws {
         let cli = try CLI()
         let user = Self.planted("user")
@@ -278,43 +292,49 @@ struct ClientTextTests {
         #expect(try other.run(["history", user, "--format", "json"]).output.contains(#""name":"event\u001b]0;t"#))
     }
 
-    @Test(
-        "The next command can be pasted into a shell and means the same user and device",
-        arguments: [
-            "jane", "$HOME", "$(touch pwned)", "`touch pwned`", "it's", "a b", "a\"b", "a\\b", "-x", "--help",
-            "x --help",
-            "a;touch pwned", "a\nb", "\u{1B}[31mred", "a\u{202E}b", "\u{200B}", "=ls", "~root", "!!", "*", "a&b|c>d",
-            "#x",
-            "{a,b}", "a\tb", "%s%n", "\\033", "花子", "می\u{200C}خواهم", "id:x", "email:y", "a`\u{7}`b", "'", "\u{3164}",
-        ])
-    func pasted(name: String) throws {
-        let cli = try CLI()
-        // As it is typed where it could be read as another form.
-        let user = name.hasPrefix("-") || name.contains(/^(id|email):/) ? "id:\(name)" : name
-        let spaced = cli.folder.appending(path: "a $(touch pwned) store").path
-        for store in [cli.store, spaced] {
-            let place = store == cli.store ? [] : ["--store", store]
-            for shell in ["/bin/sh", "/bin/bash"] {
-                func paste(_ outcome: CLI.Outcome) throws -> CLI.Outcome {
-                    let text = outcome.output + outcome.errors
-                    let hint = try #require(
-                        text.firstMatch(of: /(?:Next: |`)profilecli ([^\n]*?)`?\n/)?.output.1, "\(text)")
-                    let script = "profilecli() { '\(CLI.program.path)' \"$@\"; }; profilecli \(hint) --format json"
-                    return try cli.run(["-c", script], command: URL(filePath: shell))
-                }
-                let logged = try cli.run(["log", "event", user, "a"] + place)
-                let profile = try paste(logged)
-                #expect(profile.status == 0, "\(logged.output): \(profile.errors)")
-                let shown = try JSONSerialization.jsonObject(with: Data(profile.output.utf8)) as? [String: Any]
-                let id = (shown?["user"] as? [String: Any])?["id"] as? String
-                #expect(id == user || id == name, "\(logged.output)")
+    /// Names that a shell or the program would read as something else.
+    private static let oddNames = [
+        "jane", "$HOME", "$(touch pwned)", "`touch pwned`", "it's", "a b", "a\"b", "a\\b", "-x", "--help", "x --help",
+        "a;touch pwned", "a\nb", "\u{1B}[31mred", "a\u{202E}b", "\u{200B}", "=ls", "~root", "!!", "*", "a&b|c>d", "#x",
+        "{a,b}", "a\tb", "%s%n", "\\033", "花子", "می\u{200C}خواهم", "id:x", "email:y", "a`\u{7}`b", "'", "\u{3164}",
+    ]
 
-                let device = name
-                let saved = try cli.run(["save", "event", user, "b", "--device=\(device)"] + place)
-                let launched = try paste(saved)
-                #expect(launched.status == 0, "\(saved.output): \(launched.errors)")
-                let launch = try JSONSerialization.jsonObject(with: Data(launched.output.utf8)) as? [String: Any]
-                #expect(launch?["device"] as? String == device, "\(saved.output)")
+    @Test("A next command can be pasted into sh and bash, and means the same user and device")
+    func pasted() throws {
+        let cli = try CLI()
+        let spaced = cli.folder.appending(path: "a $(touch pwned) store").path
+        // Of each name what `log` and `save` suggest, in stores of both kinds.
+        var hints: [String] = []
+        for (index, name) in Self.oddNames.enumerated() {
+            // As it is typed where it could be read as another form.
+            let user = name.hasPrefix("-") || name.contains(/^(id|email):/) ? "id:\(name)" : name
+            let place = index % 2 == 0 ? [] : ["--store", spaced]
+            for command in [["log", "event", user, "a"], ["save", "event", user, "b", "--device=\(name)"]] {
+                let outcome = try cli.run(command + place)
+                let text = outcome.output + outcome.errors
+                let hint = text.firstMatch(of: /(?:Next: |`)profilecli ([^\n]*?)`?\n/)
+                hints.append(String(try #require(hint?.output.1, "\(text)")))
+            }
+        }
+        let script =
+            "profilecli() { printf '%s\\0' \"$@\" --format json END; }\n"
+            + hints.map { "profilecli \($0)\n" }.joined()
+        let read = try ["/bin/sh", "/bin/bash"].map { shell in
+            try cli.run(["-c", script], command: URL(filePath: shell)).output.split(separator: "END\0").map {
+                $0.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
+            }
+        }
+        #expect(read[0] == read[1] && read[0].count == hints.count)
+        for (index, arguments) in read[0].enumerated() {
+            let name = Self.oddNames[index / 2]
+            let outcome = try cli.run(arguments)
+            #expect(outcome.status == 0, "\(hints[index]): \(outcome.errors)")
+            let shown = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+            if index % 2 == 0 {
+                let id = (shown?["user"] as? [String: Any])?["id"] as? String
+                #expect(id == name || id == "id:\(name)", "\(hints[index])")
+            } else {
+                #expect(shown?["device"] as? String == name, "\(hints[index])")
             }
         }
         #expect(!FileManager.default.fileExists(atPath: cli.folder.appending(path: "pwned").path))

@@ -133,7 +133,7 @@ struct JSONContractTests {
 
     @Test("Each command prints lines of the declared shape")
     func story() throws {
-        let cli = try CLI()
+        let cli = try CLI(.damaged)
         let rows = Self.rows(try Repository.text("docs/json.md"))
         let shapes = try rows.map { try Self.shape($0) }
         var met: Set<Int> = []

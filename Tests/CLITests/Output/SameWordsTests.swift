@@ -155,7 +155,7 @@ struct SameWordsTests {
             command: ["messages", "explain", "zoe", "ww"], words: ["Did you mean w?"]),
         Case(
             name: "sends are told with what hinders them",
-            before: [["scenario", "run", "send.yaml", "--store", "STORE"]],
+            before: [["scenario", "run", "send.yaml", "--store", "sent"]],
             command: ["sends", "ben"], words: ["the user has no e-mail address"]),
         Case(
             name: "a tag is lost without an instance", before: noInstance,
@@ -181,42 +181,34 @@ struct SameWordsTests {
         }
     }
 
+    private static let files = [
+        "push.json": #"{"aps":{"alert":"Hi"},"ab":{}}"#,
+        "messages.json": #"[{"id":"w","trigger_conditions":[{"type":"purchase"}],"message":"x"}]"#,
+        "item.jsonl": #"{"kind":"userAttributeSaved","user":"zoe","device":"phone","storage":"group.app","#
+            + #""attribute":"email","value":"none"}"#,
+        "container.yaml":
+            """
+        triggers: [{name: t, event: played song}]
+        tags:
+          - name: g
+            class: BrazeGTMTagManager
+            triggers: t
+            parameters: {actionType: logEvent, eventName: played song}
+        """,
+        "bad.jsonl": "{\"kind\":\"customEventLogged\",\"user\":\"a\"}\n",
+        "send.yaml":
+            """
+        steps:
+          - log-event: {user: ben, name: known}
+          - request:
+              path: /messages/send
+              body: {external_user_ids: [ben], messages: {email: {from: a@example.com, subject: s, body: b}}}
+              status: 201
+        """,
+    ]
+
     private func play(_ one: Case, _ format: String) throws -> CLI.Outcome {
-        let cli = try CLI()
-        _ = try cli.write(#"{"aps":{"alert":"Hi"},"ab":{}}"#, as: "push.json")
-        _ = try cli.write(
-            #"[{"id":"w","trigger_conditions":[{"type":"purchase"}],"message":"x"}]"#, as: "messages.json")
-        _ = try cli.write(
-            #"{"kind":"userAttributeSaved","user":"zoe","device":"phone","storage":"group.app","#
-                + #""attribute":"email","value":"none"}"#, as: "item.jsonl")
-        _ = try cli.write(
-            """
-            triggers: [{name: t, event: played song}]
-            tags:
-              - name: g
-                class: BrazeGTMTagManager
-                triggers: t
-                parameters: {actionType: logEvent, eventName: played song}
-            """, as: "container.yaml")
-        try cli.succeed("log", "event", "zoe", "hello")
-        _ = try cli.write("{\"kind\":\"customEventLogged\",\"user\":\"a\"}\n", as: "bad.jsonl")
-        _ = try cli.write(
-            """
-            steps:
-              - log-event: {user: ben, name: known}
-              - request:
-                  path: /messages/send
-                  body: {external_user_ids: [ben], messages: {email: {from: a@example.com, subject: s, body: b}}}
-                  status: 201
-            """, as: "send.yaml")
-        for command in one.before {
-            let command = command.map { $0 == "STORE" ? cli.folder.appending(path: "sent").path : $0 }
-            #expect(try cli.run(command).status == 0, "\(command)")
-        }
-        if one.command.first == "sends" {
-            return try cli.run(
-                one.command + ["--format", format, "--store", cli.folder.appending(path: "sent").path])
-        }
+        let cli = try CLI(after: [["log", "event", "zoe", "hello"]] + one.before, files: Self.files)
         return try cli.run(one.command + ["--format", format], input: one.input)
     }
 

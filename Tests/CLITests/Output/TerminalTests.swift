@@ -5,10 +5,7 @@ import Testing
 struct TerminalTests {
     private let cli: CLI
 
-    init() throws {
-        cli = try CLI()
-        try cli.succeed("log", "event", "jane", "a")
-    }
+    init() throws { cli = try CLI(after: [["log", "event", "jane", "a"]]) }
 
     private func shown(_ command: String, _ environment: [String: String] = [:]) throws -> String {
         try PseudoTerminal.output(of: command, cli, environment)

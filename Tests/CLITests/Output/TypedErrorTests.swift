@@ -6,9 +6,9 @@ struct TypedErrorTests {
     private let cli: CLI
 
     init() throws {
-        cli = try CLI()
-        try cli.succeed("log", "event", "jane", "a")
-        try cli.succeed("log", "user-attribute", "jane", "email", "jane@example.org")
+        cli = try CLI(after: [
+            ["log", "event", "jane", "a"], ["log", "user-attribute", "jane", "email", "jane@example.org"],
+        ])
     }
 
     @Test("Options are named as options")

@@ -5,10 +5,7 @@ import Testing
 struct UnwritableOutputTests {
     private let cli: CLI
 
-    init() throws {
-        cli = try CLI()
-        try cli.succeed("save", "event", "jane", "first")
-    }
+    init() throws { cli = try CLI(after: [["save", "event", "jane", "first"]]) }
 
     /// Runs `profilecli` with `arguments` and the standard output that `redirection` makes of it.
     private func run(_ redirection: String, _ arguments: [String]) throws -> CLI.Outcome {

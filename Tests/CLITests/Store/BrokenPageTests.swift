@@ -19,7 +19,7 @@ struct BrokenPageTests {
 
     init() throws {
         whole = try Self.sample.get()
-        cli = try CLI(whole)
+        cli = try CLI(whole, .damaged)
         owners = PageOwners(whole)
     }
 
@@ -65,7 +65,7 @@ struct BrokenPageTests {
     func verdict(garbage: Garbage) throws {
         var damaged = 0
         // The two first pages say where everything is; a store without them is no store.
-        for page in stride(from: 2, to: whole.count / Self.pageBytes, by: Thoroughness.count(short: 15, full: 5)) {
+        for page in stride(from: 2, to: whole.count / Self.pageBytes, by: Thoroughness.count(short: 25, full: 5)) {
             try fill(page, with: garbage)
             let outcome = try cli.run("check")
             let owner = owners.owners[page]
@@ -86,7 +86,7 @@ struct BrokenPageTests {
                 if outcome.status == 2 { #expect(outcome.errors.contains("from a backup"), "\(outcome.errors)") }
             }
         }
-        #expect(damaged > Thoroughness.count(short: 3, full: 10))
+        #expect(damaged > Thoroughness.count(short: 2, full: 10))
     }
 
     private func expectSentences(_ outcome: CLI.Outcome, _ page: Int) throws {

@@ -7,10 +7,7 @@ import Testing
 struct MetaPageTests {
     private let cli: CLI
 
-    init() throws {
-        cli = try CLI()
-        for name in ["a", "b", "c"] { try cli.succeed("log", "event", "jane", name) }
-    }
+    init() throws { cli = try CLI(after: ["a", "b", "c"].map { ["log", "event", "jane", $0] }, .damaged) }
 
     /// A field of a meta page, by its offset, after 16 bytes of header and 24 of constants.
     enum Field: Int {

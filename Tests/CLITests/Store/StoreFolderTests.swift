@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("What a folder holds before the first write")
@@ -6,7 +7,7 @@ struct StoreFolderTests {
     private let cli: CLI
     private let log = ["log", "event", "jane", "a", "--store"]
 
-    init() throws { cli = try CLI() }
+    init() throws { cli = try CLI(.damaged) }
 
     /// A folder with these files.
     private func folder(_ name: String, _ files: [String: Data] = [:]) throws {

@@ -6,20 +6,25 @@ import Testing
 /// A copy that `cp` made while a program wrote: pages of several moments.
 @Suite("A torn copy of a store")
 struct TornCopyTests {
-    @Test("A torn copy is damaged, whatever page is wrong, and never another program's file", arguments: 0..<24)
-    func torn(seed: Int) throws {
+    /// The file of a store at two moments.
+    private static let moments = Result {
         let cli = try CLI()
         try cli.succeed("generate", "--events", "300", "--users", "20", "-o", "events.jsonl")
         try cli.succeed("import", "events.jsonl")
         let older = try Data(contentsOf: cli.file)
         for number in 0..<8 { try cli.succeed("log", "attribute", "jane", "a=\(number)") }
-        let newer = try Data(contentsOf: cli.file)
+        return (older, try Data(contentsOf: cli.file))
+    }
+
+    @Test("A torn copy is damaged, whatever page is wrong, and never another program's file", arguments: 0..<24)
+    func torn(seed: Int) throws {
+        let (older, newer) = try Self.moments.get()
         // The first pages of one moment, the rest of another; or a hole, as of a page that was not there yet.
         let pages = newer.count / 4096
         let cut = (2 + seed * 5 % (pages - 2)) * 4096
         var torn = seed % 2 == 0 ? newer.prefix(cut) + older.dropFirst(cut) : older.prefix(cut) + newer.dropFirst(cut)
         if seed % 3 == 0 { torn.replaceSubrange(cut..<min(cut + 8192, torn.count), with: Data(count: 8192)) }
-        let copy = try CLI(torn)
+        let copy = try CLI(torn, .damaged)
         let outcome = try copy.run("check")
         #expect([0, 2].contains(outcome.status), "seed \(seed): \(outcome.status) \(outcome.errors)")
         #expect(!outcome.errors.contains("not a ProfileLog store"), "seed \(seed): \(outcome.errors)")
@@ -40,7 +45,7 @@ struct TornCopyTests {
         // The older page belongs to the backup, the newer one was written after it.
         var mixed = newer
         mixed.replaceSubrange(4096 - last..<8192 - last, with: older[4096 - last..<8192 - last])
-        let copy = try CLI(mixed)
+        let copy = try CLI(mixed, .damaged)
         let check = try copy.run("check")
         #expect(
             check.status == 2 && (check.output + check.errors).contains("overwritten while it was in use"), "\(check)")
@@ -59,7 +64,7 @@ struct TornCopyTests {
         let meta = data.commit(ofPage: 0) > data.commit(ofPage: 1) ? 0 : 4096
         let root = Int(data.number(meta + 128))
         data.replaceSubrange(root * 4096 + 12..<root * 4096 + 16, with: [16, 0, 0, 16])
-        let torn = try CLI(data)
+        let torn = try CLI(data, .damaged)
         for command in [["check"], ["profile", "jane"], ["log", "event", "jane", "b"]] {
             let outcome = try torn.run(command)
             #expect(outcome.status == 2, "\(command) \(outcome.errors)")

@@ -1,11 +1,13 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
 /// Runs the built `profilecli` as a process, on a store in a temporary folder of its own.
 final class CLI: Sendable {
-    /// The temporary folder; removed with this.
-    let folder: URL
+    private let temporary: TemporaryFolder
+    /// The temporary folder; its stores are checked and it is removed with this.
+    var folder: URL { temporary.url }
     /// The store that commands use.
     var store: String { folder.appending(path: "store").path }
     /// The file of that store.
@@ -20,19 +22,51 @@ final class CLI: Sendable {
         var lines: [String] { output.split(separator: "\n").map(String.init) }
     }
 
-    init() throws {
-        folder = TestFolders.new("profilecli")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    init(_ ending: TemporaryFolder.Ending = .sound, location: SourceLocation = #_sourceLocation) throws {
+        temporary = try .made(ending, prefix: "profilecli", location: location)
     }
 
     /// Makes a store whose file holds `data`.
-    convenience init(_ data: Data) throws {
-        try self.init()
+    convenience init(
+        _ data: Data, _ ending: TemporaryFolder.Ending = .sound, location: SourceLocation = #_sourceLocation
+    ) throws {
+        try self.init(ending, location: location)
         try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
         try data.write(to: file)
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    /// Makes a copy of the store that `commands` made; `files` are in the folder. Many tests begin alike: each command
+    /// runs once for all tests that begin with it.
+    convenience init(
+        after commands: [[String]], files: [String: String] = [:], _ ending: TemporaryFolder.Ending = .sound,
+        location: SourceLocation = #_sourceLocation
+    ) throws {
+        let store = try CLI.prepared.withLock { try CLI.store(after: Setup(commands: commands, files: files), &$0) }
+        try self.init(store, ending, location: location)
+        for (name, text) in files { _ = try write(text, as: name) }
+    }
+
+    private struct Setup: Hashable {
+        var commands: [[String]]
+        var files: [String: String]
+    }
+
+    private static let prepared = Mutex<[Setup: Data]>([:])
+
+    private static func store(after setup: Setup, _ known: inout [Setup: Data]) throws -> Data {
+        if let data = known[setup] { return data }
+        var before = setup
+        let command = before.commands.removeLast()
+        let cli = try before.commands.isEmpty ? CLI() : CLI(store(after: before, &known))
+        for (name, text) in setup.files { _ = try cli.write(text, as: name) }
+        let outcome = try cli.run(command)
+        try #require(outcome.status == 0, "\(command): \(outcome.errors)")
+        // A scenario makes a store of its own.
+        let name = command.firstIndex(of: "--store").map { command[$0 + 1] } ?? "store"
+        let data = try Data(contentsOf: cli.folder.appending(path: "\(name)/data.mdb"))
+        known[setup] = data
+        return data
+    }
 
     /// The program.
     static let program = ChildProcess.built("profilecli")

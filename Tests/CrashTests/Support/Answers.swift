@@ -26,6 +26,8 @@ struct Answers: Sendable {
     private(set) var complaints: [String] = []
     private(set) var wasOpened = false
     private(set) var hasEnded = false
+    /// The coverage marks that it hit.
+    private(set) var marks: Set<CoverageMark> = []
     /// The last position that the child read at its end.
     private(set) var lastRead: UInt64?
 
@@ -37,6 +39,8 @@ struct Answers: Sendable {
         case ("open", 2): wasOpened = true
         case ("end", _): hasEnded = true
         case ("last", 2): lastRead = UInt64(parts[1])
+        case ("mark", 2):
+            if let mark = CoverageMark(rawValue: parts[1]) { marks.insert(mark) }
         case ("try", 2): tried.append(parts[1])
         case ("ack", 6):
             order.append(.stored)

@@ -29,6 +29,13 @@ struct TableDump: Equatable {
         }
     }
 
+    /// Returns the dump of some of its tables.
+    func only(_ names: [Table.Name]) -> TableDump {
+        var dump = self
+        dump.tables = tables.filter { table in names.contains { $0.rawValue == table.key } }
+        return dump
+    }
+
     /// Returns the first differences of two dumps, table by table.
     func differences(from other: TableDump) -> [String] {
         tables.keys.sorted().compactMap { name in

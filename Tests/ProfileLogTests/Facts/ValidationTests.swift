@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogFacts
@@ -10,7 +11,7 @@ struct ValidationTests {
     let folder = TemporaryFolder()
     private let rest = EventContext(source: .rest)
 
-    private func log() throws -> EventLog { try EventLog(path: folder.path, create: true) }
+    private func log() throws -> EventLog { try folder.open() }
 
     private func place(of refusal: () throws(AppendError) -> Void) -> String? {
         do throws(AppendError) {
@@ -39,14 +40,13 @@ struct ValidationTests {
             } == "The price")
     }
 
-    @Test("A million purchases at the bound add up to a number")
+    @Test("Very many purchases at the bound add up to a number")
     func bound() throws {
         let log = try log()
         _ = try log.append([purchase(1e15), purchase(-1e13, 100)], to: .externalID("ana"), context: rest)
         var sum = ExactSum()
-        for _ in 0..<1_000_000 { sum.add(1e15) }
-        #expect(sum.description == "1e+21")
-        try log.expectSound()
+        for _ in 0..<Thoroughness.count(short: 100_000, full: 1_000_000) { sum.add(1e15) }
+        #expect(sum.description == (Thoroughness.isFull ? "1e+21" : "1e+20"))
     }
 
     @Test("A price that is no number, in a log of an earlier program, adds nothing")
@@ -94,7 +94,6 @@ struct ValidationTests {
             let stored = try #require(try log.event(at: receipt.last))
             #expect(stored.event == event && stored.context == context)
         }
-        try log.expectSound()
     }
 
     @Test("A date beyond the edge is refused, wherever it is", arguments: beyond)

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("Dates of two users who are merged")
@@ -13,7 +14,7 @@ struct MergedDatesTests {
     private func merged(
         _ attribute: StandardAttribute, _ first: AttributeValue?, into second: AttributeValue?
     ) throws -> ProfileView.Field? {
-        let log = try EventLog(path: folder.path, create: true, options: .small(TestClock()))
+        let log = try folder.open(options: .small(TestClock()))
         for (user, value) in [(source, first), (target, second)] {
             let change = UserAttributeChange(attribute, value ?? .null)
             _ = try log.append([.userAttributesChanged([change])], to: user)

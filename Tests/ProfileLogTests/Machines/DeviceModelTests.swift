@@ -53,7 +53,7 @@ private struct DeviceLife {
     private func open() throws -> EventLog {
         var options = LogOptions.small(clock, indexLag: 15)
         options.pendingItemsPerDevice = 12
-        return try EventLog(path: folder.path, create: true, options: options)
+        return try folder.open(options: options)
     }
 
     private mutating func one<Element>(_ elements: [Element]) -> Element {

@@ -14,7 +14,7 @@ struct InAppLogTests {
     let clock = TestClock()
 
     private func open() throws -> EventLog {
-        try EventLog(path: folder.path, create: true, options: .small(clock))
+        try folder.open(options: .small(clock))
     }
 
     /// Messages `a` to `c`, which custom events `a` to `c` trigger again and again; `b` with a delay of 5 seconds.
@@ -77,7 +77,6 @@ struct InAppLogTests {
         let receipt = try send([event("a")], app(source: .extension), to: log)
         #expect(try steps(log) == ["shown a"])
         #expect(try log.lastPosition() == receipt.last.next)
-        try log.expectSound()
     }
 
     @Test("The receipt, and a repetition under the key, have the append's own events only")
@@ -97,7 +96,6 @@ struct InAppLogTests {
             #expect(receipt.version(after: receipt.places[0]) == receipt.places[0].version, "not the last one")
         }
         #expect(try log.lastPosition() == last)
-        try log.expectSound()
     }
 
     @Test("A flushed item triggers at the launch, with the saved item as its cause; a rejected one does not")
@@ -113,7 +111,6 @@ struct InAppLogTests {
         let shown = try #require(try log.event(at: report.flushed[0].next))
         guard case .message(let step) = shown.event else { throw DocumentFault(place: "", reason: "", remedy: "") }
         #expect(step.stage == .shown && step.cause == saved.last)
-        try log.expectSound()
     }
 
     @Test("A queued event triggers when the SDK takes it, and not again when it is sent")
@@ -141,7 +138,6 @@ struct InAppLogTests {
         let left = try #require(try log.leave(device: "phone"))
         #expect(try log.event(at: left)?.event.kind == .appLeft)
         #expect(try steps(log) == ["waiting b", "shown b"])
-        try log.expectSound()
     }
 
     @Test("A new process starts with an empty stack", arguments: LaunchKind.allCases)
@@ -153,7 +149,6 @@ struct InAppLogTests {
         #expect(try log.reader.devices.inAppState(of: "phone")?.stack.map(\.message) == ["c"])
         _ = try log.launch(device: "phone", kind: kind)
         #expect(try steps(log) == ["shown a", "waiting c", "discarded c", "closed a"])
-        try log.expectSound()
     }
 
     @Test("An append whose steps of messages exceed a commit is refused; the log goes on")
@@ -171,7 +166,6 @@ struct InAppLogTests {
         #expect(try log.lastPosition() == last)
         _ = try send([event("a")], app(), to: log)
         #expect(try steps(log).count == 21)
-        try log.expectSound()
     }
 
     @Test("Two changes of different settings, made from the same state, both count")
@@ -204,7 +198,6 @@ struct InAppLogTests {
         #expect(try log.reader.devices.inAppState(of: "phone")?.eligible == [])
         _ = try send([event("a")], app(), to: log)
         #expect(try steps(log) == ["shown a", "closed a"])
-        try log.expectSound()
     }
 
     @Test("A stored declaration of which this program refuses a message: the others work")
@@ -215,7 +208,6 @@ struct InAppLogTests {
         _ = try send([event("a")], app(), to: log)
         #expect(try steps(log) == ["shown a"])
         #expect(try log.reader.devices.inAppState(of: "phone")?.eligible == ["a"])
-        try log.expectSound()
     }
 
     @Test("A device without messages has the bytes that it had before there were any")
@@ -274,7 +266,6 @@ struct InAppLogTests {
         let kept = try log.reader.devices.inAppState(of: "phone")
         try log.rebuildCaches()
         #expect(try log.reader.devices.inAppState(of: "phone") == kept)
-        try log.expectSound()
     }
 
     /// Each device's messages are those that its steps fold to, each in one place.

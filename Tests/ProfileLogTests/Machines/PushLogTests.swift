@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogFolds
@@ -14,7 +15,7 @@ struct PushLogTests {
     private let bo = UserID.externalID("bo")
 
     private func open() throws -> EventLog {
-        try EventLog(path: folder.path, create: true, options: .small(clock))
+        try folder.open(options: .small(clock))
     }
 
     private func send(
@@ -65,7 +66,6 @@ struct PushLogTests {
             #expect(found == cause)
         }
         #expect(throws: AppendError.self) { try log.push(.open(.newest), on: "d") }
-        try log.expectSound()
     }
 
     @Test("A push to an unknown device leaves it to the first user who saves there")
@@ -74,7 +74,6 @@ struct PushLogTests {
         try send(to: ana, on: "d", log)
         _ = try log.append([.customEventSaved(CustomEvent(name: "saved"))], to: bo, context: .saved(on: "d"))
         #expect(try log.reader.devices.find("d")?.user == log.find(bo)?.number)
-        try log.expectSound()
     }
 
     @Test("What the app logs before the SDK exists is lost, and listed")
@@ -95,7 +94,6 @@ struct PushLogTests {
         _ = try log.append([logged], to: ana, context: context)
         #expect(try log.profileView(log.profile(of: user)).customEvents.map(\.name) == ["opened cart"])
         #expect(report.flushed.isEmpty, "it was saved after the launch")
-        try log.expectSound()
     }
 
     @Test("The launch's flush happens when the SDK is made")
@@ -107,7 +105,6 @@ struct PushLogTests {
         #expect(try log.reader.devices.pendingCount(on: "d") == 1)
         #expect(try log.push(.initialize, on: "d").flushed.count == 1)
         #expect(try log.reader.devices.pendingCount(on: "d") == 0)
-        try log.expectSound()
     }
 
     @Test("What was captured is processed after reopening; the link opens")
@@ -127,7 +124,6 @@ struct PushLogTests {
         let processed = try steps(log).filter { $0.stage == .processed }
         #expect(processed.map(\.content) == [[], [.init("url", "app://cart")]])
         #expect(try log.reader.devices.pushes(on: "d").isEmpty)
-        try log.expectSound()
     }
 
     @Test("A launch of an app that does not wait any more processes what was captured")
@@ -143,7 +139,6 @@ struct PushLogTests {
         _ = try log.change(change, of: "d")
         _ = try log.launch(device: "d")
         #expect(try steps(log).map(\.stage) == [.sent, .received, .captured, .processed])
-        try log.expectSound()
     }
 
     @Test("A limit counts the pushes that arrive: not those that expired on their way, and not earlier ones")
@@ -162,7 +157,6 @@ struct PushLogTests {
         }
         #expect(try log.reader.devices.pushes(on: "d").underway == 0)
         #expect(try log.reader.devices.pushes(on: "d").pushes.count == PushState.mostShown)
-        try log.expectSound()
     }
 
     @Test("When too many pushes are on their way to a device, the next one is not sent")
@@ -173,7 +167,6 @@ struct PushLogTests {
         #expect(last.map(\.stage) == [.sent, .notSent, .notSent])
         #expect(last.last?.reason == "256 pushes are on their way to the device already")
         #expect(try log.reader.devices.pushes(on: "d").underway == PushState.mostUnderway)
-        try log.expectSound()
     }
 
     @Test("An erased person's pushes leave the device; those of others stay")
@@ -186,7 +179,6 @@ struct PushLogTests {
         let left = try log.reader.devices.pushes(on: "d")
         #expect(left.pushes.map(\.user) == [try #require(try log.find(bo)).number.rawValue])
         #expect(try steps(log).map(\.stage) == [.sent, .received])
-        try log.expectSound()
     }
 
     @Test("A push of a user who was merged since belongs to the canonical user")
@@ -198,6 +190,5 @@ struct PushLogTests {
         _ = try log.push(.deliver(limit: 10), on: "d")
         let user = try #require(try log.find(ana)).number
         #expect(try log.history(of: user, where: EventFilter(kinds: [.pushReceived])).count == 1)
-        try log.expectSound()
     }
 }

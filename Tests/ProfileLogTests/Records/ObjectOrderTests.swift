@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogRecords
@@ -31,7 +32,7 @@ struct ObjectOrderTests {
 
     private func records(_ events: [ProfileEvent]) throws -> [[UInt8]: [UInt8]] {
         let folder = TemporaryFolder()
-        let log = try EventLog(path: folder.path, create: true, options: .small(TestClock()))
+        let log = try folder.open(options: .small(TestClock()))
         for event in events {
             _ = try log.append([event], to: .externalID("ana"), context: EventContext(source: .rest))
         }

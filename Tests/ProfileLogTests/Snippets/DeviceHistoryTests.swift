@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("A made-up history of devices")
@@ -33,7 +34,7 @@ struct DeviceHistoryTests {
 
     @Test("Played on a log, every saved item is accounted for, and live equals replay", arguments: UInt64(0)..<3)
     func played(seed: UInt64) throws {
-        let log = try EventLog(path: folder.path, create: true)
+        let log = try folder.open()
         let start = Timestamp(rawValue: 1_767_571_200_000_000)
         let history = DeviceHistory(seed: seed, devices: 12, days: 9, start: start)
         #expect(try history.play(on: log))

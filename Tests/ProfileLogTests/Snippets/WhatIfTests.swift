@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogSnippets
@@ -9,7 +10,7 @@ struct WhatIfTests {
     let clock = TestClock()
 
     private func open() throws -> EventLog {
-        try EventLog(path: folder.path, create: true, options: .small(clock))
+        try folder.open(options: .small(clock))
     }
 
     private func save(_ event: ProfileEvent, _ user: UserID, on device: String = "d", _ log: EventLog) throws {
@@ -42,7 +43,6 @@ struct WhatIfTests {
         #expect(report.items == 5 && report.deliveredRight == 4 && report.waiting == 1)
         #expect(report.users == 3 && report.devices == 2 && report.position == last)
         #expect(try log.lastPosition() == last)
-        try log.expectSound()
     }
 
     @Test("Quirks of the tag manager: how many calls of the app each would have changed")
@@ -142,7 +142,6 @@ struct WhatIfTests {
         #expect(before.byEffect == [.wrongUser: 2] && before.waiting == 1)
         #expect(after.byEffect == before.byEffect && after.waiting == 1)
         #expect(try log.whatIf(.standard).deliveredRight == 2)
-        try log.expectSound()
     }
 
     @Test(
@@ -161,7 +160,6 @@ struct WhatIfTests {
         _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
         let after = try log.whatIf(PublishedPolicy([.returnDoesNotFlush]))
         #expect(after.guessed == 1 && after.unplayed == 0)
-        try log.expectSound()
     }
 
     @Test("An erased user's launch that flushed nothing of others is counted and not played")
@@ -173,7 +171,6 @@ struct WhatIfTests {
         _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
         let report = try log.whatIf(.standard)
         #expect(report.unplayed == 1 && report.guessed == 0 && report.items == 0)
-        try log.expectSound()
     }
 
     @Test("What an erased person gave up was theirs: it is missed only where a reset takes others' items with it")
@@ -187,7 +184,6 @@ struct WhatIfTests {
         _ = try log.erase([.externalID("ana")], actor: "a test", reason: "a test")
         #expect(try log.whatIf(.standard).unplayed == 0)
         #expect(try log.whatIf(PublishedPolicy([.resetTakesEverything])).unplayed == 1)
-        try log.expectSound()
     }
 
     @Test("A merge while it runs does not change the user of later events", arguments: [false, true])
@@ -209,7 +205,6 @@ struct WhatIfTests {
         }
         #expect(report.isComplete && report.isEqual && report.items == 1 && report.deliveredRight == 1)
         #expect(try log.reader.users.canonicalUser(of: number) == log.find(tim)?.number)
-        try log.expectSound()
     }
 
     @Test("An erased user's launch whose device is known counts for that device alone, in every scope")

@@ -17,7 +17,7 @@ struct AddressCacheTests {
     private func filled(blocks: Int = AddressCache.mostBlocks) throws -> EventLog {
         var options = LogOptions.small(clock, indexLag: 300)
         options.addressBlocks = blocks
-        let log = try EventLog(path: folder.path, create: true, options: options)
+        let log = try folder.open(options: options)
         try append(1_000, to: log)
         return log
     }
@@ -64,7 +64,6 @@ struct AddressCacheTests {
         #expect(more.map { Array($0.prefix(101)) } == read)
         known = try self.known(log)
         #expect((1_500...1_900).contains(known))
-        try log.expectSound()
     }
 
     @Test("After an erasure by another program no address is used that was found before")
@@ -94,7 +93,6 @@ struct AddressCacheTests {
         for user in (0..<10) where user != 3 { #expect(Array(after[user].prefix(101)) == read[user]) }
         #expect(try known(log) > 0)
         #expect(try log.history(of: user) == erased)
-        try log.expectSound()
     }
 
     @Test("A full one is replaced; a view that has it goes on with it, and finds the rest in the tree")
@@ -118,10 +116,11 @@ struct AddressCacheTests {
             #expect(try histories(log) == read)
             #expect(try known(log) <= 2 * 128)
         }
-        try log.expectSound()
     }
 
-    @Test("After a failed commit, when the file is mapped again, no address is used that was found before")
+    @Test(
+        "After a failed commit, when the file is mapped again, no address is used that was found before",
+        .hits(.outcomeUnknown))
     func reopened() throws {
         let log = try filled()
         let read = try histories(log)
@@ -174,6 +173,5 @@ struct AddressCacheTests {
             } while !isDone.load(ordering: .acquiring)
         }
         #expect(wrong.withLock { $0 } == [])
-        try log.expectSound()
     }
 }

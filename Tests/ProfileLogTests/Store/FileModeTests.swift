@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("What a store makes is for its owner only, unless a wider mode is chosen")

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -15,7 +16,7 @@ struct NewerWriterTests {
     private func bytes() throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: folder.path + "/data.mdb"))) }
 
     init() throws {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let log = try folder.open(options: .small(clock))
         for _ in 0..<100 { _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("ana")) }
         try log.damage(.meta, Array("writer".utf8)) { $0 = [0, 0, 0, 99] }
     }
@@ -25,7 +26,6 @@ struct NewerWriterTests {
         let log = try open()
         #expect(try log.lastPosition().rawValue == 101)
         #expect(try log.profile(of: UserNumber(rawValue: 1)).version.rawValue == 101)
-        try log.expectSound()
     }
 
     @Test("Is not written: not an event, not a cache, not a byte")

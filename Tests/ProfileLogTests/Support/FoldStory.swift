@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogRecords
@@ -31,8 +32,8 @@ struct FoldStory<P: Projection> {
         throws
     {
         let folder = TemporaryFolder()
-        let log = try EventLog(
-            path: folder.path, create: true, options: .small(TestClock()), projections: [P.self])
+        let log = try folder.open(
+            options: .small(TestClock()), projections: [P.self])
         let batch = Self.batch(given + when, log.names)
         try log.committer.apply(batch)
         try Self.expectLaws(batch, log, location)

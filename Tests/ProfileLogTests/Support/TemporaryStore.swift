@@ -1,27 +1,13 @@
-import Foundation
 import ProfileLog
 import Synchronization
 import TestSupport
-import Testing
-
-/// A folder for one test, removed when the test is done with it.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() {
-        path = TestFolders.new("store").path
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-}
 
 extension TemporaryFolder {
     /// The log in this folder, made if it is missing, with small lags and the projections of users.
     func log(_ clock: TestClock, indexLag: Int = 7, snapshotInterval: Int = 4) throws -> EventLog {
         var options = LogOptions.small(clock, indexLag: indexLag)
         options.snapshotInterval = snapshotInterval
-        return try EventLog(
-            path: path, create: true, options: options, projections: [ProfileProjection.self, UsageProjection.self])
+        return try open(options: options, projections: [ProfileProjection.self, UsageProjection.self])
     }
 }
 
@@ -46,20 +32,6 @@ extension LogOptions {
         options.itemsPerFlush = 3
         options.now = { clock.now }
         return options
-    }
-}
-
-extension EventLog {
-    /// Fails the test with every problem that `check` and the audit find.
-    func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
-        let report = try check()
-        #expect(
-            report.isSound, "\(report.problems.map(\.description).joined(separator: "; "))", sourceLocation: location)
-        // Tests of a fold have events of users who were never created.
-        guard try reader.extent().users > 0 else { return }
-        let auditor = Auditor(self)
-        while try auditor.step(budget: .seconds(1)) {}
-        #expect(auditor.report.differences.isEmpty, "\(auditor.report.differences)", sourceLocation: location)
     }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ProfileLogBrazeAPI
@@ -101,12 +102,11 @@ struct BrazeContentionTests {
     /// one whenever the service has read them.
     @Test("Over HTTP the answer to a decision that conflicts each time says when to try again")
     func retryAfter() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         // A flush of the index would stop the writer for longer than a decision takes.
         var options = LogOptions()
         options.indexLag = 1 << 20
-        let log = try EventLog(path: folder.appendingPathComponent("store").path, create: true, options: options)
+        let log = try folder.open("store", options: options)
         let email = ProfileEvent.userAttributesChanged([UserAttributeChange(.email, .string("a@example.com"))])
         @Sendable func give(to users: Range<Int>) throws {
             var builder = log.prepare()

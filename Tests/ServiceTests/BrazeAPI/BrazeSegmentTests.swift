@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ProfileLogBrazeAPI
@@ -531,13 +532,12 @@ struct BrazeSegmentTests {
 
     @Test("A folder that a dead process left is removed, that of a living one is not")
     func abandoned() throws {
-        let parent = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: parent) }
-        let dead = parent.appendingPathComponent("profilelog-exports-dead")
+        let parent = try TemporaryFolder.made(prefix: "profiled")
+        let dead = parent.file("profilelog-exports-dead")
         try FileManager.default.createDirectory(at: dead, withIntermediateDirectories: true)
         try Data().write(to: dead.appendingPathComponent("in-use"))
         try Data([1]).write(to: dead.appendingPathComponent("a.zip"))
-        try Data([1]).write(to: parent.appendingPathComponent("other"))
+        try Data([1]).write(to: parent.file("other"))
         let prefix = "profilelog-exports-"
         var living: ScratchFolder? = try ScratchFolder(prefix: prefix, in: parent.path)
         let path = try #require(living?.path)
@@ -548,7 +548,7 @@ struct BrazeSegmentTests {
         #expect(mode == 0o700)
         living = nil
         #expect(!FileManager.default.fileExists(atPath: path))
-        #expect(FileManager.default.fileExists(atPath: parent.appendingPathComponent("other").path))
+        #expect(FileManager.default.fileExists(atPath: parent.file("other").path))
     }
 
     @Test("One export of a segment runs at a time, and a few in all; one that failed leaves no file")

@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogRequests
+import TestSupport
 import Testing
 
 @Suite("The REST API over HTTP")
@@ -63,8 +64,7 @@ struct BrazeServiceTests {
 
     @Test("What was answered under a key is answered so after a restart")
     func restart() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         let body = #"{"attributes":[{"external_id":"a","n":{"inc":1}},{}]}"#
         var answers: [[UInt8]] = []
         for _ in 0..<2 {

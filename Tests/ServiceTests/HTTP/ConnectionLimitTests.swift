@@ -114,20 +114,19 @@ struct ConnectionLimitTests {
         "Too few open files for a service are named with the limit; fewer than wanted are enough",
         arguments: [(10, false), (14, false), (18, false), (40, false), (256, true)])
     func openFiles(limit: Int, isEnough: Bool) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         let program = ChildProcess.built("profiled").path
         let command = "ulimit -n \(limit); exec '\(program)' --ephemeral --port 0 --port-file port"
         let process = try ChildProcess(
-            URL(filePath: "/bin/sh"), ["-c", command], in: folder, output: .nothing,
-            errors: .file(folder.appendingPathComponent("stderr")))
-        let port = folder.appendingPathComponent("port")
+            URL(filePath: "/bin/sh"), ["-c", command], in: folder.url, output: .nothing,
+            errors: .file(folder.file("stderr")))
+        let port = folder.file("port")
         for _ in 0..<1500 where process.end == nil && ((try? Data(contentsOf: port))?.isEmpty ?? true) {
             try await Task.sleep(for: .milliseconds(20))
         }
         process.signal(SIGTERM)
         let code = try await Service.exitCode(of: process)
-        let message = try String(contentsOf: folder.appendingPathComponent("stderr"), encoding: .utf8)
+        let message = try String(contentsOf: folder.file("stderr"), encoding: .utf8)
         #expect(code == (isEnough ? 0 : 1), "\(message)")
         #expect(message.contains("RLIMIT_NOFILE"), "\(message)")
         if !isEnough {

@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogRequests
+import TestSupport
 import Testing
 
 @Suite("Limits")
@@ -75,8 +76,7 @@ struct LimitTests {
 
     @Test("Every answer of a path with a limit has its headers; other requests do not count")
     func everyAnswer() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         let made = try await run(
             ["keys", "add", "--store", "store", "--name", "n", "--permissions", "v1.read"], in: folder)
         let key = ["Authorization": "Bearer \(made.output.trimmingCharacters(in: .newlines))"]
@@ -118,8 +118,7 @@ struct LimitTests {
             ["--idle-timeout", "0"], ["--log-format", "xml"],
         ])
     func wrong(arguments: [String]) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         #expect(try await run(arguments, in: folder).code == 64)
     }
 

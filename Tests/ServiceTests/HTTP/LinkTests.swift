@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("Addresses in answers")
@@ -14,9 +15,8 @@ struct LinkTests {
     @Test("Links are relative or begin with --base-url, never with what the client calls the service")
     func links() async throws {
         for base in [nil, "https://profiles.example/braze/"] {
-            let folder = try Service.newFolder()
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let file = folder.appendingPathComponent("workspace.yaml")
+            let folder = try TemporaryFolder.made(prefix: "profiled")
+            let file = folder.file("workspace.yaml")
             try Data(Self.workspace.utf8).write(to: file)
             let service = try await Service(
                 in: folder,
@@ -48,8 +48,7 @@ struct LinkTests {
 
     @Test("A base URL that is none is refused", arguments: ["profiles.example", "ftp://x", "http://", "http://x?y=1"])
     func wrong(url: String) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         #expect(try await run(["--ephemeral", "--base-url", url], in: folder).code == 64)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import ProfileLog
 import ProfileLogRequests
 import Synchronization
+import TestSupport
 import Testing
 
 /// Long reads wait for each other, and nothing waits for them:
@@ -184,8 +185,8 @@ struct LongReadTests {
     // MARK: - In the service
 
     /// A user with an object of many members that was set often.
-    private func largeStore(in folder: URL) throws {
-        let log = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
+    private func largeStore(in folder: TemporaryFolder) throws {
+        let log = try folder.open("store")
         for round in 0..<20 {
             let members = (0..<2_000).map { AttributeValue.Member(Name("m\($0)"), .int(Int64($0 + round))) }
             let object = AttributeValue.object(members.sorted { $0.key < $1.key })
@@ -214,8 +215,7 @@ struct LongReadTests {
 
     @Test("Health, writes and short reads are answered before long reads, which end when their clients have gone")
     func service() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         try largeStore(in: folder)
         let service = try await Service(in: folder)
         var clients: [RawConnection] = []
@@ -234,6 +234,5 @@ struct LongReadTests {
         let abandoned = #"profiled_requests_total{method="GET",endpoint="/v1/blame",status="499"}"#
         #expect(try await sample(abandoned, service) > 0)
         #expect(try await service.stop() == 0)
-        try checkStore(service.store)
     }
 }

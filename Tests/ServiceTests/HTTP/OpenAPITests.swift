@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogRequests
+import TestSupport
 import Testing
 
 @Suite("The description for programs")
@@ -44,8 +45,7 @@ struct OpenAPITests {
 
     @Test("A key is demanded where one is needed: nowhere without keys, and never of health")
     func security() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         for hasKeys in [false, true] {
             if hasKeys {
                 let made = try await run(["keys", "add", "--store", "store", "--name", "app"], in: folder)

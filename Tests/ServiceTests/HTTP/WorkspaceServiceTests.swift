@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogRequests
+import TestSupport
 import Testing
 
 @Suite("What the service gives the REST API")
@@ -21,9 +22,8 @@ struct WorkspaceServiceTests {
     private func withWorkspace(
         _ text: String = workspace, _ body: (Service, _ key: [String: String]) async throws -> Void
     ) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(text.utf8).write(to: folder.appendingPathComponent("workspace.yaml"))
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        try Data(text.utf8).write(to: folder.file("workspace.yaml"))
         let made = try await run(["keys", "add", "--keys", "k.json", "--name", "app"], in: folder)
         let service = try await Service(
             in: folder, arguments: ["--ephemeral", "--keys", "k.json", "--workspace", "workspace.yaml"])
@@ -92,12 +92,11 @@ struct WorkspaceServiceTests {
 
     @Test("The start says which trait reads a name that the store has never seen")
     func unseenNames() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let log = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let log = try folder.open("store")
         _ = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: .externalID("ana"))
         let traits = "traits: [{name: a, function: count, event: played}, {name: b, function: count, event: payed}]"
-        try Data(traits.utf8).write(to: folder.appendingPathComponent("workspace.yaml"))
+        try Data(traits.utf8).write(to: folder.file("workspace.yaml"))
         let service = try await Service(in: folder, arguments: ["--workspace", "workspace.yaml"])
         #expect(try await service.stop() == 0)
         let lines = service.messages.split(separator: "\n").filter { $0.contains("never seen") }
@@ -110,9 +109,8 @@ struct WorkspaceServiceTests {
             ("segments: [{id: a}]\n", "line 1"), ("apps:\n  - idd: x\n", "line 2"), ("\t", "line 1"), ("\u{FF}", nil),
         ])
     func wrong(text: String, place: String?) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("workspace.yaml")
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let file = folder.file("workspace.yaml")
         try (place == nil ? Data([0xFF, 0xFE, 0xFD]) : Data(text.utf8)).write(to: file)
         for path in [file.path, "missing.yaml"] {
             let failed = try await run(["--ephemeral", "--port", "0", "--workspace", path], in: folder)

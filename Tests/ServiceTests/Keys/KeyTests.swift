@@ -9,13 +9,12 @@ struct KeyTests {
     private static let track = #"{"events":[{"external_id":"u","name":"n","time":"2026-01-01T00:00:00Z"}]}"#
 
     /// Runs `body` in a folder with a store called `store`.
-    private func withFolder(_ body: (URL) async throws -> Void) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+    private func withFolder(_ body: (TemporaryFolder) async throws -> Void) async throws {
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         try await body(folder)
     }
 
-    private func add(_ name: String, _ permissions: String? = nil, in folder: URL) async throws -> String {
+    private func add(_ name: String, _ permissions: String? = nil, in folder: TemporaryFolder) async throws -> String {
         let more = permissions.map { ["--permissions", $0] } ?? []
         let made = try await run(["keys", "add", "--store", "store", "--name", name] + more, in: folder)
         #expect(made.code == 0, "\(made.errors)")
@@ -94,12 +93,11 @@ struct KeyTests {
                 #expect(!service.messages.contains(key))
                 #expect(!service.messages.contains(key.suffix(64)))
             }
-            let file = folder.appendingPathComponent("store/keys.json")
+            let file = folder.file("store/keys.json")
             let content = try String(contentsOf: file, encoding: .utf8)
             for key in [tracker, reader, all] { #expect(!content.contains(key.suffix(64))) }
             let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
             #expect(mode == 0o600)
-            try checkStore(service.store)
         }
     }
 
@@ -141,7 +139,6 @@ struct KeyTests {
             #expect(
                 try await service.post("/v1/log/event", #"{"api_key":"\#(key)","user":"u","name":"x"}"#).status == 401)
             #expect(try await service.stop() == 0)
-            try checkStore(service.store)
         }
     }
 
@@ -177,14 +174,13 @@ struct KeyTests {
             #expect(try await service.get("/nothing?api_key=\(key)").status == 404)
             #expect(try await service.stop() == 0)
             #expect(!service.messages.contains(key.suffix(64)))
-            try checkStore(service.store)
         }
     }
 
     @Test("A store or a file without keys is told, and is no failure")
     func noKeys() async throws {
         try await withFolder { folder in
-            _ = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
+            _ = try folder.open("store")
             for arguments in [["--store", "store"], ["--store", "store", "--json"]] {
                 let listed = try await run(["keys", "list"] + arguments, in: folder)
                 #expect(listed.code == 0)
@@ -242,7 +238,7 @@ struct KeyTests {
             #expect(try await service.get("/v1/stats", headers: bearer(second)).status == 401)
             #expect(try await service.get("/v1/stats").status == 401)
             // Neither a broken file nor none opens it again while it runs.
-            let file = folder.appendingPathComponent("store/keys.json")
+            let file = folder.file("store/keys.json")
             try Data("{".utf8).write(to: file)
             #expect(try await service.get("/v1/stats").status == 401)
             try FileManager.default.removeItem(at: file)
@@ -261,7 +257,7 @@ struct KeyTests {
                 return try await service.get("/v1/stats", headers: bearer(key)).status
             }
             #expect(try await status() == 200)
-            let path = folder.appendingPathComponent("store/keys.json")
+            let path = folder.file("store/keys.json")
             let content = try Data(contentsOf: path)
             /// Puts bytes into the same file, with the same time.
             func write(_ data: Data) throws {
@@ -284,8 +280,8 @@ struct KeyTests {
         arguments: [("nowhere.json", "leads nowhere"), ("keys.json", "symbolic links")])
     func unreachable(target: String, reason: String) async throws {
         try await withFolder { folder in
-            _ = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
-            let link = folder.appendingPathComponent("store/keys.json").path
+            _ = try folder.open("store")
+            let link = folder.file("store/keys.json").path
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
             let commands = [
                 [], ["--keys", "store/keys.json", "--ephemeral"], ["keys", "list"], ["keys", "add", "--name", "a"],
@@ -309,7 +305,7 @@ struct KeyTests {
         try await withFolder { folder in
             let service = try await Service(in: folder)
             #expect(try await service.get("/v1/stats").status == 200)
-            let file = folder.appendingPathComponent("store/keys.json")
+            let file = folder.file("store/keys.json")
             try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "keys.json")
             try await Task.sleep(for: .milliseconds(30))
             #expect(try await service.get("/v1/stats").status == 401)
@@ -328,7 +324,7 @@ struct KeyTests {
                 #expect(refused.errors.contains("no file of keys kyes.json"), "\(refused.errors)")
                 #expect(refused.errors.contains("profiled keys add"))
             }
-            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("store").path))
+            #expect(!FileManager.default.fileExists(atPath: folder.file("store").path))
         }
     }
 
@@ -336,8 +332,8 @@ struct KeyTests {
     func link() async throws {
         try await withFolder { folder in
             let key = try await add("app", in: folder)
-            let file = folder.appendingPathComponent("store/keys.json")
-            let link = folder.appendingPathComponent("link.json")
+            let file = folder.file("store/keys.json")
+            let link = folder.file("link.json")
             try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "store/keys.json")
             let service = try await Service(in: folder)
             #expect(try await service.get("/v1/stats", headers: bearer(key)).status == 200)
@@ -412,7 +408,7 @@ struct KeyTests {
             let refused = try await run(arguments, in: folder)
             #expect(refused.code == 1)
             #expect(refused.errors.contains("there are no keys"), "\(refused.errors)")
-            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("store").path))
+            #expect(!FileManager.default.fileExists(atPath: folder.file("store").path))
             let ephemeral = try await run(["--ephemeral", "--host", "0.0.0.0", "--port", "0"], in: folder)
             #expect(ephemeral.code == 1)
             for host in ["::", "127.example.com", "8.8.8.8", "example.com"] {
@@ -439,7 +435,7 @@ struct KeyTests {
         try await withFolder { folder in
             let made = try await run(["keys", "add", "--keys", "k.json", "--name", "ci"], in: folder)
             #expect(made.code == 0)
-            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("profilelog").path))
+            #expect(!FileManager.default.fileExists(atPath: folder.file("profilelog").path))
             let service = try await Service(in: folder, arguments: ["--ephemeral", "--keys", "k.json"])
             #expect(try await service.post("/v1/reset", "").status == 401)
             let key = made.output.trimmingCharacters(in: .newlines)
@@ -452,7 +448,7 @@ struct KeyTests {
     func manyProcesses() async throws {
         try await withFolder { folder in
             let processes = try (0..<8).map { number in
-                let own = folder.appendingPathComponent("p\(number)")
+                let own = folder.file("p\(number)")
                 try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
                 return try Service.launch(["keys", "add", "--keys", "../k.json", "--name", "n\(number)"], in: own)
             }
@@ -482,8 +478,8 @@ struct KeyTests {
         ])
     func failures(arguments: [String], code: Int32, message: String) async throws {
         try await withFolder { folder in
-            try Data("[]".utf8).write(to: folder.appendingPathComponent("broken.json"))
-            _ = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
+            try Data("[]".utf8).write(to: folder.file("broken.json"))
+            _ = try folder.open("store")
             let failed = try await run(["keys"] + arguments, in: folder)
             #expect(failed.code == code)
             #expect(failed.errors.contains(message), "\(failed.errors)")

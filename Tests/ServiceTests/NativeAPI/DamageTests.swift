@@ -10,9 +10,8 @@ import Testing
 struct DamageTests {
     /// Runs `body` without the final check of the store.
     private func withStore(_ body: (API) async throws -> Void) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await body(API(log: EventLog(path: folder.appending(path: "store").path, create: true)))
+        let folder = try TemporaryFolder.made(.damaged, prefix: "profiled")
+        try await body(API(log: folder.open("store")))
     }
 
     private func damage(_ position: UInt64, _ log: EventLog) throws {

@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogRequests
+import TestSupport
 import Testing
 
 @Suite("Devices over HTTP")
@@ -68,11 +69,10 @@ struct DeviceEndpointTests {
 
     @Test("Waiting times are told by list, with quantiles that occur")
     func waitingTimes() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         var options = LogOptions()
         options.now = { Timestamp(rawValue: 1_800_000_000_000_000) }
-        let log = try EventLog(path: folder.appendingPathComponent("store").path, create: true, options: options)
+        let log = try EventLog(path: folder.file("store").path, create: true, options: options)
         let api = API(log: log)
         let start = OccurredAt(Timestamp(rawValue: 1_800_000_000_000_000 - 100_000_000)).timestamp
         for second in 1...10 {

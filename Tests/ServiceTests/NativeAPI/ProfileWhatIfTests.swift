@@ -8,12 +8,11 @@ import Testing
 @Suite("GET /v1/whatif/profiles")
 struct ProfileWhatIfTests {
     private func withAPI(_ body: (API) async throws -> Void) async throws {
-        let folder = TestFolders.new("api")
+        let folder = TemporaryFolder(prefix: "api")
         var options = LogOptions()
         options.now = { People.now }
-        let log = try EventLog(path: folder.path, create: true, options: options)
+        let log = try folder.open(options: options)
         try await body(API(log: log))
-        #expect(try log.check().isSound)
     }
 
     private func whatIf(_ api: API, _ query: (String, String)...) async -> (status: Int, json: AttributeValue) {

@@ -10,10 +10,9 @@ import Testing
 @Suite("A replay into a shadow, over the API")
 struct ReplayEndpointTests {
     private func withAPI(_ body: (API) async throws -> Void) async throws {
-        let folder = TestFolders.new("api")
-        let log = try EventLog(path: folder.path, create: true, projections: RequestStore.projections)
+        let folder = TemporaryFolder(prefix: "api")
+        let log = try folder.open(projections: RequestStore.projections)
         try await body(API(log: log))
-        #expect(try log.check().isSound)
     }
 
     @Test("A shadow over the API is folded, looked at, guarded by its generation, and swapped")
@@ -45,8 +44,8 @@ struct ReplayEndpointTests {
 
     @Test("Stats name projections with states of another revision, until a replay")
     func outdated() async throws {
-        let folder = TestFolders.new("api")
-        let log = try EventLog(path: folder.path, create: true, projections: RequestStore.projections)
+        let folder = TemporaryFolder(prefix: "api")
+        let log = try folder.open(projections: RequestStore.projections)
         let api = API(log: log)
         for _ in 0..<40 { _ = await api.post("/v1/log/event", #"{"user":"ana","name":"a"}"#) }
         #expect(await api.get("/v1/stats").json.at("outdated_states") == .null)
@@ -59,7 +58,6 @@ struct ReplayEndpointTests {
         #expect(await api.post("/v1/replay", "{}").json.at("shadow.complete") == true)
         _ = await api.post("/v1/replay/swap", #"{"generation":1}"#)
         #expect(await api.get("/v1/stats").json.at("outdated_states") == .null)
-        #expect(try log.check().isSound)
     }
 
     @Test("A condition chooses the users who pass, and the replay goes on by its generation")

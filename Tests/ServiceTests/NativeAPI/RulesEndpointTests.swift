@@ -9,10 +9,9 @@ import Testing
 @Suite("Fold rules over the API")
 struct RulesEndpointTests {
     private func withAPI(_ body: (API) async throws -> Void) async throws {
-        let folder = TestFolders.new("api")
-        let log = try EventLog(path: folder.path, create: true)
+        let folder = TemporaryFolder(prefix: "api")
+        let log = try folder.open()
         try await body(API(log: log))
-        #expect(try log.check().isSound)
     }
 
     private func log(_ attributes: String, at time: String = "2026-01-02", _ api: API) async -> AttributeValue {

@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogRequests
+import TestSupport
 import Testing
 
 /// A consumer keeps its cursor, and the store becomes another history: a backup is restored, or a copy is cut, and
@@ -20,10 +21,9 @@ struct CursorTests {
 
     @Test("Events, streams and waits tell a consumer that the log is another one", arguments: Change.allCases)
     func told(change: Change) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         let files = FileManager.default
-        let (store, backup) = (folder.appending(path: "store"), folder.appending(path: "backup"))
+        let (store, backup) = (folder.file("store"), folder.file("backup"))
         var service = try await Service(in: folder)
         _ = try await Self.log(4, "early", service)
         let early = try await service.get("/v1/events").json.at("cursor").text
@@ -44,7 +44,7 @@ struct CursorTests {
         }
         #expect(try await service.stop() == 0)
 
-        let copy = folder.appending(path: "copy")
+        let copy = folder.file("copy")
         if change == .cut {
             _ = try EventLog(path: store.path).replay(into: copy.path, until: Position(rawValue: 7))
         }
@@ -76,13 +76,11 @@ struct CursorTests {
         #expect(try await service.get("/v1/events?after=\(early)").status == (shares ? 200 : 409))
         #expect(try await service.get("/v1/events?after=2").status == 200)
         #expect(try await service.stop() == 0)
-        try checkStore(service.store)
     }
 
     @Test("An erasure, a compaction and a whole copy leave cursors as they are")
     func same() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         var service = try await Service(in: folder)
         _ = try await Self.log(5, "a", service)
         let cursor = try await service.get("/v1/events?limit=3").json.at("cursor").text
@@ -90,9 +88,9 @@ struct CursorTests {
         #expect(try await service.post("/v1/erase", #"{"user":"u","reason":"r","actor":"t"}"#).status == 200)
         #expect(try await service.get("/v1/events?after=\(cursor)").status == 200)
         #expect(try await service.stop() == 0)
-        let store = folder.appending(path: "store").path
+        let store = folder.file("store").path
         _ = try EventLog.compact(path: store)
-        let copy = folder.appending(path: "copy").path
+        let copy = folder.file("copy").path
         _ = try EventLog(path: store).replay(into: copy)
         try FileManager.default.removeItem(atPath: store)
         try FileManager.default.moveItem(atPath: copy, toPath: store)

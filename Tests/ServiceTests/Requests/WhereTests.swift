@@ -122,9 +122,8 @@ struct WhereTests {
 
     @Test("A damaged user is named, in the page that they would be in, and the others are answered")
     func damaged() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let log = try EventLog(path: folder.appendingPathComponent("store").path, create: true)
+        let folder = try TemporaryFolder.made(.damaged, prefix: "profiled")
+        let log = try folder.open("store")
         let api = API(log: log)
         let users = ["a", "b", "c", "d", "e"]
         for user in users { await api.track(#"{"external_id":"\#(user)","n":1}"#) }

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -19,8 +20,7 @@ struct AuditTests {
 
     @Test("A sound store is proven to its end")
     func sound() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         try fill(folder)
         let service = try await Service(in: folder)
         let status = try await audited(service)
@@ -35,8 +35,7 @@ struct AuditTests {
 
     @Test("A difference is named by user and field, degrades the health, and is not repaired")
     func difference() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(.damaged, prefix: "profiled")
         let log = try fill(folder)
         let user = try #require(try log.find(.externalID("ana")))
         let key = KeyCoding.snapshot(ProfileProjection.name, user: user.number.rawValue, version: user.version.rawValue)
@@ -62,8 +61,8 @@ struct AuditTests {
 
     /// The store that `Service(in: folder)` opens, with a snapshot of one user.
     @discardableResult
-    private func fill(_ folder: URL) throws -> EventLog {
-        let path = folder.appendingPathComponent("store").path
+    private func fill(_ folder: TemporaryFolder) throws -> EventLog {
+        let path = folder.file("store").path
         let log = try EventLog(path: path, create: true, projections: [ProfileProjection.self])
         for _ in 0..<log.options.snapshotInterval {
             _ = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: .externalID("ana"))

@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogNativeAPI
+import TestSupport
 import Testing
 
 @Suite("A store for tests")
@@ -11,8 +12,7 @@ struct EphemeralTests {
         "A store for tests is empty after a reset, its positions begin at 1, and it is gone at the end",
         arguments: [SIGTERM, SIGINT])
     func reset(signal: Int32) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         let service = try await Service(in: folder, arguments: ["--ephemeral"])
         let body = #"{"user":"u","name":"x","key":"k"}"#
         for _ in 0..<3 {
@@ -85,12 +85,8 @@ struct EphemeralTests {
 
     @Test("The folder of a service that was killed is removed by the next one, that of a living one is not")
     func killed() async throws {
-        let folder = try Service.newFolder()
-        let other = try Service.newFolder()
-        defer {
-            try? FileManager.default.removeItem(at: folder)
-            try? FileManager.default.removeItem(at: other)
-        }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let other = try TemporaryFolder.made(prefix: "profiled")
         let environment = ["TMPDIR": folder.path]
         let killed = try await Service(in: folder, arguments: ["--ephemeral"], environment: environment)
         let left = try await store(killed)

@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import ProfileLogNativeAPI
+import TestSupport
 import Testing
 
 @Suite("Fixtures")
@@ -13,9 +14,8 @@ struct FixturesTests {
 
     @Test("Fixtures are there at the start, and after a reset if it asks for them")
     func fixtures() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("facts.jsonl")
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let file = folder.file("facts.jsonl")
         // What an export writes is taken too.
         let exported =
             #"{"position":9,"user":"ann","kind":"customEventLogged","occurred_at":"2026-01-01T00:00:00Z","name":"won"}"#
@@ -34,9 +34,8 @@ struct FixturesTests {
 
     @Test("A store that is kept gets the fixtures once")
     func fixturesOnce() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("facts.jsonl")
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let file = folder.file("facts.jsonl")
         try Data(facts.utf8).write(to: file)
         for _ in 0..<2 {
             let service = try await Service(in: folder, arguments: ["--fixtures", file.path])
@@ -47,14 +46,12 @@ struct FixturesTests {
         let failed = try await run(["--store", "store", "--port", "0", "--fixtures", file.path], in: folder)
         #expect(failed.code == 1)
         #expect(failed.errors.contains("other fixtures"))
-        try checkStore(folder.appendingPathComponent("store").path)
     }
 
     @Test("Of a file that has grown, the new lines are stored; a file whose stored lines were changed is refused")
     func grown() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("facts.jsonl")
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let file = folder.file("facts.jsonl")
         var lines = (1...1_530).map { #"{"kind":"custom_event","user":"u","name":"e\#($0)"}"# }
         func write(_ count: Int) throws {
             try Data((lines.prefix(count).joined(separator: "\n") + "\n").utf8).write(to: file)
@@ -73,7 +70,7 @@ struct FixturesTests {
         #expect(refused.errors.contains("other fixtures from a file facts.jsonl, with other lines from 1501 on"))
         #expect(refused.errors.contains("stored again"), "\(refused.errors)")
         #expect(refused.errors.contains("If this is another file, give it another name."), "\(refused.errors)")
-        let log = try EventLog(path: folder.appendingPathComponent("store").path)
+        let log = try EventLog(path: folder.file("store").path)
         let names = try log.events(from: Position(rawValue: 2), limit: 2_000).events.compactMap { event -> String? in
             if case .customEventLogged(let event) = event.event { event.name.text } else { nil }
         }
@@ -90,26 +87,23 @@ struct FixturesTests {
 
     @Test("Fixtures of more than an append may hold are stored, once")
     func large() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("facts.jsonl")
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let file = folder.file("facts.jsonl")
         try Data((1...400).map(longLine).joined(separator: "\n").utf8).write(to: file)
         for _ in 0..<2 {
             let service = try await Service(in: folder, arguments: ["--fixtures", file.path])
             #expect(try await service.get("/v1/stats").json.at("events") == 410)
             #expect(try await service.stop() == 0)
         }
-        try checkStore(folder.appendingPathComponent("store").path)
     }
 
     @Test("A thousand lines that were stored as one append are known again, up to 24 MiB")
     func storedBefore() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("facts.jsonl")
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let file = folder.file("facts.jsonl")
         let lines = (1...240).map(longLine)
         try Data(lines.joined(separator: "\n").utf8).write(to: file)
-        let store = folder.appendingPathComponent("store").path
+        let store = folder.file("store").path
         do {
             let log = try EventLog(path: store, create: true)
             var builder = log.prepare()
@@ -123,14 +117,12 @@ struct FixturesTests {
         let service = try await Service(in: folder, arguments: ["--fixtures", file.path])
         #expect(try await service.get("/v1/stats").json.at("events") == 250)
         #expect(try await service.stop() == 0)
-        try checkStore(store)
     }
 
     @Test("Lines that take more together than they look like are told apart as the advice says")
     func dense() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("facts.jsonl")
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let file = folder.file("facts.jsonl")
         // A number of three characters takes eight bytes and more.
         let numbers = repeatElement("1.5", count: 80_000).joined(separator: ",")
         var lines = (1...50).map {
@@ -148,7 +140,6 @@ struct FixturesTests {
         let service = try await Service(in: folder, arguments: ["--fixtures", file.path])
         #expect(try await service.get("/v1/stats").json.at("events") == 60)
         #expect(try await service.stop() == 0)
-        try checkStore(folder.appendingPathComponent("store").path)
     }
 
     private static let saved = #"{"kind":"customEventSaved","user":"u","device":"d","storage":"group.a","name":"a"}"#
@@ -167,10 +158,9 @@ struct FixturesTests {
             ),
         ] as [(String, Int, String, String)])
     func refusedFixtures(lines: String, line: Int, reason: String, remedy: String) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         let good = #"{"kind":"custom_event","user":"u","name":"a"}"#
-        try Data("\(good)\n\n\(lines)\n".utf8).write(to: folder.appendingPathComponent("facts.jsonl"))
+        try Data("\(good)\n\n\(lines)\n".utf8).write(to: folder.file("facts.jsonl"))
         let refused = try await run(["--ephemeral", "--port", "0", "--fixtures", "facts.jsonl"], in: folder)
         #expect(refused.code == 1)
         let told = refused.errors.split(separator: "\n")
@@ -181,9 +171,8 @@ struct FixturesTests {
 
     @Test("Fixtures that cannot be stored stop the start, name the line, and leave no folder")
     func wrongFixtures() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("facts.jsonl")
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let file = folder.file("facts.jsonl")
         try Data("\(facts)\n{\"kind\":\"custom_event\",\"user\":\"secret\"}\n".utf8).write(to: file)
         let arguments = ["--ephemeral", "--port", "0", "--fixtures"]
         let wrong = try await run(arguments + [file.path], in: folder, environment: ["TMPDIR": folder.path])

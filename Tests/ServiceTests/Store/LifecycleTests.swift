@@ -10,8 +10,7 @@ struct LifecycleTests {
         "Every write that was answered before and during the stop is there after a restart",
         arguments: [SIGTERM, SIGINT])
     func drain(signal: Int32) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         let service = try await Service(in: folder)
         let (answered, first) = AsyncStream<Void>.makeStream()
         let acknowledged = await withTaskGroup(of: [Int64].self) { group in
@@ -40,13 +39,12 @@ struct LifecycleTests {
         #expect(try await service.stop(signal) == 0, "\(service.messages)")
         #expect(!acknowledged.isEmpty)
         #expect(Set(acknowledged).count == acknowledged.count)
-        #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("port").path))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("port").path))
         let log = try EventLog(path: service.store)
         for position in acknowledged {
             let event = try log.event(at: Position(rawValue: UInt64(position)))
             #expect(event?.event.kind == .customEventLogged)
         }
-        try checkStore(service.store)
 
         let second = try await Service(in: folder)
         let stats = try await second.get("/v1/stats").json
@@ -56,8 +54,7 @@ struct LifecycleTests {
 
     @Test("A signal of a fault that another process sends says nothing of a broken page", arguments: [SIGSEGV, SIGBUS])
     func fault(signal: Int32) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         let service = try await Service(in: folder)
         #expect(try await service.post("/v1/log/event", #"{"user":"a","name":"e"}"#).status == 200)
         #expect(try await service.stop(signal) == -signal)
@@ -66,8 +63,7 @@ struct LifecycleTests {
 
     @Test("A wait for news does not delay the stop")
     func stopWhileWaiting() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         let service = try await Service(in: folder, arguments: ["--log-level", "info"])
         let news = try RawConnection(service)
         news.send("GET /v1/events?wait_s=30 HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -81,12 +77,8 @@ struct LifecycleTests {
 
     @Test("Two services may share a store, and each sees what the other writes")
     func sharedStore() async throws {
-        let folder = try Service.newFolder()
-        let other = try Service.newFolder()
-        defer {
-            try? FileManager.default.removeItem(at: folder)
-            try? FileManager.default.removeItem(at: other)
-        }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let other = try TemporaryFolder.made(prefix: "profiled")
         let first = try await Service(in: folder)
         let second = try await Service(in: other, arguments: ["--store", first.store])
         for index in 1...10 {
@@ -99,14 +91,12 @@ struct LifecycleTests {
         }
         #expect(try await first.stop() == 0)
         #expect(try await second.stop() == 0)
-        try checkStore(first.store)
     }
 
     @Test("A port that is in use is one sentence, a remedy and exit code 1")
     func portInUse() async throws {
         try await withService { service in
-            let folder = try Service.newFolder()
-            defer { try? FileManager.default.removeItem(at: folder) }
+            let folder = try TemporaryFolder.made(prefix: "profiled")
             let message = try await failure(["--store", "s", "--port", "\(service.port)"], in: folder, code: 1)
             #expect(message.contains("Port \(service.port) on 127.0.0.1 is in use."))
         }
@@ -122,9 +112,10 @@ struct LifecycleTests {
         "A port in use on an address of IPv6, or of IPv4 when all are asked for, stops the start",
         .enabled(if: hasIPv6), arguments: [("::1", "::1"), ("0.0.0.0", "::")])
     func portInUseBesideIPv4(taken: String, host: String) async throws {
-        let (folder, other) = (try Service.newFolder(), try Service.newFolder())
-        defer { for folder in [folder, other] { try? FileManager.default.removeItem(at: folder) } }
-        let keys = folder.appendingPathComponent("k.json").path
+        let (folder, other) = (
+            try TemporaryFolder.made(prefix: "profiled"), try TemporaryFolder.made(prefix: "profiled")
+        )
+        let keys = folder.file("k.json").path
         #expect(try await run(["keys", "add", "--keys", keys, "--name", "app"], in: folder).code == 0)
         let service = try await Service(in: other, arguments: ["--ephemeral", "--host", taken, "--keys", keys])
         let message = try await failure(
@@ -135,10 +126,9 @@ struct LifecycleTests {
 
     @Test("After a failed start the port file does not hold the port of a service that was killed")
     func stalePort() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let port = folder.appendingPathComponent("port")
-        try Data("{}\n".utf8).write(to: folder.appendingPathComponent("facts.jsonl"))
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let port = folder.file("port")
+        try Data("{}\n".utf8).write(to: folder.file("facts.jsonl"))
         try Data("1\n".utf8).write(to: port)
         let arguments = ["--ephemeral", "--port", "0", "--port-file", "port", "--fixtures", "facts.jsonl"]
         _ = try await failure(arguments, in: folder, code: 1)
@@ -147,9 +137,8 @@ struct LifecycleTests {
 
     @Test("A folder that is no store, a file, a missing parent, a bad port file: exit code 1 and nothing changed")
     func unusableStore() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let foreign = folder.appendingPathComponent("foreign")
+        let folder = try TemporaryFolder.made(.damaged, prefix: "profiled")
+        let foreign = folder.file("foreign")
         try FileManager.default.createDirectory(at: foreign, withIntermediateDirectories: true)
         let data = Data(repeating: 7, count: 10_000)
         try data.write(to: foreign.appendingPathComponent("data.mdb"))
@@ -157,7 +146,7 @@ struct LifecycleTests {
             try await failure(["--store", "foreign", "--port", "0"], in: folder, code: 1).contains(
                 "not a ProfileLog store"))
         #expect(try Data(contentsOf: foreign.appendingPathComponent("data.mdb")) == data)
-        try data.write(to: folder.appendingPathComponent("afile"))
+        try data.write(to: folder.file("afile"))
         #expect(
             try await failure(["--store", "afile", "--port", "0"], in: folder, code: 1).contains("folder afile cannot"))
         _ = try await failure(["--store", "missing/store", "--port", "0"], in: folder, code: 1)
@@ -165,7 +154,7 @@ struct LifecycleTests {
             ["--store", "s", "--port", "0", "--port-file", "missing/port"], in: folder, code: 1)
         #expect(portFile.contains("port file"))
         #expect(try await failure(["--host", "256.1.2.3", "--store", "s"], in: folder, code: 1).contains("--host"))
-        #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("s").path))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("s").path))
         #expect(try await run(["keys", "add", "--keys", "k.json", "--name", "app"], in: folder).code == 0)
         let host = try await failure(["--host", "no host", "--keys", "k.json", "--store", "s"], in: folder, code: 1)
         #expect(host.contains("The host no host is not known."), "\(host)")
@@ -175,24 +164,22 @@ struct LifecycleTests {
         "Wrong arguments end with exit code 64",
         arguments: [["--port", "70000"], ["--port", "x"], ["--log-level", "loud"], ["--store", ""], ["--nonsense"]])
     func wrongArguments(arguments: [String]) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         _ = try await failure(arguments, in: folder, code: 64)
-        #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("profilelog").path))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("profilelog").path))
     }
 
     @Test("The environment names the store, and the log of requests has no personal values")
     func environmentAndLog() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         let process = try Service.launch(
-            ["--port", "0", "--port-file", "p"], in: folder, environment: ["PROFILELOG_STORE": "elsewhere"])
-        for _ in 0..<500 where (try? Data(contentsOf: folder.appendingPathComponent("p")).isEmpty) ?? true {
+            ["--port", "0", "--port-file", "p"], in: folder.url, environment: ["PROFILELOG_STORE": "elsewhere"])
+        for _ in 0..<500 where (try? Data(contentsOf: folder.file("p")).isEmpty) ?? true {
             try await Task.sleep(for: .milliseconds(20))
         }
         process.signal(SIGTERM)
         #expect(try await Service.exitCode(of: process) == 0)
-        #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("elsewhere/data.mdb").path))
+        #expect(FileManager.default.fileExists(atPath: folder.file("elsewhere/data.mdb").path))
 
         try await withService(arguments: ["--log-level", "info"]) { service in
             _ = try await service.post("/v1/log/event", #"{"user":"secret-user","name":"secret-event"}"#)
@@ -205,11 +192,11 @@ struct LifecycleTests {
     }
 
     /// Runs the program, which must end with `code`; what it says on standard error.
-    private func failure(_ arguments: [String], in folder: URL, code: Int32) async throws -> String {
-        let process = try Service.launch(arguments, in: folder)
+    private func failure(_ arguments: [String], in folder: TemporaryFolder, code: Int32) async throws -> String {
+        let process = try Service.launch(arguments, in: folder.url)
         let end = try await Service.exitCode(of: process)
         #expect(end == code)
-        let message = try String(contentsOf: folder.appendingPathComponent("stderr"), encoding: .utf8)
+        let message = try String(contentsOf: folder.file("stderr"), encoding: .utf8)
         #expect(!message.isEmpty)
         if code == 1 { #expect(message.split(separator: "\n").count == 2, "\(message)") }
         return message

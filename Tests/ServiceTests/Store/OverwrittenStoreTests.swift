@@ -10,17 +10,16 @@ struct OverwrittenStoreTests {
         "Writes are 503 files_changed, readiness fails, and the service ends as usual",
         arguments: ["cp older", "cp newer", "dd", "lock emptied", "data cut"])
     func overwritten(what: String) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(what == "lock emptied" ? .sound : .damaged, prefix: "profiled")
         let service = try await Service(in: folder)
         let (data, lock) = (service.store + "/data.mdb", service.store + "/lock.mdb")
         for _ in 0..<5 { _ = try await service.post("/v1/log/event", Self.event) }
-        let backup = folder.appending(path: "backup").path
+        let backup = folder.file("backup").path
         try FileManager.default.copyItem(atPath: data, toPath: backup)
         if what != "cp newer" {
             for _ in 0..<10 { _ = try await service.post("/v1/log/event", Self.event) }
         } else {
-            let other = folder.appending(path: "other").path
+            let other = folder.file("other").path
             try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
             try FileManager.default.copyItem(atPath: backup, toPath: other + "/data.mdb")
             let made = try ChildProcess(
@@ -52,21 +51,19 @@ struct OverwrittenStoreTests {
         }
         let cli = try ChildProcess(
             ChildProcess.built("profilecli"), ["log", "event", "v", "y", "--store", service.store], output: .nothing,
-            errors: .file(folder.appending(path: "errors")))
+            errors: .file(folder.file("errors")))
         #expect(cli.waitForEnd() == 1)
-        let errors = try String(contentsOf: folder.appending(path: "errors"), encoding: .utf8)
+        let errors = try String(contentsOf: folder.file("errors"), encoding: .utf8)
         #expect(errors.contains("removed or replaced"), "\(errors)")
         #expect(try await service.stop() == 0)
-        if what == "lock emptied" { try checkStore(service.store) }
     }
 
     @Test("The readiness check alone notices it")
     func readiness() async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(.damaged, prefix: "profiled")
         let service = try await Service(in: folder)
         _ = try await service.post("/v1/log/event", Self.event)
-        let (data, backup) = (service.store + "/data.mdb", folder.appending(path: "backup").path)
+        let (data, backup) = (service.store + "/data.mdb", folder.file("backup").path)
         try FileManager.default.copyItem(atPath: data, toPath: backup)
         for _ in 0..<3 { _ = try await service.post("/v1/log/event", Self.event) }
         #expect(try ChildProcess(URL(filePath: "/bin/cp"), [backup, data]).waitForEnd() == 0)
@@ -76,11 +73,10 @@ struct OverwrittenStoreTests {
 
     @Test("A command by a link to the data file is refused with one sentence", arguments: ["symbolic", "hard"])
     func otherPath(kind: String) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         let service = try await Service(in: folder)
         _ = try await service.post("/v1/log/event", Self.event)
-        let other = folder.appending(path: "other").path
+        let other = folder.file("other").path
         try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
         let (data, link) = (service.store + "/data.mdb", other + "/data.mdb")
         if kind == "hard" {
@@ -89,7 +85,7 @@ struct OverwrittenStoreTests {
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: data)
         }
         for command in [["log", "event", "v", "y"], ["profile", "u"], ["check"], ["compact"]] {
-            let said = folder.appending(path: "said")
+            let said = folder.file("said")
             let cli = try ChildProcess(
                 ChildProcess.built("profilecli"), command + ["--store", other], output: .nothing, errors: .file(said))
             #expect(cli.waitForEnd() == 1, "\(command)")
@@ -97,7 +93,6 @@ struct OverwrittenStoreTests {
             #expect(try await service.post("/v1/log/event", Self.event).status == 200)
         }
         #expect(try await service.stop() == 0)
-        try checkStore(service.store)
     }
 
     @Test("SIGHUP, SIGUSR1 and SIGUSR2 are not the end of the service")

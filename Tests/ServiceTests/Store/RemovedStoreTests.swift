@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("A store whose files are removed or replaced under the service")
@@ -10,8 +11,7 @@ struct RemovedStoreTests {
         "Writes are refused, readiness fails and stays so, reads and metrics go on, and the end tells the position",
         arguments: ["folder", "data.mdb", "lock.mdb", "replaced", "moved"], [false, true])
     func removed(what: String, hasKey: Bool) async throws {
-        let folder = try Service.newFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder.made(prefix: "profiled")
         var headers: [String: String] = [:]
         if hasKey {
             let made = try await run(
@@ -19,7 +19,7 @@ struct RemovedStoreTests {
             headers["Authorization"] = "Bearer \(made.output.trimmingCharacters(in: .whitespacesAndNewlines))"
         }
         let service = try await Service(
-            in: folder, arguments: hasKey ? ["--keys", folder.appendingPathComponent("k.json").path] : [])
+            in: folder, arguments: hasKey ? ["--keys", folder.file("k.json").path] : [])
         #expect(try await service.post("/v1/log/event", Self.event, headers: headers).status == 200)
         #expect(try await service.get("/health/ready").status == 200)
 
@@ -27,9 +27,9 @@ struct RemovedStoreTests {
         let files = FileManager.default
         switch what {
         case "folder": try files.removeItem(at: store)
-        case "moved": try files.moveItem(at: store, to: folder.appendingPathComponent("elsewhere"))
+        case "moved": try files.moveItem(at: store, to: folder.file("elsewhere"))
         case "replaced":
-            let other = folder.appendingPathComponent("other")
+            let other = folder.file("other")
             _ = try EventLog(path: other.path, create: true)
             try files.removeItem(at: store.appendingPathComponent("data.mdb"))
             try files.copyItem(

@@ -4,12 +4,12 @@ import Testing
 
 /// `Tests/faults/fault.c`, compiled, so that a service may meet a disk that fails.
 struct FaultyDisk: Sendable {
-    private let folder: URL
+    private let folder: TemporaryFolder
     private let shim: Shim
-    private var calls: URL { folder.appendingPathComponent("calls") }
+    private var calls: URL { folder.file("calls") }
 
     /// Counts calls in files of `folder`.
-    init(in folder: URL) throws {
+    init(in folder: TemporaryFolder) throws {
         self.folder = folder
         shim = try Shim.faults()
     }
@@ -21,7 +21,7 @@ struct FaultyDisk: Sendable {
     func calls(
         _ arguments: [String] = [], of work: (Service) async throws -> Void
     ) async throws -> (opening: [String], work: [String]) {
-        let folder = folder.appendingPathComponent("counted")
+        let folder = folder.file("counted")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let service = try await Service(
             in: folder, arguments: arguments,

@@ -13,6 +13,8 @@ final class Service: @unchecked Sendable {
     let folder: URL
     let port: Int
     private let process: ChildProcess
+    /// Checks the store when the process has ended.
+    private let keeper: TemporaryFolder?
     private let session: URLSession
 
     var store: String { folder.appendingPathComponent("store").path }
@@ -20,15 +22,20 @@ final class Service: @unchecked Sendable {
     /// The messages of the process on standard error.
     var messages: String { (try? String(contentsOf: folder.appendingPathComponent("stderr"), encoding: .utf8)) ?? "" }
 
-    static func newFolder() throws -> URL {
-        let folder = TestFolders.new("profiled")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return folder
+    /// Starts the service on the store in `folder`, and returns when it listens.
+    convenience init(
+        in folder: TemporaryFolder, arguments: [String] = [], environment: [String: String] = [:]
+    ) async throws {
+        try await self.init(in: folder.url, keptBy: folder, arguments: arguments, environment: environment)
     }
 
-    /// Starts the service on the store in `folder`, and returns when it listens.
-    init(in folder: URL, arguments: [String] = [], environment: [String: String] = [:]) async throws {
+    /// As ``init(in:arguments:environment:)``, in any folder.
+    init(
+        in folder: URL, keptBy keeper: TemporaryFolder? = nil, arguments: [String] = [],
+        environment: [String: String] = [:]
+    ) async throws {
         self.folder = folder
+        self.keeper = keeper
         let portFile = folder.appendingPathComponent("port")
         // A killed service leaves it.
         try? FileManager.default.removeItem(at: portFile)
@@ -133,44 +140,31 @@ final class Service: @unchecked Sendable {
     }
 }
 
-/// Runs `body` against a fresh service; then stops it, and checks its store.
+/// Runs `body` against a fresh service, then stops it.
 func withService(
     arguments: [String] = [], _ body: (Service) async throws -> Void
 ) async throws {
-    let folder = try Service.newFolder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let service = try await Service(in: folder, arguments: arguments)
+    let service = try await Service(in: TemporaryFolder.made(prefix: "profiled"), arguments: arguments)
     try await body(service)
     #expect(try await service.stop() == 0)
-    if !arguments.contains("--ephemeral") { try checkStore(service.store) }
 }
 
 /// Runs the program with `arguments` in `folder` to its end.
 func run(
-    _ arguments: [String], in folder: URL, environment: [String: String] = [:]
+    _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:]
 ) async throws -> (code: Int32?, output: String, errors: String) {
-    let process = try Service.launch(arguments, in: folder, environment: environment)
+    let process = try Service.launch(arguments, in: folder.url, environment: environment)
     let code = try await Service.exitCode(of: process)
     func text(_ name: String) throws -> String {
-        try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+        try String(contentsOf: folder.file(name), encoding: .utf8)
     }
     return (code, try text("stdout"), try text("stderr"))
 }
 
-/// Runs `body` with the API on a fresh store in this process, and checks the store.
+/// Runs `body` with the API on a fresh store in this process.
 func withAPI(_ options: LogOptions = LogOptions(), _ body: (API) async throws -> Void) async throws {
     await Gate.stores.enter()
     defer { Gate.stores.leave() }
-    let folder = try Service.newFolder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appendingPathComponent("store").path
-    let api = API(log: try EventLog(path: path, create: true, options: options))
-    try await body(api)
-    let report = try api.log.check()
-    #expect(report.isSound, "\(report.problems)")
-}
-
-func checkStore(_ path: String) throws {
-    let report = try EventLog(path: path).check()
-    #expect(report.isSound, "\(report.problems)")
+    let folder = TemporaryFolder(prefix: "api")
+    try await body(API(log: folder.open(options: options)))
 }

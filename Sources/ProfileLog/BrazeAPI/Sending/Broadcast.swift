@@ -73,11 +73,11 @@ struct Broadcast: Sendable {
 
     /// A broadcast up to the end of a part.
     private struct Part: Sendable {
-        /// The last user to whom it was sent.
+        /// The last user who got it.
         var last = UserNumber.system
         /// Tells whether no users follow.
         var isLast = false
-        /// The number of users to whom it was sent.
+        /// The number of users who got it.
         var users = 0
         /// The addresses that it reached.
         var reached = ReachedAddresses()

@@ -33,6 +33,7 @@ final class CacheKeeper: Sendable {
                 if try store.writing.withLock({ _ in try writeIndexSlice() }) { break }
             }
         } catch let error as StorageError where error.isDamage {
+            CoverageMark.hit(.cachesRemade)
             // Rebuild a cache that cannot be continued. A damaged log refuses that too, and `check` names the place.
             if mayRemakeCaches.withLock({ $0 }) { try? remakeCaches(ifStill: found) }
         } catch {
@@ -222,7 +223,10 @@ final class CacheKeeper: Sendable {
             let stage = flush.progress.stage
             if !flush.hasRows {
                 // A long search belongs in the time before the next slice, without the write lock.
-                if size < flush.candidates, flush.candidates > IndexFlush.quicklyFound { break }
+                if size < flush.candidates, flush.candidates > IndexFlush.quicklyFound {
+                    CoverageMark.hit(.searchPutOff)
+                    break
+                }
                 flush.findRows(size)
             }
             let rowCost = flush.rowCost

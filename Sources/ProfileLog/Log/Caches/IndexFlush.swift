@@ -69,6 +69,7 @@ struct IndexFlush: Sendable {
     /// if it is not yet at the first of them, they are looked for again.
     mutating func moveOn(to further: FlushProgress) {
         if further == progress { return }
+        CoverageMark.hit(.flushContinued)
         if further.stage == progress.stage, let known = rows, let last = further.last, !further.precedes(progress) {
             rows = tail.withReading { tail in known.drop { !tail.isRow($0, after: last, in: further.stage) } }
             if rows?.isEmpty == true, !areAll { rows = nil }

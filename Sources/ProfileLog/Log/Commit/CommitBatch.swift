@@ -84,6 +84,7 @@ extension CommitBatch {
         let table = WritableTable(tables.names)
         let next = UInt32(try transaction.count(tables.names)) + 1
         guard names.isEmpty || firstName == next else {
+            CoverageMark.hit(.batchOfOtherNames)
             throw StorageError.damaged(place: "a batch begins with name \(firstName) where name \(next) is next")
         }
         for (index, name) in names.enumerated() {
@@ -95,6 +96,7 @@ extension CommitBatch {
     /// Throws unless the batch comes next in a log that ends at position `last`.
     func refuseGap(after last: UInt64) throws(StorageError) {
         if firstPosition == last + 1 || count == 0 { return }
+        CoverageMark.hit(.batchGap)
         throw .damaged(place: "a batch begins at position \(firstPosition) where position \(last + 1) is next")
     }
 }

@@ -45,6 +45,7 @@ package struct Committer: Sendable {
                 return answers
             } catch let half as Decider.HalfDecided {
                 // Those before it are decided again without it.
+                CoverageMark.hit(.givenUp)
                 if answers.isEmpty { return [.failure(half.refusal)] }
                 group = group.prefix(answers.count)
             } catch {
@@ -69,7 +70,10 @@ package struct Committer: Sendable {
                     let repeats = decider.repeats
                     let batch = decider.batch()
                     if batch.count == 0 {
-                        if repeats { try store.environment.syncWhatIsSeen(by: transaction) }
+                        if repeats {
+                            CoverageMark.hit(.repetitionSynced)
+                            try store.environment.syncWhatIsSeen(by: transaction)
+                        }
                         throw NothingToStore()
                     }
                     try store.options.transport.deliver(batch)
@@ -116,6 +120,7 @@ package struct Committer: Sendable {
                 return tail.last >= uncommitted
             })
         else { return }
+        CoverageMark.hit(.tailTakenBack)
         do {
             try store.environment.withReadTransaction { try store.rebuildTail($0) }
         } catch {
@@ -137,7 +142,7 @@ package struct Committer: Sendable {
                 try store.environment.withWriteTransaction { transaction in
                     let view = try store.catchUpWriting(transaction)
                     // Another process may have committed in between.
-                    guard view.last == view.checkpoint else { return }
+                    guard view.last == view.checkpoint else { return CoverageMark.hit(.erasureOvertaken) }
                     try body(view, transaction)
                     isDone = true
                 }

@@ -162,6 +162,7 @@ extension Decider {
     /// are wrong.
     private func renumbered(_ append: PreparedAppend) -> PreparedAppend {
         guard let known = append.names, !isNumbered(append) else { return append }
+        CoverageMark.hit(.namesRenumbered)
         var renumbered = append
         renumbered.preparedHash = nil
         renumbered.names = nil

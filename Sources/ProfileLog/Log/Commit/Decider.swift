@@ -82,12 +82,14 @@ struct Decider: ~Copyable {
         // Lent by the span: an append has a dozen parts to retain.
         let span = appends.span
         for index in span.indices {
-            if index > 0, byteCount + span[index].byteCount > Limits.bytesPerCommit { return }
+            if index > 0, byteCount + span[index].byteCount > Limits.bytesPerCommit {
+                return CoverageMark.hit(.commitFull)
+            }
             do {
                 answers.append(.success(try decide(span[index])))
             } catch let error as AppendError {
                 answers.append(.failure(error))
-                if endsAtRefusal { return }
+                if endsAtRefusal { return CoverageMark.hit(.endedAtRefusal) }
             }
         }
     }
@@ -136,6 +138,7 @@ struct Decider: ~Copyable {
         } catch let error as AppendError {
             throw refusal(error, recordsBefore, namesBefore)
         } catch StorageError.damaged(let place) {
+            CoverageMark.hit(.damageRefused)
             throw refusal(.refused(.damaged(place: place)), recordsBefore, namesBefore)
         }
     }
@@ -240,9 +243,13 @@ struct Decider: ~Copyable {
         let isErased = try !isSame && hasTombstone(at: positions)
         guard field.isUnder(append.idempotencyKey, hash: hash),
             try isSame || isErased || isImport(append, at: positions)
-        else { throw AppendError.keyReused(position: Position(rawValue: positions.lowerBound)) }
+        else {
+            CoverageMark.hit(.keyReused)
+            throw AppendError.keyReused(position: Position(rawValue: positions.lowerBound))
+        }
         var receipt = try AppendReceipt(repeating: field, at: positions) { try header(at: $0) }
         receipt.isKnownByKey = isErased
+        CoverageMark.hit(receipt.isErased ? .repetitionOfErased : .repetition)
         receipt.raised = try versions(raisedBy: positions.upperBound..<endOfSteps(after: positions))
         return receipt
     }

@@ -16,7 +16,7 @@ public final class LogWriter: Sendable {
         self.log = log
         let queue = WriterQueue(capacity: capacity, capacityBytes: capacityBytes)
         self.queue = queue
-        startThread("log-writer") { Self.run(log, queue) }
+        startThread("log-writer", CoverageMark.carried { Self.run(log, queue) })
     }
 
     /// A writer that is not referenced any more ends by itself, as after `close()`, but no one waits for it.
@@ -97,6 +97,7 @@ private final class WriterQueue: Sendable {
                 bytes = 0
                 return taken
             }
+            CoverageMark.hit(.writerTookPart)
             var count = 0
             var takenBytes = 0
             for append in taken.appends {
@@ -137,10 +138,16 @@ private final class WriterQueue: Sendable {
 
     private func enter(bytes: Int, evenIfFull: Bool, _ add: (inout Batch) -> Void) -> AppendError? {
         let (refusal, mustWake) = state.withLock { state -> (AppendError?, Bool) in
-            if state.isClosed { return (.closed, false) }
+            if state.isClosed {
+                CoverageMark.hit(.writerClosed)
+                return (.closed, false)
+            }
             let waiting = state.batch.appends.count + state.batch.work.count
             let isFull = waiting >= capacity || state.bytes > 0 && state.bytes + bytes > capacityBytes
-            if isFull, !evenIfFull { return (.overloaded(waiting: waiting), false) }
+            if isFull, !evenIfFull {
+                CoverageMark.hit(.writerFull)
+                return (.overloaded(waiting: waiting), false)
+            }
             add(&state.batch)
             state.bytes += bytes
             defer { state.isIdle = false }

@@ -82,13 +82,16 @@ extension Decider {
     /// Refuses `append` if a precondition has changed. Costs a few look-ups for each.
     func check(_ append: borrowing PreparedAppend) throws {
         for fact in append.preconditions.facts {
-            if let changed = try change(of: fact) { throw AppendError.conflict(over: changed) }
+            guard let changed = try change(of: fact) else { continue }
+            CoverageMark.hit(.preconditionChanged)
+            throw AppendError.conflict(over: changed)
         }
         for (user, version) in append.preconditions.expected {
             let isReleased = append.releases.contains(user)
             let number = isReleased ? nil : try view.user(user, braze: braze)
             let actual = Version(rawValue: try number.map { try view.version(of: $0) } ?? 0)
             guard version.accepts(actual) else {
+                CoverageMark.hit(.versionConflict)
                 throw AppendError.versionConflict(user: user, expected: version, actual: actual)
             }
         }
@@ -119,7 +122,10 @@ extension Decider {
     }
 
     private func isUnchanged(_ subject: Preconditions.Subject, since position: UInt64) throws -> Bool {
-        guard position < nextPosition, nextPosition - position <= Self.mostEventsToCheck else { return false }
+        guard position < nextPosition, nextPosition - position <= Self.mostEventsToCheck else {
+            CoverageMark.hit(.decisionTooOld)
+            return false
+        }
         for position in position + 1..<max(nextPosition, position + 1) {
             let header = try header(at: position)
             if subject.mayChange(by: header, names.map) { return false }

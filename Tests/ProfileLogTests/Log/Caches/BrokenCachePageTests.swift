@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("A broken page in a cache of an open store")
@@ -36,7 +37,7 @@ struct BrokenCachePageTests {
     func flush() throws {
         var options = LogOptions.small(TestClock(), indexLag: 10)
         options.usersPerIndexSlice = 1_000
-        let log = try EventLog(path: folder.path, create: true, options: options)
+        let log = try folder.open(options: options)
         func append(_ count: Int, to user: (Int) -> Int) throws {
             var builder = log.prepare()
             for index in 0..<count {

@@ -1,5 +1,6 @@
 import ProfileLog
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ProfileLogFolds
@@ -12,7 +13,7 @@ struct IndexFlushTests {
     private let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
 
     private func open() throws -> EventLog {
-        try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 100_000))
+        try folder.open(options: .small(clock, indexLag: 100_000))
     }
 
     private func key(_ user: UInt64) -> [UInt8] {
@@ -21,7 +22,7 @@ struct IndexFlushTests {
         return key
     }
 
-    @Test("Rows that another one has not written yet are looked for again")
+    @Test("Rows that another one has not written yet are looked for again", .hits(.flushContinued))
     func back() throws {
         let log = try open()
         for user in 1...60 { _ = try log.append([played], to: .externalID("u\(user)")) }
@@ -81,7 +82,6 @@ struct IndexFlushTests {
         #expect(try log.find(.externalID("u7"))?.version.rawValue == 3)
         #expect(try log.append([played], to: .externalID("u7"), idempotencyKey: "k7").isRepetition)
         try log.writeIndex()
-        try log.expectSound()
     }
 
     @Test("A first flush that an earlier program began is begun again: what its rows say is not what they say today")
@@ -116,6 +116,5 @@ struct IndexFlushTests {
         }
         log = try open()
         try log.writeIndex()
-        try log.expectSound()
     }
 }

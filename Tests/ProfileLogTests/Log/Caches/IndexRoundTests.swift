@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -12,7 +13,7 @@ struct IndexRoundTests {
         var options = LogOptions.small(clock, indexLag: 100_000)
         options.usersPerIndexSlice = 16
         options.greatestLag = greatestLag
-        return try EventLog(path: folder.path, create: true, options: options)
+        return try folder.open(options: options)
     }
 
     private func fill(_ log: EventLog) throws {
@@ -50,11 +51,11 @@ struct IndexRoundTests {
         log = try open(greatestLag: 50)
         try log.rebuildCaches()
         #expect(try tables.map { try log.rows($0) } == atOnce)
-        try log.expectSound()
     }
 
     @Test("A damaged log keeps its caches, and opens without them")
     func damaged() throws {
+        folder.expectDamage()
         var log = try open()
         try fill(log)
         try log.writeIndex()

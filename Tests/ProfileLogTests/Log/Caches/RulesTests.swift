@@ -49,7 +49,6 @@ struct RulesTests {
         #expect(try value(log) == nil)
         try set("again", at: 21, log)
         #expect(try value(log) == "again")
-        try log.expectSound()
     }
 
     @Test("First wins: later values and removals change nothing, until the first is void")

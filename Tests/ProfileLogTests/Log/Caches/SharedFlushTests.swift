@@ -1,5 +1,6 @@
 import ProfileLog
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -17,7 +18,7 @@ struct SharedFlushTests {
     private func open(indexLag: Int = 30, _ change: (inout LogOptions) -> Void = { _ in }) throws -> EventLog {
         var options = LogOptions.small(clock, indexLag: indexLag)
         change(&options)
-        return try EventLog(path: folder.path, create: true, options: options)
+        return try folder.open(options: options)
     }
 
     private func indexed(_ log: EventLog) throws -> UInt64 { try log.reader.statistics().extent.indexed.rawValue }
@@ -67,7 +68,6 @@ struct SharedFlushTests {
         for _ in 0..<10 { _ = try other.append([played], to: .externalID("u1")) }
         #expect(other.store.tail.withReading { $0.entries.count } == 10)
         #expect(other.caches.flush.withLock { $0 == nil })
-        try other.expectSound()
     }
 
     @Test("A tail that is rebuilt goes on with the flush")
@@ -83,7 +83,6 @@ struct SharedFlushTests {
         let last = try log.lastPosition().rawValue
         for _ in 0..<200 where try indexed(log) == 0 { _ = try log.append([played], to: .externalID("u0")) }
         #expect(try indexed(log) == last)
-        try log.expectSound()
     }
 
     @Test("What was saved, handed on and sent occurs once, however far devices are ahead of the checkpoint")
@@ -109,7 +108,6 @@ struct SharedFlushTests {
         }
         #expect(slices > 5)
         try log.writeIndex()
-        try log.expectSound()
     }
 
     @Test("A damaged row of a flush, and one that another program left, change no answer", arguments: [false, true])

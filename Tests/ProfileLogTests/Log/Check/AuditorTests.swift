@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogFolds
@@ -13,8 +14,8 @@ struct AuditorTests {
     private func filled() throws -> EventLog {
         var options = LogOptions.small(clock, indexLag: 10_000)
         options.snapshotInterval = 1
-        let log = try EventLog(
-            path: folder.path, create: true, options: options, projections: [ProfileProjection.self])
+        let log = try folder.open(
+            options: options, projections: [ProfileProjection.self])
         for user in 1...40 {
             for level in 1...6 {
                 let event = CustomEvent(name: "played")
@@ -88,6 +89,7 @@ struct AuditorTests {
 
     @Test("Each of 20 planted differences is found, with user and field, and nothing else")
     func planted() throws {
+        folder.expectDamage()
         let log = try filled()
         var expected: [AuditDifference] = []
         for number in 1...20 {
@@ -136,6 +138,7 @@ struct AuditorTests {
 
     @Test("What waits on a device and in no profile is a difference of its user")
     func waiting() throws {
+        folder.expectDamage()
         let log = try filled()
         let number = UserNumber(rawValue: 7)
         let version = try #require(log.reader.users.find(number)?.version.rawValue)
@@ -152,6 +155,7 @@ struct AuditorTests {
 
     @Test("A history that lacks its last event is found, though all that is read of it is right")
     func missing() throws {
+        folder.expectDamage()
         let log = try filled()
         let count = try log.lastPosition().rawValue
         try log.damage(.streams, KeyCoding.stream(user: 3, version: 1)) { row in
@@ -164,6 +168,7 @@ struct AuditorTests {
 
     @Test("A damaged record is a difference of its user, and the audit goes on")
     func damaged() throws {
+        folder.expectDamage()
         let log = try filled()
         try log.damage(.log, withNumberKey(5) { Array($0) }) { $0[$0.count - 1] ^= 1 }
         let report = try audit(log, Auditor(log))

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -10,7 +11,7 @@ struct CheckTests {
 
     /// A store with something in every table, all caches written.
     private func filled() throws -> EventLog {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let log = try folder.open(options: .small(clock))
         for round in 0..<12 {
             let event = ProfileEvent.customEventLogged(
                 CustomEvent(name: "played", properties: [.init("n", .int(Int64(round)))]))
@@ -27,6 +28,7 @@ struct CheckTests {
 
     @Test("A flipped bit anywhere in a record", arguments: 0..<12)
     func record(index: Int) throws {
+        folder.expectDamage()
         let log = try filled()
         try log.damage(.log, key(5)) { $0[index % $0.count] ^= 4 }
         #expect(try places(log).contains("log 5"))
@@ -34,6 +36,7 @@ struct CheckTests {
 
     @Test("A missing record")
     func missingRecord() throws {
+        folder.expectDamage()
         let log = try filled()
         try log.remove(.log, key(5))
         #expect(try places(log).contains("log 5"))
@@ -43,7 +46,7 @@ struct CheckTests {
         "A key of the log that is no position is named, and hides no record before or after it",
         arguments: [[2, 0, 5], [3, 0, 1, 2], [9, 1]] as [[UInt8]])
     func strangeKey(key: [UInt8]) throws {
-        var log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        var log = try folder.open(options: .small(clock))
         let event = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
         for _ in 0..<300 { _ = try log.append([event], to: .externalID("ana")) }
         try log.writeIndex()
@@ -56,11 +59,11 @@ struct CheckTests {
         let user = try #require(try log.find(.externalID("ana")))
         #expect(try log.history(of: user.number).count == 301)
         try log.remove(.log, key)
-        try log.expectSound()
     }
 
     @Test("check finds two records that changed places")
     func swapped() throws {
+        folder.expectDamage()
         let log = try filled()
         let (five, seven) = (try log.rows(.log)[key(5)] ?? [], try log.rows(.log)[key(7)] ?? [])
         try log.damage(.log, key(5)) { $0 = seven }
@@ -70,6 +73,7 @@ struct CheckTests {
 
     @Test("A name that is not what it was")
     func name() throws {
+        folder.expectDamage()
         let log = try filled()
         try log.damage(.names, [0, 0, 0, 1]) { $0[0] ^= 1 }
         #expect(try places(log).contains("names 1"))
@@ -91,11 +95,11 @@ struct CheckTests {
         log = try EventLog(path: folder.path, options: .small(clock))
         #expect(try places(log).contains { $0.hasPrefix(table.rawValue) })
         try log.rebuildCaches()
-        try log.expectSound()
     }
 
     @Test("A row of a stream that ends too early is named")
     func shortStream() throws {
+        folder.expectDamage()
         let log = try filled()
         let (key, row) = try #require(try log.rows(.streams).max { $0.value.count < $1.value.count })
         // Without the checksum and the last varint.
@@ -111,6 +115,7 @@ struct CheckTests {
 
     @Test("A damaged record is contained: its user is answered with the damage named, others are answered")
     func contained() throws {
+        folder.expectDamage()
         let log = try filled()
         let ana = try #require(try log.find(.externalID("ana")))
         let bo = try #require(try log.find(.externalID("bo")))

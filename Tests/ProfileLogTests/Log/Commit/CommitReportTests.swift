@@ -1,5 +1,6 @@
 import ProfileLog
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("What a commit tells those who measure")
@@ -22,7 +23,7 @@ struct CommitReportTests {
         let (folder, reports) = (TemporaryFolder(), Reports())
         var options = LogOptions.small(TestClock())
         options.onCommit = { reports.add($0) }
-        let log = try EventLog(path: folder.path, create: true, options: options)
+        let log = try folder.open(options: options)
         #expect(reports.take().isEmpty)
 
         func prepared(_ name: Name, key: String? = nil) throws -> PreparedAppend {
@@ -52,13 +53,12 @@ struct CommitReportTests {
         let launch = reports.take()
         #expect(launch.count > 1)
         #expect(UInt64(launch.map(\.events).reduce(0, +)) == (try log.lastPosition().rawValue) - before)
-        try log.expectSound()
     }
 
     @Test("The extent is the cheap part of the statistics, whatever is in the caches")
     func extent() throws {
         let folder = TemporaryFolder()
-        let log = try EventLog(path: folder.path, create: true, options: .small(TestClock()))
+        let log = try folder.open(options: .small(TestClock()))
         for user in ["ana", "bo", "ana"] {
             _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID(user))
             for _ in 0..<2 {

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("What callers may append is an event with its content")
@@ -17,19 +18,18 @@ struct GivenEventTests {
 
     @Test("A kind without a content is none, whichever kind; and nothing is left of it")
     func others() throws {
-        let log = try EventLog(path: folder.path, create: true)
+        let log = try folder.open()
         for kind in EventKind.allCases {
             let event = ProfileEvent.other(kind)
             #expect(isRefused(event, by: log), "\(kind)")
             #expect(isRefused(.queued(event), by: log), "queued \(kind)")
         }
         #expect(try log.lastPosition() == .start)
-        try log.expectSound()
     }
 
     @Test("What an SDK has queued, the log alone says, whatever it is")
     func queued() throws {
-        let log = try EventLog(path: folder.path, create: true)
+        let log = try folder.open()
         let event = CustomEvent(name: "", properties: [.init("n", .double(.nan))])
         let change = AttributeChange("a", .set(.double(.infinity)))
         for event in [
@@ -40,12 +40,11 @@ struct GivenEventTests {
             #expect(isRefused(.queued(event), by: log), "\(event.kind)")
         }
         #expect(try log.lastPosition() == .start)
-        try log.expectSound()
     }
 
     @Test("An event that is too large leaves no user either")
     func tooLarge() throws {
-        let log = try EventLog(path: folder.path, create: true)
+        let log = try folder.open()
         let nobody = UserID.brazeID("nobody")
         let numbers = AttributeValue.array(Array(repeating: .double(0.5), count: 24_000))
         let changes = (0..<8).map { AttributeChange(Name("a\($0)"), .set(numbers)) }
@@ -60,24 +59,22 @@ struct GivenEventTests {
         #expect(builder.byteCount == before)
         try builder.add(.customEventLogged(CustomEvent(name: "a")), .test, to: .externalID("ana"))
         #expect(try log.commit(builder.finish()).places.count == 2)
-        try log.expectSound()
     }
 
     @Test("An event that was read from a log can be appended to another; an erased one cannot")
     func copied() throws {
-        let log = try EventLog(path: folder.path, create: true)
+        let log = try folder.open()
         let receipt = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("ana"))
         let whole = try #require(try log.event(at: receipt.last)).event
         _ = try log.erase([.externalID("ana")], actor: "a test", reason: "asked to")
         let erased = try #require(try log.event(at: receipt.last)).event
         _ = try log.append([whole], to: .externalID("bo"))
         #expect(isRefused(erased, by: log))
-        try log.expectSound()
     }
 
     @Test("What an update of objects looks for is a value like any other")
     func match() throws {
-        let log = try EventLog(path: folder.path, create: true)
+        let log = try folder.open()
         let match = AttributeValue.Member("id", .double(.nan))
         let update = AttributeOperation.objectsUpdate([.init(match: match, object: [])], merging: true)
         #expect(isRefused(.customAttributesChanged([AttributeChange("a", update)]), by: log))

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("What waits together is stored, however much it is, and what waits is bounded")
@@ -29,27 +30,28 @@ struct GroupSizeTests {
         return task
     }
 
-    @Test("More than one commit holds is stored by several", arguments: [false, true])
+    @Test("More than one commit holds is stored by several", .hits(.commitFull), arguments: [false, true])
     func several(namesAreKnown: Bool) throws {
-        let log = try EventLog(path: folder.path, create: true)
+        let log = try folder.open()
         if namesAreKnown { _ = try log.commit(append(log, "ana", megabytes: 1)) }
         let appends = try (0..<4).map { try append(log, "user \($0)", megabytes: 20) }
         for answer in log.commit(appends) { _ = try answer.get() }
         #expect(try log.userCount() == (namesAreKnown ? 5 : 4))
-        try log.expectSound()
     }
 
     @Test("An append is too large whether its names have numbers or not")
     func tooLarge() throws {
-        let log = try EventLog(path: folder.path, create: true)
+        let log = try folder.open()
         #expect(throws: AppendError.tooLarge(limit: "\(Limits.bytesPerAppend) bytes")) {
             _ = try append(log, "ana", megabytes: 34)
         }
     }
 
-    @Test("The writer refuses what would make more wait than it may hold, and goes on", .timeLimit(.minutes(15)))
+    @Test(
+        "The writer refuses what would make more wait than it may hold, and goes on", .hits(.writerFull),
+        .timeLimit(.minutes(15)))
     func boundedBytes() async throws {
-        let log = try EventLog(path: folder.path, create: true)
+        let log = try folder.open()
         let writer = LogWriter(log, capacityBytes: 5 << 20)
         let append = try append(log, "ana", megabytes: 3)
         let gate = DispatchSemaphore(value: 0)
@@ -74,12 +76,11 @@ struct GroupSizeTests {
         if case .failure(.overloaded) = answers[0] {} else { Issue.record("\(answers[0])") }
         _ = try answers[1].get()
         await writer.close()
-        try log.expectSound()
     }
 
-    @Test("The writer stores more than a commit holds", .timeLimit(.minutes(15)))
+    @Test("The writer stores more than a commit holds", .hits(.writerTookPart), .timeLimit(.minutes(15)))
     func writer() async throws {
-        let log = try EventLog(path: folder.path, create: true)
+        let log = try folder.open()
         let writer = LogWriter(log)
         let appends = try (0..<4).map { try append(log, "user \($0)", megabytes: 20) }
         let gate = DispatchSemaphore(value: 0)
@@ -92,6 +93,14 @@ struct GroupSizeTests {
         try await blocked.value
         await writer.close()
         #expect(try log.userCount() == 4)
-        try log.expectSound()
+    }
+
+    @Test("A writer that was closed refuses appends", .hits(.writerClosed))
+    func closed() async throws {
+        let log = try folder.open()
+        let writer = LogWriter(log)
+        await writer.close()
+        let append = try append(log, "ana", megabytes: 1)
+        await #expect(throws: AppendError.closed) { try await writer.commit(append) }
     }
 }

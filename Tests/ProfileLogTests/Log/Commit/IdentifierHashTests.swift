@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 /// IDs beyond 255 bytes are in table `identifiers` under a hash, with the whole ID in the row.
@@ -11,7 +12,8 @@ struct IdentifierHashTests {
 
     /// A store in which the hash of `long` leads to a user whose ID is `other`: as if both had the same one.
     private func collided() throws -> EventLog {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        folder.expectDamage()
+        let log = try folder.open(options: .small(clock))
         _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: long)
         try log.writeIndex()
         try log.damage(.identifiers, #require(KeyCoding.identifier(long))) { row in
@@ -29,7 +31,7 @@ struct IdentifierHashTests {
 
     @Test("A long ID leads to its user, and one that differs in its last byte to no user")
     func wholeID() throws {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let log = try folder.open(options: .small(clock))
         _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: long)
         for _ in 0..<2 {
             #expect(try log.find(long)?.number == UserNumber(rawValue: 1))

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("A writer that is left without being closed")

@@ -1,4 +1,7 @@
+import Foundation
 import ProfileLog
+import Synchronization
+import TestSupport
 import Testing
 
 @Suite("An erasure is one commit")
@@ -8,7 +11,7 @@ struct WholeErasureTests {
 
     @Test("An erasure that meets damage after the records that it has buried changes nothing")
     func damaged() throws {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let log = try folder.open(options: .small(clock))
         let (ana, bo) = (UserID.externalID("ana"), UserID.externalID("bo"))
         var builder = log.prepare()
         for user in [ana, bo] {
@@ -34,6 +37,24 @@ struct WholeErasureTests {
         #expect(erasure.users.count == 2 && erasure.events == Int(last.rawValue))
         try log.expectSound()
         #expect(try log.replay(verify: true).isEqual)
+    }
+
+    @Test("An erasure begins again if another process commits before its batch", .hits(.erasureOvertaken))
+    func overtaken() throws {
+        let log = try folder.open(options: .small(clock))
+        let other = try EventLog(path: folder.path, options: .small(clock))
+        let events = [ProfileEvent.customEventLogged(CustomEvent(name: "an event"))]
+        let isOver = Atomic(false)
+        let writer = Thread {
+            while !isOver.load(ordering: .relaxed) { _ = try? other.append(events, to: .externalID("bo")) }
+        }
+        writer.start()
+        defer { isOver.store(true, ordering: .relaxed) }
+        for round in 0..<1_000 where CoverageMark.listener?.hits.contains(.erasureOvertaken) != true {
+            let user = UserID.externalID("ana \(round)")
+            _ = try log.append(events, to: user)
+            #expect(try log.erase([user], actor: "a test", reason: "asked to").users.count == 1)
+        }
     }
 
     private func tables(_ log: EventLog) throws -> [Table.Name: [[UInt8]: [UInt8]]] {

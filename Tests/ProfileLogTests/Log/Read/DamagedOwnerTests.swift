@@ -1,9 +1,10 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("A user named by a damaged row of a cache gets no event")
 struct DamagedOwnerTests {
-    let folder = TemporaryFolder()
+    let folder = TemporaryFolder(.damaged)
     let clock = TestClock()
     private let event = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
 
@@ -36,7 +37,6 @@ struct DamagedOwnerTests {
         #expect(try log.rows(.log) == before)
         try log.rebuildCaches()
         #expect(try log.append([event], to: id).places.map(\.user.rawValue) == [1])
-        try log.expectSound()
     }
 
     @Test("The one on a device: no user has the number, or another person", arguments: [9, 2] as [UInt8])

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("Filters of events")
@@ -9,7 +10,7 @@ struct EventFilterTests {
     /// Events at the times 1000, 1001, 1002, … µs, the first of which is the user's creation, at the time of the
     /// second.
     private func filled() throws -> EventLog {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock))
+        let log = try folder.open(options: .small(clock))
         for name in ["a", "b", "c", "d"] as [Name] {
             _ = try log.append([.customEventLogged(CustomEvent(name: name))], to: .externalID("ana"))
             clock.advance(1)

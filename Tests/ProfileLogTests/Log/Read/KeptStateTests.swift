@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogFolds
@@ -12,7 +13,7 @@ struct KeptStateTests {
 
     /// A log that another program wrote: there are no snapshots of the projection.
     private func filled(_ count: Int, indexLag: Int = 40) throws -> (log: EventLog, user: UserNumber) {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: indexLag))
+        let log = try folder.open(options: .small(clock, indexLag: indexLag))
         for _ in 0..<(count / 10) {
             _ = try log.append(
                 Array(repeating: .customEventLogged(CustomEvent(name: "a")), count: 10), to: ana,

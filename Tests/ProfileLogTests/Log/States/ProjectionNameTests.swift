@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 /// A projection with the name of its parameter.
@@ -46,13 +47,12 @@ struct ProjectionNameTests {
     func refused() throws {
         for projection in [NamedIndex.self, NamedFlush.self, Nameless.self, LongName.self] as [any Projection.Type] {
             #expect(throws: AppendError.self) {
-                try EventLog(path: folder.path, create: true, projections: [projection])
+                try folder.open(projections: [projection])
             }
         }
-        let log = try EventLog(path: folder.path, create: true, projections: [LongestName.self])
+        let log = try folder.open(projections: [LongestName.self])
         _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("ana"))
         #expect(throws: AppendError.self) { try log.state(overStore: NamedIndex.self) }
-        try log.expectSound()
     }
 
     @Test("Two projections of one name, or one with a name of ours, are refused")
@@ -62,7 +62,7 @@ struct ProjectionNameTests {
             [ProfileProjection.self, NamedCatalogue.self], [NamedProfile.self],
         ] as [[any Projection.Type]] {
             #expect(throws: AppendError.self) {
-                try EventLog(path: folder.path, create: true, projections: projections)
+                try folder.open(projections: projections)
             }
         }
         #expect(throws: StorageError.noStore(path: folder.path)) { try EventLog(path: folder.path) }
@@ -70,12 +70,12 @@ struct ProjectionNameTests {
             ProfileProjection.self, UsageProjection.self, CatalogueProjection.self, PendingProjection.self,
             SourceProjection.self, NamedTwin.self,
         ]
-        try EventLog(path: folder.path, create: true, projections: own).expectSound()
+        try folder.open(projections: own).expectSound()
     }
 
     @Test("Every read and write of a state checks its name, so that no erasure meets a malformed key")
     func kept() throws {
-        let log = try EventLog(path: folder.path, create: true, options: .small(TestClock()))
+        let log = try folder.open(options: .small(TestClock()))
         for _ in 0..<110 {
             let events = Array(repeating: ProfileEvent.customEventLogged(CustomEvent(name: "a")), count: 10)
             _ = try log.append(events, to: .externalID("ana"))
@@ -89,6 +89,5 @@ struct ProjectionNameTests {
         expectRefused(LongNameByUser.self)
         expectRefused(NamedUsage.self)
         _ = try log.erase([.externalID("ana")], actor: "a test", reason: "asked to")
-        try log.expectSound()
     }
 }

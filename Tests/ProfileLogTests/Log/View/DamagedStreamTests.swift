@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 /// `streams` has no checksum of its own: its content is compared with the log.
@@ -9,7 +10,7 @@ struct DamagedStreamTests {
 
     /// Two users with more events than a row holds, all indexed.
     private func filled() throws -> EventLog {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
+        let log = try folder.open(options: .small(clock, indexLag: 10_000))
         for round in 0..<150 {
             let event = ProfileEvent.customAttributesChanged([AttributeChange("n", .set(.int(Int64(round))))])
             _ = try log.append([event], to: .externalID(round % 3 == 0 ? "bo" : "ana"))
@@ -52,7 +53,6 @@ struct DamagedStreamTests {
         #expect(problems.contains { $0.place.hasPrefix("streams") }, "\(problems)")
         readEverything(log)
         try log.rebuildCaches()
-        try log.expectSound()
     }
 
     @Test("A flipped bit anywhere in it", arguments: 0..<24)
@@ -63,7 +63,6 @@ struct DamagedStreamTests {
         #expect(problems.contains { $0.place.hasPrefix("streams") }, "\(problems)")
         readEverything(log)
         try log.rebuildCaches()
-        try log.expectSound()
     }
 
     @Test(
@@ -80,6 +79,5 @@ struct DamagedStreamTests {
         #expect(problems.contains { $0.place.hasPrefix("streams") }, "\(problems)")
         readEverything(log)
         try log.rebuildCaches()
-        try log.expectSound()
     }
 }

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("A damaged record after the checkpoint is named and contained")
@@ -8,7 +9,7 @@ struct DamagedTailTests {
     private let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
 
     private func open() throws -> EventLog {
-        try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 1000))
+        try folder.open(options: .small(clock, indexLag: 1000))
     }
 
     private func key(_ position: UInt64) -> [UInt8] { withNumberKey(position) { Array($0) } }
@@ -33,6 +34,7 @@ struct DamagedTailTests {
         "Damaged content after the checkpoint: its user is answered with the place, others are answered, writes are refused",
         arguments: [0, 2])
     func content(indexed: UInt64) throws {
+        folder.expectDamage()
         _ = try fill(indexed: indexed).damage(.log, key(3)) { $0[$0.count - 5] ^= 1 }
         let log = try open()
         let ana = UserNumber(rawValue: 1)
@@ -48,6 +50,7 @@ struct DamagedTailTests {
 
     @Test("What may be hidden in it is not answered as if it were not there")
     func hidden() throws {
+        folder.expectDamage()
         let log = try fill(indexed: 0)
         _ = try log.append(
             [.customEventSaved(CustomEvent(name: "saved"))], to: .externalID("ana"), context: .saved(on: "d"))
@@ -63,6 +66,7 @@ struct DamagedTailTests {
         "A damaged header after the checkpoint: its user is unknown, so no user's version is told",
         arguments: [UInt64(0), 2, .max], [UInt64(0), 2, 9, .max])
     func header(user: UInt64, version: UInt64) throws {
+        folder.expectDamage()
         let log = try fill(indexed: 4)
         try log.damage(.log, key(6)) { $0 = forged(from: $0, user: user, version: version, recordedAt: .min) }
         let again = try open()
@@ -86,6 +90,7 @@ struct DamagedTailTests {
 
     @Test("A record that another process wrote is checked as well")
     func foreign() throws {
+        folder.expectDamage()
         let log = try open()
         let other = try open()
         _ = try log.append([played, played], to: .externalID("ana"))
@@ -97,6 +102,7 @@ struct DamagedTailTests {
 
     @Test("The last indexed record is not asked for the time when it is damaged")
     func time() throws {
+        folder.expectDamage()
         let log = try fill(indexed: 8)
         try log.damage(.log, key(8)) { $0 = forged(from: $0, user: 2, version: 4, recordedAt: .min) }
         let again = try open()
@@ -106,6 +112,7 @@ struct DamagedTailTests {
 
     @Test("Caches are not dropped if a record that they know cannot be indexed again")
     func kept() throws {
+        folder.expectDamage()
         let log = try fill(indexed: 8)
         try log.damage(.log, key(3)) { $0[$0.count - 5] ^= 1 }
         #expect(throws: damaged(3)) { try log.rebuildCaches() }

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -10,7 +11,7 @@ struct MisleadingStreamTests {
     private let event = ProfileEvent.customEventLogged(CustomEvent(name: "a"))
 
     private func filled() throws -> EventLog {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
+        let log = try folder.open(options: .small(clock, indexLag: 10_000))
         for _ in 0..<99 { _ = try log.append([event], to: .externalID("ana")) }
         try log.writeIndex()
         return log
@@ -24,11 +25,11 @@ struct MisleadingStreamTests {
         try log.damage(.streams, KeyCoding.stream(user: 1, version: 1)) { $0 = row }
         _ = try? log.append([event], to: .externalID("ana"))
         try log.rebuildCaches()
-        try log.expectSound()
     }
 
     @Test("A row under the last version there can be is found, and crashes nothing")
     func lastVersion() throws {
+        folder.expectDamage()
         let log = try filled()
         let row = try #require(try log.rows(.streams)[KeyCoding.stream(user: 1, version: 1)])
         try log.damage(.streams, KeyCoding.stream(user: 1, version: .max)) { $0 = row }
@@ -38,7 +39,7 @@ struct MisleadingStreamTests {
 
     /// Three users, with three rows each.
     private func rowsOfThree(keepingSnapshots: Bool = false) throws -> EventLog {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
+        let log = try folder.open(options: .small(clock, indexLag: 10_000))
         for round in 0..<900 { _ = try log.append([event], to: .externalID("user \(round % 3)")) }
         try log.writeIndex()
         if keepingSnapshots { return log }
@@ -52,6 +53,7 @@ struct MisleadingStreamTests {
 
     @Test("A row that is missing hides no part of a history", arguments: [1, 129] as [UInt64])
     func missingRow(version: UInt64) throws {
+        folder.expectDamage()
         let log = try rowsOfThree()
         try log.remove(.streams, KeyCoding.stream(user: 2, version: version))
         let user = UserNumber(rawValue: 2)
@@ -66,6 +68,7 @@ struct MisleadingStreamTests {
 
     @Test("The proof that live equals replay reads histories that a snapshot spares the profile of now")
     func proof() throws {
+        folder.expectDamage()
         let log = try rowsOfThree(keepingSnapshots: true)
         #expect(try log.replay(verify: true).isEqual)
         try log.remove(.streams, KeyCoding.stream(user: 2, version: 129))
@@ -75,6 +78,7 @@ struct MisleadingStreamTests {
 
     @Test("A row that ends too early hides no part of a history")
     func shortRow() throws {
+        folder.expectDamage()
         let log = try rowsOfThree()
         let key = KeyCoding.stream(user: 2, version: 129)
         try log.damage(.streams, key) { row in
@@ -96,7 +100,6 @@ struct MisleadingStreamTests {
         #expect(throws: AppendError.self) { try log.append([event], to: .externalID("user 1")) }
         try log.rebuildCaches()
         _ = try log.append([event], to: .externalID("user 1"))
-        try log.expectSound()
     }
 
     @Test("The last user number there can be is no user")

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -9,7 +10,7 @@ struct NameRowTests {
     let clock = TestClock()
 
     private func open() throws -> EventLog {
-        try EventLog(path: folder.path, create: true, options: .small(clock))
+        try folder.open(options: .small(clock))
     }
 
     private func event(_ name: Name) -> ProfileEvent { .customEventLogged(CustomEvent(name: name)) }
@@ -35,6 +36,7 @@ struct NameRowTests {
 
     @Test("A flipped bit")
     func damaged() throws {
+        folder.expectDamage()
         let log = try filled()
         let row = try #require(try log.rows(.names)[[0, 0, 0, 3]])
         try log.damage(.names, [0, 0, 0, 3]) { $0[1] ^= 1 }
@@ -44,6 +46,7 @@ struct NameRowTests {
 
     @Test("A row that is missing")
     func missing() throws {
+        folder.expectDamage()
         let log = try filled()
         let before = try log.rows(.names)
         try log.remove(.names, [0, 0, 0, 2])
@@ -53,6 +56,7 @@ struct NameRowTests {
 
     @Test("A row of another process is checked as well")
     func foreign() throws {
+        folder.expectDamage()
         let log = try filled()
         let other = try open()
         _ = try log.append([event("five")], to: .externalID("ana"))
@@ -62,7 +66,7 @@ struct NameRowTests {
         }
     }
 
-    @Test("A batch cannot write over a name")
+    @Test("A batch cannot write over a name", .hits(.batchOfOtherNames))
     func overwrite() throws {
         let log = try filled()
         let before = try log.rows(.names)

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -10,7 +11,7 @@ struct TailRowsTests {
 
     @Test("A flush finds all rows once, however few are looked for", arguments: [1, 3, 64, Int.max])
     func inParts(limit: Int) throws {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
+        let log = try folder.open(options: .small(clock, indexLag: 10_000))
         var random = SeededGenerator(seed: 3)
         for round in 0..<120 {
             let name = "u\(random.next(below: 50))"
@@ -41,7 +42,7 @@ struct TailRowsTests {
 
     @Test("A snapshot is due for users whose number of events crosses the interval, and for no others")
     func snapshots() throws {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock, indexLag: 10_000))
+        let log = try folder.open(options: .small(clock, indexLag: 10_000))
         func append(_ events: Int, _ user: String) throws {
             let played = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
             _ = try log.append(Array(repeating: played, count: events), to: .externalID(user))

@@ -62,6 +62,7 @@ struct BlameTests {
 
     @Test("The blame of one attribute reads no event before the snapshot that its last write follows")
     func fromSnapshot() throws {
+        folder.expectDamage()
         let log = try folder.log(clock, indexLag: 10_000)
         // A large state has a snapshot at each second, fourth, … multiple of 256.
         let note = String(repeating: "a note ", count: 4)

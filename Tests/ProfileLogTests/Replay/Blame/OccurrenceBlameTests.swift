@@ -15,7 +15,7 @@ struct OccurrenceBlameTests {
     private func open(indexLag: Int = 7, snapshotInterval: Int = 4) throws -> EventLog {
         var options = LogOptions.small(clock, indexLag: indexLag)
         options.snapshotInterval = snapshotInterval
-        return try EventLog(path: folder.path, create: true, options: options)
+        return try folder.open(options: options)
     }
 
     private func append(_ event: ProfileEvent, to user: UserID? = nil, _ log: EventLog) throws -> Position {

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @Suite("A replay of a damaged log")
@@ -6,7 +7,8 @@ struct ReplayDamageTests {
     @Test("A record of a user who cannot be there yet takes no memory", arguments: [1 as UInt64, 7])
     func hugeUser(version: UInt64) throws {
         let folder = TemporaryFolder()
-        let log = try EventLog(path: folder.path, create: true)
+        folder.expectDamage()
+        let log = try folder.open()
         for _ in 0..<5 { _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("ana")) }
         try log.damage(.log, withNumberKey(3) { Array($0) }) { row in
             var writer = WireWriter()

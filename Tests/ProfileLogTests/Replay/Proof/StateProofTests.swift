@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogFolds
@@ -7,7 +8,7 @@ import Testing
 
 @Suite("A stored state that is not what the log says is found on every road, of every projection")
 struct StateProofTests {
-    let folder = TemporaryFolder()
+    let folder = TemporaryFolder(.damaged)
     let clock = TestClock()
 
     /// `ana` is user 1, with a launch, its flush, and five later events. `bo` is user 2.

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog
@@ -37,7 +38,7 @@ struct StoreStateTests {
     let clock = TestClock()
 
     private func filled() throws -> EventLog {
-        let log = try EventLog(path: folder.path, create: true, options: .small(clock), projections: [KindsSeen.self])
+        let log = try folder.open(options: .small(clock), projections: [KindsSeen.self])
         for index in 0..<100 {
             _ = try log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("user \(index % 7)"))
         }
@@ -59,7 +60,6 @@ struct StoreStateTests {
         let replayer = Replayer<KindsSeen>(log, threads: 2)
         try replayer.run()
         #expect(try KindsSeen.encode(replayer.state) == KindsSeen.encode(log.state(overStore: KindsSeen.self).state))
-        try log.expectSound()
     }
 
     private func stored(_ log: EventLog) throws -> [UInt8]? { try log.rows(.checkpoints)[Array("kinds".utf8)] }
@@ -86,7 +86,6 @@ struct StoreStateTests {
         #expect(try stored(log) == nil)
         try append(200)
         #expect(try reached(log) ?? 0 >= log.reader.statistics().extent.indexed.rawValue)
-        try log.expectSound()
     }
 
     /// Returns the position up to which the stored state reaches.
@@ -97,7 +96,7 @@ struct StoreStateTests {
     /// Opens a log with more users than that, so that the caches are that many events late.
     private func openWithManyUsers() throws -> EventLog {
         let options = LogOptions.small(clock, indexLag: 10)
-        return try EventLog(path: folder.path, create: true, options: options, projections: [KindsSeen.self])
+        return try folder.open(options: options, projections: [KindsSeen.self])
     }
 
     private func append(_ count: Int, _ log: EventLog, through writer: LogWriter? = nil) async throws {
@@ -122,7 +121,6 @@ struct StoreStateTests {
         // A flush takes in three times the events that are folded after one commit, and each of its slices follows a
         // commit.
         #expect(try #require(try reached(log)) >= indexed)
-        try log.expectSound()
     }
 
     @Test("Who closes the writer leaves a state that reaches the log's end")
@@ -132,7 +130,6 @@ struct StoreStateTests {
         try await append(300, log, through: writer)
         await writer.close()
         #expect(try reached(log) == log.lastPosition().rawValue)
-        try log.expectSound()
     }
 
     @Test("A state that was read before an erasure is not stored after it")
@@ -147,11 +144,11 @@ struct StoreStateTests {
         let end = after.position.rawValue
         _ = try log.states.keep(KindsSeen.self, after.state, at: end, seen: end)
         #expect(try stored(log) != nil)
-        try log.expectSound()
     }
 
     @Test("A checkpoint that is damaged is found, and not used, but written again; one that is wrong is found")
     func damaged() throws {
+        folder.expectDamage()
         let log = try filled()
         try log.writeIndex()
         let key = Array("kinds".utf8)

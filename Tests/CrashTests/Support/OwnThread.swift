@@ -1,19 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A folder of one test, removed at its end.
-final class Scratch: Sendable {
-    let path: String
-
-    init() throws {
-        path = TestFolders.new("crash").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
-
+extension TemporaryFolder {
     /// The whole lines of the file `name`; a last line without an end is none.
     func lines(_ name: String) -> [String] {
         guard let text = try? String(contentsOfFile: self(name), encoding: .utf8) else { return [] }
