@@ -7,25 +7,26 @@ let folder = CommandLine.arguments.dropFirst().first ?? "profiles"
 let log = try EventLog(path: folder, create: true)
 
 // What a server logs is effective at once. Under the same key the same append, sent again, changes nothing.
+let user = UserID.externalID("jane")
 let song = CustomEvent(name: "played song", properties: [.init("minutes", .int(3))])
 let receipt = try log.append(
     [.customEventLogged(song), .customAttributesChanged([AttributeChange("level", .set(.int(7)))])],
-    to: .externalID("jane"), context: EventContext(source: .rest), idempotencyKey: "request-1")
+    to: user, context: EventContext(source: .rest), idempotencyKey: "request-1")
 print("Appended up to position \(receipt.last.rawValue)\(receipt.isRepetition ? ", a retry" : "").")
-try printProfile(of: .externalID("jane"), in: log)
+try printProfile(of: user, in: log)
 
 // What an extension saves waits on the device: the profile stays as it is.
 let pushContent = EventContext(
     source: .extension, process: "PushContent", device: "phone", storage: .appGroup("group.app"))
 let game = CustomEvent(name: "Completed Match Game", properties: [.init("Score", .int(10))])
-let saved = try log.append([.customEventSaved(game)], to: .externalID("jane"), context: pushContent)
+let saved = try log.append([.customEventSaved(game)], to: user, context: pushContent)
 print("Saved at position \(saved.last.rawValue).")
-try printProfile(of: .externalID("jane"), in: log)
+try printProfile(of: user, in: log)
 
 // The launch flushes it.
 let launch = try log.launch(device: "phone")
 print("Launched: \(launch.flushed.count) flush.")
-try printProfile(of: .externalID("jane"), in: log)
+try printProfile(of: user, in: log)
 
 try await appendTogether(log)
 try askAboutThePast(log)
