@@ -294,7 +294,9 @@ extension [UInt64: UserRow] {
             let news = changes.filter { isNew($0.position) }
             if news.isEmpty { continue }
             self[user, default: UserRow()].apply(all: news)
-            for each in news { each.tookIn.map { merges.append((each.position, $0, user)) } }
+            for each in news {
+                if let source = each.tookIn { merges.append((each.position, source, user)) }
+            }
         }
         // In the order of the log: a merged user may have been the target of an earlier merge.
         for merge in merges.sorted(by: { $0.position < $1.position }) where self[merge.source]?.isIdentified == true {
