@@ -119,7 +119,8 @@ def names_of_events(n):
 
 def products(n):
     for number in reversed(range(n)):
-        yield {"kind": "purchase", "user": "other", "product_id": f"product {number:06}", "currency": "EUR", "price": 1.5}
+        yield {"kind": "purchase", "user": "other", "product_id": f"product {number:06}",
+               "currency": "EUR", "price": 1.5}
     for number in range(n):
         yield {"kind": "purchase", "user": USER, "product_id": f"product {number:06}", "currency": "EUR", "price": 2.5}
 
@@ -434,7 +435,8 @@ class Store:
         process = subprocess.Popen(
             [os.path.join(self.options.programs, "profilecli"), "--store", self.folder,
              *(word.format(work=self.options.work) if "{work}" in word else word for word in words)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=os.environ | {"PROFILELOG_WORKSPACE": self.workspace})
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            env=os.environ | {"PROFILELOG_WORKSPACE": self.workspace})
         error = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

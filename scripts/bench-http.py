@@ -260,7 +260,9 @@ class Benchmark:
         with open(paths, "w") as file:
             file.writelines(path + "\n" for path in WORST_READS)
         seconds = self.options.round_seconds
-        with Service(self.options.work, PROFILED, "--port", "0", "--log-level", "critical", "--store", store) as service:
+        with Service(
+            self.options.work, PROFILED, "--port", "0", "--log-level", "critical", "--store", store,
+        ) as service:
             readers = subprocess.Popen(
                 ["wrk", "-t1", f"-c{READERS}", f"-d{seconds}s", "--timeout", "60s", "-s", "scripts/bench-reads.lua",
                  f"http://127.0.0.1:{service.port}"],

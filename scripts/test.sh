@@ -30,8 +30,8 @@ if [ ${#filter[@]} -eq 0 ]; then
     clients=$!
 fi
 failed=
-# Two processes, each with a thread for a processor: the tests of one start programs and wait for them. `swift test` would
-# wait for the other one.
+# Two processes, each with a thread for a processor: the tests of one start programs and wait for them. `swift test`
+# would wait for the other one.
 tests() { "$(swift build --show-bin-path)/profilelogPackageTests.xctest" --testing-library swift-testing "$@"; }
 if [ ${#filter[@]} -eq 0 ]; then
     tests --filter '^(CLITests|CrashTests)\.' >"$output.programs" 2>&1 &

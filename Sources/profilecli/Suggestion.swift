@@ -83,7 +83,8 @@ enum Shell {
         return isPlain && !text.isEmpty && !text.hasPrefix("=") ? text : "'\(text.replacing("'", with: "'\\''"))'"
     }
 
-    /// Every byte but those of plain words as an octal escape: within `"$(printf '…')"` no shell reads them otherwise.
+    /// Every byte but those of plain words as an octal escape: within `"$(printf '…')"` no shell reads them
+    /// otherwise.
     private static func printed(_ text: String) -> String {
         let escaped = text.unicodeScalars.map { scalar in
             let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || ":@_.".unicodeScalars.contains(scalar))

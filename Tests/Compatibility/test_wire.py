@@ -682,7 +682,8 @@ TABLES = {
     "elsewhere": [
         ("an unknown path", "/users/none", {}, 404, ANY),
         # braze-client-p311 0.0.5 ends the path of triggered sends in a slash.
-        ("a slash at the end", "/users/track/", {"attributes": [{"external_id": "a"}]}, 201, ok(attributes_processed=1)),
+        ("a slash at the end", "/users/track/",
+         {"attributes": [{"external_id": "a"}]}, 201, ok(attributes_processed=1)),
         ("a slash at the end of a send", "/campaigns/trigger/send/",
          {"campaign_id": "spring", "trigger_properties": {"what": "x"}, "recipients": [{"external_user_id": "a"}]},
          201, {"dispatch_id": ANY, "message": "success"}),

@@ -7,8 +7,8 @@ import Testing
 
 /// A store of format 1, written once and never again: every later version must read it as it was meant.
 ///
-/// `PROFILELOG_NEW_GOLDEN=FOLDER swift test --filter GoldenStore` writes such a store, for a new format's folder beside
-/// this one.
+/// `PROFILELOG_NEW_GOLDEN=FOLDER swift test --filter GoldenStore` writes such a store, for a new format's folder next
+/// to this one.
 @Suite("A store of format 1 is read for ever")
 struct GoldenStoreTests {
     private static let fixture = Repository.file("Tests/Fixtures/format-1/data.mdb")

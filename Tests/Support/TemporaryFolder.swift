@@ -5,9 +5,9 @@ public import Testing
 
 /// A folder for one test. At the end of the test each store in it is checked, then it is removed.
 ///
-/// The end is that of the last reference. A log that the test opened by ``open(create:options:projections:)`` is checked
-/// as it is, with what it has in memory; a store that other code or another program wrote is opened for it. What is
-/// wrong is an issue of the test, at the line that made the folder.
+/// The end is that of the last reference. A log that the test opened by ``open(create:options:projections:)`` is
+/// checked as it is, with what it has in memory; a store that other code or another program wrote is opened for it.
+/// What is wrong is an issue of the test, at the line that made the folder.
 ///
 /// A test that damages a store says so: `TemporaryFolder(.damaged)`, or `expectDamage()`.
 public final class TemporaryFolder: Sendable {

@@ -48,7 +48,8 @@ struct ExportEndpoints {
         return try users.compactMap { try log.users.find(log.users.canonicalUser(of: $0)) }.filter { !$0.isErased }
     }
 
-    /// Returns the misspelt members and names of fields. Names of fields that are near to none are ignored, as by Braze.
+    /// Returns the misspelt members and names of fields. Names of fields that are near to none are ignored, as by
+    /// Braze.
     private static func misspelt(_ request: APIRequest) throws -> [Misspelling] {
         let body = try BodyObject.read(request.body)
         return request.misspelt(in: body)

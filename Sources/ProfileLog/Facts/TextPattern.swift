@@ -280,7 +280,7 @@ private struct PatternParser {
         }
     }
 
-    /// Reads the rest of an escape, after its backslash: the scalar that it stands for, or nil if `set` got a kind.
+    /// Reads the rest of an escape, after its backslash: the scalar that it means, or nil if `set` got a kind.
     private mutating func escape(_ set: inout ScalarSet) throws(TextPattern.Fault) -> Unicode.Scalar? {
         guard let letter = rest.popFirst() else { throw .noExpression }
         switch letter {

@@ -15,8 +15,8 @@ public enum UserID: Hashable, Sendable {
     case device(String)
 
     /// Reads `alias:LABEL:NAME`, `braze:ID`, `email:ADDRESS`, `phone:NUMBER`, `device:ID`; anything else is an external
-    /// ID. An external ID that begins like one of these is written `id:…`. A colon or a backslash in a label is escaped
-    /// with a backslash.
+    /// ID. An external ID that begins like one of these is written `id:…`. A colon or a backslash in a label is
+    /// escaped with a backslash.
     package init(_ text: String) {
         // By bytes: with a combining mark after it, a colon is another character.
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {

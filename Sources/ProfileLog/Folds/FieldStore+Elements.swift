@@ -91,7 +91,8 @@ extension FieldStore {
 /// An array in its stored form, room for more, and the hashes of its elements.
 ///
 /// ```
-/// tag | bytes of the elements, varint | elements … | free … | hash uint32, slots times | slots uint32 | used uint32
+/// tag | bytes of the elements, varint | elements … | free …
+/// hash uint32, slots times | slots uint32 | used uint32
 /// ```
 ///
 /// Equal elements have equal bytes. A hash that is not in the table says that there is no such element; a found entry

@@ -2,8 +2,8 @@ extension Timestamp {
     /// The moment in the form of RFC 3339, as in `2026-01-01T00:00:00.123Z`.
     ///
     /// There are three digits after the point, or six if the moment is not a whole number of milliseconds. At an offset
-    /// of 0 the zone is `Z`, else it is `±hh:mm`; an offset that RFC 3339 cannot express, a day or more, counts as 0. A
-    /// year outside 0...9999 has a sign and six digits (ISO 8601), which is not RFC 3339 and is not read back.
+    /// of 0 the zone is `Z`, else it is `±hh:mm`; an offset that RFC 3339 cannot express, a day or more, counts as 0.
+    /// A year outside 0...9999 has a sign and six digits (ISO 8601), which is not RFC 3339 and is not read back.
     package func rfc3339(utcOffsetMinutes: Int32 = 0) -> String {
         String(unsafeUninitializedCapacity: Self.longestTextBytes) { write(to: $0, utcOffsetMinutes: utcOffsetMinutes) }
     }

@@ -28,9 +28,9 @@ extension RequestStore {
     /// ```
     /// It runs optimistically: without a lock, and what the view recorded goes with the append as preconditions, which
     /// the commit checks under the write lock. On a conflict it runs again, at last while the lock is held, where
-    /// nothing can come between. What it may read is bounded (``DecisionView/Effort``): a decision that needs more moves
-    /// from the caller's thread, where other connections may wait, to the slow path. If it needs more under the lock
-    /// too, the answer is 503 with `Retry-After`, and nothing is stored.
+    /// nothing can come between. What it may read is bounded (``DecisionView/Effort``): a decision that needs more
+    /// moves from the caller's thread, where other connections may wait, to the slow path. If it needs more under the
+    /// lock too, the answer is 503 with `Retry-After`, and nothing is stored.
     ///
     /// - Parameter evenIfFull: whether the writer's queue takes the append when it is full.
     package func decide<Value: Sendable>(

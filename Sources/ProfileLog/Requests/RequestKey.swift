@@ -31,8 +31,9 @@ package struct RequestKey: Sendable {
         return key
     }
 
-    /// Returns what `receipt`, of an append under this key, remembers of the first answer. Throws if that was to another
-    /// request. After an erasure only the key says that the request is the same, and only its success is known.
+    /// Returns what `receipt`, of an append under this key, remembers of the first answer. Throws if that was to
+    /// another request. After an erasure only the key says that the request is the same, and only its success is
+    /// known.
     package func remembered(by receipt: AppendReceipt) throws -> [UInt8] {
         if receipt.isErased { return RequestNote.success }
         guard let note = RequestNote(receipt.note), note.digest == digest else {

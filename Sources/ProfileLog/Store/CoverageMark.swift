@@ -4,9 +4,9 @@
 
 /// A rare branch on the path of a commit.
 ///
-/// A test that reaches one says so, `@Test("…", .hits(.repetition))`, and fails if it does not. `CoverageMarkTests` fails
-/// for a mark that no test claims. A mark is heard by the task that listens, by its children, and by the threads of
-/// the writers that it makes. In a release build it is nothing.
+/// A test that reaches one says so, `@Test("…", .hits(.repetition))`, and fails if it does not. `CoverageMarkTests`
+/// fails for a mark that no test claims. A mark is heard by the task that listens, by its children, and by the
+/// threads of the writers that it makes. In a release build it is nothing.
 package enum CoverageMark: String, CaseIterable, Sendable {
     // Decisions
     /// A user is not at the version that the caller expects.

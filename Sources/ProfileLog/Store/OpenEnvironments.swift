@@ -23,9 +23,10 @@ final class OpenEnvironments: Sendable {
     /// The environment of the store in the folder `path`, of this process or made by `make`.
     ///
     /// Waits for openings that have the store alone. To get it `alone`, waits for others a tenth of a second, then
-    /// throws `inUse`, and as long for those by another path (`openElsewhere`): a program that another thread starts has
-    /// all locks of this process until it runs (`exec`), also those of a store that was closed. For the same reason, and
-    /// because another process may be creating the files, it retries for a second before it throws `filesChanged`.
+    /// throws `inUse`, and as long for those by another path (`openElsewhere`): a program that another thread starts
+    /// has all locks of this process until it runs (`exec`), also those of a store that was closed. For the same
+    /// reason, and because another process may be creating the files, it retries for a second before it throws
+    /// `filesChanged`.
     func environment(
         path: String, alone: Bool, orOpen make: () throws(StorageError) -> Environment
     ) throws(StorageError) -> Environment {

@@ -30,9 +30,9 @@ package func yieldToOtherThreads() {
 /// The number of the machine's processors for this process.
 package var processorCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
-/// Runs `body` with 0 … `count` - 1, each on a thread of its own (one alone on the caller's), and returns when all have
-/// returned. Throws the error of the first that failed. In a read of a service the threads have its budget, and yield
-/// to others.
+/// Runs `body` with 0 … `count` - 1, each on a thread of its own (one alone on the caller's), and returns when all
+/// have returned. Throws the error of the first that failed. In a read of a service the threads have its budget, and
+/// yield to others.
 package func onThreads<Failure: Error>(
     _ count: Int, _ body: @escaping @Sendable (Int) throws(Failure) -> Void
 ) throws(Failure) {

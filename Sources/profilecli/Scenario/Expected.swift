@@ -71,7 +71,7 @@ struct Difference: Sendable {
 extension Expected {
     private static let nothing = "(none)"
 
-    /// Returns the places at which `actual` differs; nil stands for a missing member.
+    /// Returns the places at which `actual` differs; nil is a missing member.
     func differences(from actual: AttributeValue?, at place: String = "") -> [Difference] {
         switch form {
         case .value(let value): return Self.isSame(value, actual) ? [] : [difference(actual, place)]

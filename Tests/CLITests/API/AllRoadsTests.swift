@@ -29,7 +29,8 @@ struct AllRoadsTests {
         ("purchase", #"{"product":"p","currency":"EUR","price":9.5}"#),
         (
             "purchase",
-            #"{"product":"p","currency":"JPY","price":-2,"quantity":3,"properties":{"a":[1.0],"t":{"$time":"20260131"}}}"#
+            #"{"product":"p","currency":"JPY","price":-2,"quantity":3,"#
+                + #""properties":{"a":[1.0],"t":{"$time":"20260131"}}}"#
         ),
     ]
 
@@ -205,7 +206,8 @@ struct AllRoadsTests {
             #"{"attribute":"first_name","kind":"userAttributesChanged","value":"Jane é"}"#,
             #"{"attribute":"dob","kind":"userAttributesChanged","value":"1990-12-31"}"#,
             #"{"attribute":"email_open_tracking_disabled","kind":"userAttributesChanged","value":true}"#,
-            #"{"attribute":"current_location","kind":"userAttributesChanged","value":{"latitude":52,"longitude":13.5}}"#,
+            #"{"attribute":"current_location","kind":"userAttributesChanged","value":"#
+                + #"{"latitude":52,"longitude":13.5}}"#,
             #"{"attribute":"marked_email_as_spam_at","kind":"userAttributesChanged","value":"#
                 + #"{"$time":"2026-01-31T10:00:00.000+01:00"}}"#,
             #"{"attribute":"first_name","kind":"userAttributesChanged","value":null}"#,

@@ -54,7 +54,8 @@ struct TagTests {
         for words in [
             "Log the song", "sets favourite_genre = \"popular\"",
             "Blocked: Heartbeat, by the exception Song or session",
-            "Not played: containerVersion.tag[2] (Universal Analytics) has the type `ua`: it calls no class of the app.",
+            "Not played: containerVersion.tag[2] (Universal Analytics) has the type `ua`: "
+                + "it calls no class of the app.",
             "--variable \"FC - plan=…\"", "Stored 3 events on phone",
         ] {
             #expect(output.contains(words), "\(output)")

@@ -59,10 +59,14 @@ extension WhyNotTests {
                 messages: {email: {from: a@example.com, subject: s, body: b}}
               status: 201
           - request:
-              {path: /canvas/trigger/send, body: {canvas_id: welcome, recipients: [{external_user_id: ben}]}, status: 201}
+              path: /canvas/trigger/send
+              body: {canvas_id: welcome, recipients: [{external_user_id: ben}]}
+              status: 201
           - request: {path: /v1/channels, body: {channel: webhook, fails: true}}
           - request:
-              {path: /canvas/trigger/send, body: {canvas_id: welcome, recipients: [{external_user_id: ben}]}, status: 201}
+              path: /canvas/trigger/send
+              body: {canvas_id: welcome, recipients: [{external_user_id: ben}]}
+              status: 201
           - request: {path: /v1/channels, body: {channel: webhook, fails: false}}
         """.replacing("  - &send\n    request:", with: "  - request:")
 
@@ -114,7 +118,8 @@ extension WhyNotTests {
           - push: {action: receive, payload: {aps: {alert: Hi}, ab: {}, IS_SERVER_EVENT: "true", CAMPAIGN_NAME: C}}
           - settings: {server_events: off}
           - push:
-              {action: receive, payload: {aps: {content-available: 1}, ab: {}, IS_SERVER_EVENT: "true", CAMPAIGN_NAME: C}}
+              action: receive
+              payload: {aps: {content-available: 1}, ab: {}, IS_SERVER_EVENT: "true", CAMPAIGN_NAME: C}
         """
 
     private static let starts = """

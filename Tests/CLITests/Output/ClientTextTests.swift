@@ -10,8 +10,8 @@ import Testing
 /// run, and no byte of them reaches standard output, standard error or the log of the service.
 @Suite("Text that a client chose on a terminal")
 struct ClientTextTests {
-    /// Sets a title, clears the screen, colours, rings, goes back to the start of the line, turns the direction of text,
-    /// joins nothing, and is not to be seen.
+    /// Sets a title, clears the screen, colours, rings, goes back to the start of the line, turns the direction of
+    /// text, joins nothing, and is not to be seen.
     private static let marks =
         "\u{1B}]0;t\u{7}\u{1B}[2J\u{1B}[35m\r\u{9B}31m\u{85}\u{7F}\u{8}\u{202E}\u{2067}\u{200F}\u{200B}\u{200D}\u{FEFF}"
         + "\u{2028}\u{FE0F}\u{E0041}\u{AD}"
@@ -177,13 +177,16 @@ struct ClientTextTests {
             let (user, alias) = (try json(planted("user")), try json(planted("name")))
             let event =
                 #""app_id":\#(try json(planted("app"))),"time":"2026-01-01T00:00:00Z","properties":"#
-                + #"{\#(try json(planted("key"))):\#(try json(planted("value"))),"n":[{\#(try json(planted("deep"))):1}]}"#
+                + #"{\#(try json(planted("key"))):\#(try json(planted("value"))),"#
+                + #""n":[{\#(try json(planted("deep"))):1}]}"#
             let bodies = [
                 (
                     "/users/track",
                     #"""
-                    {"attributes":[{"external_id":\#(user),"email":"u@example.com","first_name":\#(try json(planted("Ana"))),
-                    \#(try json(planted("attribute"))):\#(try json(planted("value"))),"list":[\#(try json(planted("value")))],
+                    {"attributes":[{"external_id":\#(user),"email":"u@example.com",
+                    "first_name":\#(try json(planted("Ana"))),
+                    \#(try json(planted("attribute"))):\#(try json(planted("value"))),
+                    "list":[\#(try json(planted("value")))],
                     "push_tokens":[{"app_id":\#(try json(planted("app"))),"token":\#(try json(planted("t"))),
                     "device_id":\#(try json(planted("device")))}]},
                     {"external_id":\#(user),"gender":\#(try json(planted("X")))},
@@ -192,7 +195,8 @@ struct ClientTextTests {
                     {"external_id":\#(user),"name":\#(try json(planted("bad")))}],
                     "purchases":[{"external_id":\#(user),"product_id":\#(try json(planted("product"))),"currency":"EUR",
                     "price":1,\#(event)},
-                    {"external_id":\#(user),"product_id":"p","currency":\#(try json(planted("X"))),"price":1,\#(event)}]}
+                    {"external_id":\#(user),"product_id":"p","currency":\#(try json(planted("X"))),
+                    "price":1,\#(event)}]}
                     """#
                 ),
                 (

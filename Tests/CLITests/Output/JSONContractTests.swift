@@ -8,8 +8,8 @@ import Testing
 
 /// Holds docs/json.md: the shape of each line that `--format json` prints.
 ///
-/// The shapes of the API's answers come from the endpoints, which OpenAPI is made of. With `PROFILELOG_WRITE_DOCS=1` the
-/// test writes that part of the page; without it, the test compares.
+/// The shapes of the API's answers come from the endpoints, which OpenAPI is made of. With `PROFILELOG_WRITE_DOCS=1`
+/// the test writes that part of the page; without it, the test compares.
 @Suite("JSON output")
 struct JSONContractTests {
     private static let page = Repository.file("docs/json.md")
@@ -217,8 +217,8 @@ struct JSONContractTests {
         let preferences = "\(Repository.root.path)/Tests/Fixtures/user-defaults/group.com.company.xml.plist"
         try run("import --user-defaults", preferences)
         let items = try cli.write(
-            #"{"kind":"customEventSaved","user":"ben","device":"phone","storage":"group.app","process":"Push","name":"$b"}"#
-                + "\n",
+            #"{"kind":"customEventSaved","user":"ben","device":"phone","storage":"group.app","#
+                + #""process":"Push","name":"$b"}"# + "\n",
             as: "items.jsonl")
         try run("import", items)
         try run("launch")

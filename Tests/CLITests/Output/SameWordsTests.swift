@@ -65,7 +65,8 @@ struct SameWordsTests {
             before: [["save", "event", "device:phone", "a", "--private", "--process", "Push"]], command: ["launch"],
             words: ["1 left", "private to Push"]),
         Case(
-            name: "an item is rejected", before: [["import", "item.jsonl"]], command: ["launch"], words: ["1 rejected"]),
+            name: "an item is rejected", before: [["import", "item.jsonl"]], command: ["launch"],
+            words: ["1 rejected"]),
         Case(
             name: "a log-out discards", before: offline + [["log", "event", "device:phone", "a"]],
             command: ["device", "log-out"], words: ["1 item", "discarded"]),

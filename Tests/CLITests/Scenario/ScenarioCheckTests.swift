@@ -60,7 +60,8 @@ struct ScenarioCheckTests {
         ("request: {path: /users/track, method: GET}", "does not know this method"),
         ("request: {path: /campaigns/list}", "does not simulate it"),
         (
-            "declare-messages: [{id: a, trigger_conditions: [{type: open}]}, {id: a, trigger_conditions: [{type: open}]}]",
+            "declare-messages: [{id: a, trigger_conditions: [{type: open}]}, "
+                + "{id: a, trigger_conditions: [{type: open}]}]",
             "id"
         ),
     ]

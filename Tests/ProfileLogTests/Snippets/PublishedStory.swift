@@ -3,7 +3,8 @@ import Testing
 
 @testable import ProfileLogSnippets
 
-/// The story of one device, told in order: each save is item 1, 2, 3 …, and each happening is a second after the last.
+/// The story of one device, told in order: each save is item 1, 2, 3 …, and each happening is a second after the
+/// last.
 ///
 /// `story(.noUserStored).saves(.event("a")).launches(user: 2).then { #expect($0.effects(of: 1) == [.wrongUser]) }`
 struct PublishedStory {

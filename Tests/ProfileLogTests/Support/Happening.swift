@@ -1,7 +1,7 @@
 import ProfileLog
 
-/// Something that happens to the one user of a fold's story, told without its place: that is 1, 2, 3 … in the order of
-/// telling.
+/// Something that happens to the one user of a fold's story, told without its place: that is 1, 2, 3 … in the order
+/// of telling.
 ///
 /// Times are plain numbers. What gives none happened when it was recorded: at `1000 * position`.
 struct Happening {

@@ -314,7 +314,8 @@ struct BrazeAttributeTests {
                     #"[{"id":1},{"id":2}]"#
                 ),
                 (
-                    #""$update":[{"$identifier_key":"id","$identifier_value":3,"$new_object":{"id":4}}],"$add":[{"id":3}]"#,
+                    #""$update":[{"$identifier_key":"id","$identifier_value":3,"$new_object":{"id":4}}],"#
+                        + #""$add":[{"id":3}]"#,
                     #"[{"id":1},{"id":2},{"id":4}]"#
                 ),
             ] {

@@ -87,7 +87,7 @@ struct BrazeIdentifyTests {
     }
 
     @Test(
-        "/users/identify gives a profile the external ID if no user has it; else it goes into that user, who keeps what they have"
+        "/users/identify gives a profile the external ID, or merges it into the user who has that ID"
     )
     func effect() async throws {
         try await withAPI { api in

@@ -77,7 +77,7 @@ struct ErasedNoteTests {
         let store = folder.file("store").path
         do {
             let api = try open(store)
-            let beside = try EventLog(path: store)
+            let other = try EventLog(path: store)
             await api.track(#"{"external_id":"a","old":1}"#, #"{"external_id":"canary-b","old":1}"#)
             let first = await send(api, path, body)
             for text in told { #expect(first.contains(text)) }
@@ -87,8 +87,8 @@ struct ErasedNoteTests {
             let last = try api.log.lastPosition()
             #expect(await send(api, path, body) == repeated(first))
             #expect(await send(api, path, body + " ").hasPrefix("409"))
-            #expect(try beside.reader.events.append(underKey: "k")?.isErased == false)
-            for log in [api.log, beside] {
+            #expect(try other.reader.events.append(underKey: "k")?.isErased == false)
+            for log in [api.log, other] {
                 #expect(try log.check().isSound)
                 #expect(try log.lastPosition() == last)
             }

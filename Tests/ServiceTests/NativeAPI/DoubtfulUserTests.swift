@@ -50,7 +50,8 @@ struct DoubtfulUserTests {
             #expect(await api.post("/v1/log/event", #"{"user":"null","name":"a"}"#).json["user_note"] == nil)
             #expect(await api.post("/v1/log/event", #"{"user":"jane","name":"a"}"#).json["user_note"] == nil)
             let items =
-                #"{"items":[{"kind":"log/event","user":"NaN","name":"a"},{"kind":"log/event","user":"NaN","name":"b"}]}"#
+                #"{"items":[{"kind":"log/event","user":"NaN","name":"a"},"#
+                + #"{"kind":"log/event","user":"NaN","name":"b"}]}"#
             let batch = await api.post("/v1/batch", items).json
             #expect(batch.at("results.0.user_note").text.contains("no value"))
             #expect(batch.at("results.1")["user_note"] == nil)
@@ -64,7 +65,8 @@ struct DoubtfulUserTests {
         try await withAPI { api in
             let body =
                 #"{"events":[{"external_id":"jane","name":"a","time":"2026-01-01"},"#
-                + #"{"external_id":"null","name":"a","time":"2026-01-01"}],"attributes":[{"external_id":"null","x":1}]}"#
+                + #"{"external_id":"null","name":"a","time":"2026-01-01"}],"#
+                + #""attributes":[{"external_id":"null","x":1}]}"#
             for _ in 1...2 {
                 let first = await api.post("/users/track", body, idempotencyKey: "k").json
                 #expect(first.at("notes").count == 1, "\(first)")

@@ -52,8 +52,8 @@ struct OccurredTests {
         #expect(answer.status == 200, "\(answer.json)")
     }
 
-    /// Checks that the users were seen last when the last of `happened` happened to them. That they were created, which the other
-    /// store records today, is later.
+    /// Checks that the users were seen last when the last of `happened` happened to them. That they were created,
+    /// which the other store records today, is later.
     private func compareLastSeen(_ whole: API, _ happened: [Step], _ cut: Timestamp, _ story: Comment) async throws {
         let query = [("what", "profiles"), ("limit", "10000"), ("as_of", cut.rfc3339()), ("order", "occurred")]
         let rows = await whole.get("/v1/export", query.map { (name: $0, value: $1) }).json.at("rows").asArray ?? []
@@ -194,12 +194,14 @@ struct OccurredTests {
                     Step(
                         at: Self.now,
                         line:
-                            #"{"kind":"custom_attribute","user":"anon","time":"2024-06-01T12:00:00Z","attributes":{"a":1}}"#
+                            #"{"kind":"custom_attribute","user":"anon","time":"2024-06-01T12:00:00Z","#
+                            + #""attributes":{"a":1}}"#
                     ),
                     Step(
                         at: Self.now,
                         line:
-                            #"{"kind":"custom_attribute","user":"ana","time":"2024-06-02T12:00:00Z","attributes":{"b":2}}"#
+                            #"{"kind":"custom_attribute","user":"ana","time":"2024-06-02T12:00:00Z","#
+                            + #""attributes":{"b":2}}"#
                     ),
                 ], api)
             let merge =

@@ -125,7 +125,7 @@ struct ReadGrowthTests {
             // Linear costs grow 2 times, those of the square 4 times. The records that count are a sample.
             #expect(
                 large <= 3 * small + 8,
-                "\(dimension.name), \(read.path) \(read.query): \(small) checks for \(dimension.size), \(large) for twice"
+                "\(dimension.name), \(read.path) \(read.query): \(small) checks for \(dimension.size), \(large) for 2 ×"
             )
         }
     }

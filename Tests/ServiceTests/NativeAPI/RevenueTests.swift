@@ -9,8 +9,8 @@ struct RevenueTests {
         for price in prices {
             let (status, json) = await api.post(
                 "/users/track",
-                #"{"purchases":[{"external_id":"\#(user)","product_id":"p","currency":"\#(currency)","price":\#(price),"#
-                    + #""time":"2026-01-01T00:00:00Z"}]}"#)
+                #"{"purchases":[{"external_id":"\#(user)","product_id":"p","currency":"\#(currency)","#
+                    + #""price":\#(price),"time":"2026-01-01T00:00:00Z"}]}"#)
             #expect(status == 201, "\(json.json)")
         }
     }
@@ -87,7 +87,8 @@ struct RevenueTests {
                     "/users/track",
                     #"{"events":[{"external_id":"ana","name":"ecommerce.\#(name)","time":"2026-01-01T00:00:00Z","#
                         + #""properties":{"order_id":"o","total_value":\#(value),"currency":"EUR","source":"web","#
-                        + #""products":[{"product_id":"p","product_name":"P","variant_id":"v","quantity":1,"price":1}]}}]}"#
+                        + #""products":[{"product_id":"p","product_name":"P","variant_id":"v","#
+                        + #""quantity":1,"price":1}]}}]}"#
                 )
                 #expect(status == 201 && json.at("errors") == .null, "\(json.json)")
             }

@@ -41,8 +41,8 @@ struct ScheduleEndpoints {
         return await sendingWhatIsDue(answer)
     }
 
-    /// `answer`, after what is due already was sent. If that fails, the request is stored all the same, and the next look
-    /// at what is due tries again.
+    /// `answer`, after what is due already was sent. If that fails, the request is stored all the same, and the next
+    /// look at what is due tries again.
     private func sendingWhatIsDue(_ answer: APIAnswer) async -> APIAnswer {
         _ = try? await api.sendDue()
         return answer

@@ -28,7 +28,7 @@ struct TagTemplate {
         if !plain.isEmpty || parts.isEmpty { parts.append(.text(plain)) }
     }
 
-    /// Returns the source that it stands for: a variable alone keeps its type. `variable` gives what a name stands for.
+    /// Returns the source that it means: a variable alone keeps its type. `variable` gives the meaning of a name.
     func source<Failure: Error>(
         _ variable: (Name) throws(Failure) -> TagValueSource
     ) throws(Failure) -> TagValueSource {

@@ -80,8 +80,8 @@ public struct AppendBuilder: ~Copyable {
 
     /// Adds all `events` of `user`, or none of them if one cannot be stored.
     ///
-    /// - Parameter holder: the user who has the address `user`. Under a key the append stays the same when that is another
-    ///   one.
+    /// - Parameter holder: the user who has the address `user`. Under a key the append stays the same when that is
+    ///   another one.
     package mutating func add(
         _ events: [ProfileEvent], _ context: EventContext, to user: UserID, holder: UserID? = nil
     ) throws(AppendError) {

@@ -118,8 +118,8 @@ extension Decider {
         return positions
     }
 
-    /// Sends what the SDK on `device` took, if it may and as long as the commit takes more; the answer has the positions
-    /// of the `dataSent` events.
+    /// Sends what the SDK on `device` took, if it may and as long as the commit takes more; the answer has the
+    /// positions of the `dataSent` events.
     mutating func send(
         from device: Name, _ cause: inout SendCause, limit: Int, _ context: EventContext
     ) throws -> [Position] {

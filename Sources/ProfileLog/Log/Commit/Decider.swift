@@ -265,8 +265,8 @@ struct Decider: ~Copyable {
         }
     }
 
-    /// Tells whether `append`, or what is stored at `positions`, is an import of the other: it says the same of the same
-    /// users, and has its sources and times from the export.
+    /// Tells whether `append`, or what is stored at `positions`, is an import of the other: it says the same of the
+    /// same users, and has its sources and times from the export.
     private func isImport(_ append: borrowing PreparedAppend, at positions: Range<UInt64>) throws -> Bool {
         let (items, targets) = (append.items, append.targets)
         let others: [EventKind] = [.userCreated, .userChanged]

@@ -138,8 +138,8 @@ extension EventLog {
         }
     }
 
-    /// Runs `body`, which decides one thing after another, and commits all of it at once; again as long as it gives nil,
-    /// when the commit takes no more. What throws stores nothing.
+    /// Runs `body`, which decides one thing after another, and commits all of it at once; again as long as it gives
+    /// nil, when the commit takes no more. What throws stores nothing.
     @discardableResult
     func commit<Value: Sendable>(_ body: (inout Decider) throws -> Value?) throws(AppendError) -> Value {
         do {

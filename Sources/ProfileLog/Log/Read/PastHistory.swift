@@ -56,8 +56,8 @@ extension PastReader {
         }
     }
 
-    /// Tells whether an import that was recorded after `time` brought something that had happened by then. Looks at a few of
-    /// the later events: an import that is a small part of them may be missed.
+    /// Tells whether an import that was recorded after `time` brought something that had happened by then. Looks at a
+    /// few of the later events: an import that is a small part of them may be missed.
     package func importsLater(than time: Timestamp) throws -> Bool {
         try withView { view in
             let next = try view.position(at: .time(time)) + 1

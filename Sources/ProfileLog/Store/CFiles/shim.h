@@ -22,8 +22,8 @@ static inline int profilelog_identity(const char *path, uint64_t *device, uint64
 #define PROFILELOG_OFD_SETLK 37
 #define PROFILELOG_OFD_SETLKW 38
 
-/// Sets an open-file-description lock of `kind` (`F_RDLCK`, `F_WRLCK`, `F_UNLCK`) on these bytes, without waiting: 0, or
-/// the error's number.
+/// Sets an open-file-description lock of `kind` (`F_RDLCK`, `F_WRLCK`, `F_UNLCK`) on these bytes, without waiting: 0,
+/// or the error's number.
 static inline int profilelog_lock(int file, short kind, int64_t begin, int64_t bytes) {
     struct flock lock = {.l_type = kind, .l_whence = SEEK_SET, .l_start = begin, .l_len = bytes};
     return fcntl(file, PROFILELOG_OFD_SETLK, &lock) == 0 ? 0 : errno;

@@ -31,7 +31,7 @@ struct DamagedTailTests {
     }
 
     @Test(
-        "Damaged content after the checkpoint: its user is answered with the place, others are answered, writes are refused",
+        "Damaged content after the checkpoint: its user gets the place, others are answered, writes are refused",
         arguments: [0, 2])
     func content(indexed: UInt64) throws {
         folder.expectDamage()

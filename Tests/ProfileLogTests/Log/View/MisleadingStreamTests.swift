@@ -23,8 +23,10 @@ struct MisleadingStreamTests {
     func append(row: [UInt8]) throws {
         let log = try filled()
         try log.damage(.streams, KeyCoding.stream(user: 1, version: 1)) { $0 = row }
-        _ = try? log.append([event], to: .externalID("ana"))
+        let receipt = try? log.append([event], to: .externalID("ana"))
         try log.rebuildCaches()
+        // The user's creation and 99 events, and one more if it was not refused.
+        #expect(try log.find(.externalID("ana"))?.version.rawValue == (receipt == nil ? 100 : 101))
     }
 
     @Test("A row under the last version there can be is found, and crashes nothing")

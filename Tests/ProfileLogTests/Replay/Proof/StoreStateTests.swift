@@ -46,7 +46,7 @@ struct StoreStateTests {
     }
 
     @Test(
-        "A state over the store sees every acknowledged event, before and after its checkpoint is written, and after a reopening"
+        "A state over the store sees every acknowledged event, before and after its checkpoint, and when reopened"
     )
     func current() throws {
         let log = try filled()
