@@ -177,7 +177,7 @@ extension CommandGroup {
 }
 
 extension CommandConfiguration {
-    /// Reads a subcommand in the help: one sentence, more if it needs more, and examples.
+    /// Makes the help of a subcommand: one sentence, more if it needs more, and examples.
     init(
         _ name: String, _ abstract: String, _ discussion: String = "", examples: String,
         subcommands: [any ParsableCommand.Type] = [], defaultSubcommand: (any ParsableCommand.Type)? = nil

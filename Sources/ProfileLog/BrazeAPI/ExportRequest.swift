@@ -9,7 +9,7 @@ struct ExportRequest {
 
     /// The kind of ID by which the request names users.
     struct Identifier {
-        /// Is nil for what can be no user's ID.
+        /// The ID; nil for what can be no user's ID.
         let id: UserID?
         /// The answer's list of unknown ones.
         let shown: String

@@ -224,7 +224,7 @@ struct ExportedUsage {
 extension ExportedProfile {
     static let alias: AnswerShape = ["alias_name": .text, "alias_label": .text]
 
-    /// Returns a count in words: as `counted(_:_:_:)` writes it.
+    /// The shape of a count with its first and last time, as `counted(_:_:_:)` writes it.
     static func counted(_ name: String) -> AnswerShape {
         .members([name], .text)
             + ["first": .text, "last": .text, "count": .integer]

@@ -17,7 +17,7 @@ struct SubscriptionRequest: Sendable {
     struct Person: Sendable {
         /// The field that names them, as in `subscription_groups[0].emails[1]`.
         var place: String
-        /// Is nil if the text is no ID, address or number.
+        /// The user's ID; nil if the text is no ID, address or number.
         var user: UserID?
         /// Tells whether `user` is an address that several profiles may have.
         var isContact: Bool
@@ -140,7 +140,7 @@ struct SubscriptionDecision {
     private var holders: [UserID: [UserID]] = [:]
     /// The fields with addresses.
     private var addressed: [(place: String, address: UserID)] = []
-    /// The message of each user, in the order in which they are named.
+    /// The users who get states, in the order in which they are named.
     private var recipients: [Recipient] = []
     private var places: [UserID: Int] = [:]
 

@@ -28,7 +28,7 @@ struct TrackProfiles {
     private struct Contacts {
         /// The last of its objects that is about them, counted from 1.
         var turn = 0
-        /// The values of the two attributes after it, `null` included.
+        /// The values of e-mail address and phone number after that object, `null` included.
         var values: [StandardAttribute: AttributeValue] = [:]
     }
 

@@ -198,7 +198,7 @@ extension TrackReader {
 
 /// Objects of `attributes` with `push_token_import` (spec/rest-api 1.3).
 extension TrackReader {
-    /// Writes a line about each user that the tokens make. An address in it is an attribute, and no identifier.
+    /// Reads the facts about each user that the tokens make. An address among them is an attribute, and no identifier.
     func pushTokenImport(
         _ object: AttributeValue, _ members: [AttributeValue.Member]
     ) throws(TrackFault) -> TrackObject {

@@ -183,7 +183,7 @@ public struct Flush: Hashable, Sendable {
 
 /// Items that were discarded by hand and will never be flushed.
 public struct Discard: Hashable, Sendable {
-    /// The items.
+    /// The positions of the items.
     package var positions: [Position]
     /// The actor who discarded them.
     package var actor: String
@@ -204,7 +204,7 @@ public struct Voiding: Hashable, Sendable {
     package var target: Position
     /// The version of this user from which on the event matters: its own, or that of the merge which brought it.
     package var since: Version
-    /// The actor.
+    /// The name of who made it void, or let it count again.
     package var actor: String
     /// The reason.
     package var reason: String

@@ -3,11 +3,11 @@
 ///
 /// Each decision about a message is one step, and so one event. `cause` leads from a step to the one before it.
 public struct MessageStep: Hashable, Sendable {
-    /// The stage.
+    /// The stage that the message reached.
     package var stage: Stage
     /// The ID of the campaign, the canvas or the in-app message; empty for a message that was sent without one.
     package var message: Name
-    /// The channel.
+    /// The channel by which it travels.
     package var channel: Channel
     /// The event that led to this step; nil if none did.
     package var cause: Position?

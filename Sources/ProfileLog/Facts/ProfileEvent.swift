@@ -222,7 +222,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         .objectsLeftOut: "parts refused",
     ]
 
-    /// Facts about the events of each kind, for the rest of the program.
+    /// The subject of the events of this kind: folds, indexes and filters decide by it.
     @inlinable package var role: EventRole {
         switch self {
         case .userCreated: .identity(.created)
@@ -279,7 +279,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The queued form of a logged kind: the same while the SDK has not sent it yet.
+    /// The kind of the same fact while the SDK has not sent it yet; nil for all but logged kinds.
     package var queued: EventKind? {
         switch self.role {
         case .content(.customEvent, .logged): .customEventQueued

@@ -90,7 +90,7 @@ package struct PushAutomation: OptionSet, Hashable, Sendable {
     /// `requestAuthorizationAtLaunch`: the user of the device agrees if the app has not asked before.
     package static let authorization = PushAutomation(rawValue: 4)
 
-    /// The meaning of nil: all but asking for authorization (spec/device 7).
+    /// The default: all but asking for authorization (spec/device 7).
     package static let standard: PushAutomation = [.received, .opened]
 }
 

@@ -6,7 +6,7 @@ package protocol EventFold {
     associatedtype State
     /// The state before a user's first event.
     var initial: State { get }
-    /// Tells whether nothing matters that follows: the fold of a user ends.
+    /// Tells whether no later event matters: then the fold of the user ends.
     var isDone: Bool { get }
     /// Folds one event in. `rules` are those that held for it; nil if there were never any.
     mutating func apply(_ event: borrowing EventView, to state: inout State, under rules: BoundRules?) throws
@@ -16,7 +16,7 @@ package protocol EventFold {
     /// Skips an event that the one at position `void` made void.
     mutating func skip(
         _ event: borrowing EventView, void: UInt64, _ state: inout State, under rules: BoundRules?) throws
-    /// The order in which the events of a merged user are folded, some of which may not be.
+    /// The positions of a merged user's events in the order in which they are folded, without those that are not.
     mutating func ordered(_ positions: [UInt64]) throws -> [UInt64]
 }
 

@@ -41,7 +41,7 @@ public final class BoundRules: Sendable {
     /// No rules.
     package static let none = BoundRules(FoldRules(), names: NameMap())
 
-    /// Names that no event of the store is about have no number yet, and need no rule.
+    /// Binds `rules` to the numbers of names. A name that no event of the store has used has none, and needs no rule.
     package init(_ rules: FoldRules, names: NameMap) {
         self.rules = rules
         var attributes: [FieldKey: AttributeRule] = [:]

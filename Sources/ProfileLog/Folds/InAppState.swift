@@ -46,7 +46,8 @@ package struct InAppState: Hashable, Sendable {
         }
     }
 
-    /// The times that a user saw a message on this device. A control variant counts when its impression is logged.
+    /// The number of times that a user saw a message on this device, and the last time. A control variant counts when
+    /// its impression is logged.
     package struct Display: Hashable, Sendable {
         package var user: UInt64
         package var message: Name
@@ -67,7 +68,7 @@ package struct InAppState: Hashable, Sendable {
         return place < eligible.count && eligible[place] == message
     }
 
-    /// Returns the number of times that `user` saw `message`; nil for never.
+    /// Returns how often `user` saw `message`, and when last; nil for never.
     package func display(of message: Name, to user: UInt64) -> Display? {
         let place = place(of: message, to: user)
         guard place < displays.count, displays[place].user == user, displays[place].message == message else {

@@ -224,7 +224,7 @@ public enum ProfileProjection: Projection {
         }
     }
 
-    /// Is false if the attribute has no rule.
+    /// Applies an entry by the rule of its attribute; false if there is no rule.
     @inline(never)
     private static func applyEntry(
         _ entry: UnsafeRawBufferPointer, _ key: FieldKey, _ position: UInt64, _ at: Int64, _ state: inout ProfileState,

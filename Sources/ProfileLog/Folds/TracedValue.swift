@@ -165,10 +165,10 @@ extension ProfileProjection {
     package struct Written {
         /// The custom attributes.
         package private(set) var keys: [FieldKey] = []
-        /// Tells whether standard attributes may be written too: any, as an address changes others.
+        /// Tells whether standard attributes may be written too: any of them, as an address changes others.
         package private(set) var hasStandard = false
 
-        /// Reads the values that an event about identities may write.
+        /// The attributes that an event about identities may write: standard ones only.
         fileprivate init() { hasStandard = true }
 
         fileprivate init(_ content: EventRole.Content, _ body: [UInt8]) {

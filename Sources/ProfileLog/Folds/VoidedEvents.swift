@@ -31,7 +31,7 @@ package struct VoidedEvents: Sendable {
 package struct VoidChange {
     fileprivate let position: UInt64
     fileprivate let target: UInt64
-    /// The first version of the target's user that it concerns.
+    /// The version of the user from which on the target matters.
     fileprivate let since: UInt64
     fileprivate let isVoid: Bool
 

@@ -14,7 +14,7 @@ package struct RenderContext {
     /// The properties of the send, by where they come from.
     package var properties: [PropertySource: AttributeValue]
     package var message: [MessageFact: String]
-    /// The time of `'now' | date: …` means.
+    /// The time that `'now' | date: …` means.
     package var now: Timestamp
     /// The budget of this rendering and of others of the same request.
     package var budget: RenderBudget

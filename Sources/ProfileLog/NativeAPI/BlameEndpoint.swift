@@ -120,7 +120,7 @@ struct BlameEndpoint {
 }
 
 extension NearMisses.Subject {
-    /// Reads the question of a blame.
+    /// Reads the subject of a blame: an attribute, an event or a product.
     fileprivate init(blamed field: String) {
         switch OccurrenceBlame.Subject(field) {
         case .event(let name): self = .event(name)

@@ -86,7 +86,7 @@ struct DeviceEndpoints {
         return (try Identifiers.device(device), fields)
     }
 
-    /// Returns its origin: the app, at the caller's `time`.
+    /// The context of what happens on a device: the app, at the caller's `time`.
     static func deviceContext(_ fields: Fields) throws -> EventContext {
         EventContext(source: .app, occurredAt: try fields.time("time"), process: DeviceStorage.app)
     }

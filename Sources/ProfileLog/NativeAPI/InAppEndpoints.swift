@@ -38,7 +38,7 @@ package struct InAppEndpoints {
         }
     }
 
-    /// Returns whether there are none.
+    /// Writes the declared messages, and returns whether there are none.
     private static func writeDeclared(_ log: LogReader, to json: inout JSONWriter) throws -> Bool {
         let declared = try log.devices.declaredMessages()
         json.member("position", declared.position.rawValue)

@@ -23,8 +23,7 @@ struct NearMisses {
         case product(Name)
     }
 
-    /// Returns the reason why an update of `subject` of `user` had no effect: those that did not take effect, oldest
-    /// first.
+    /// Returns the updates of `subject` of `user` that had no effect, each with the reason, oldest first.
     func of(_ subject: Subject, _ user: UserInfo) throws -> [NearMiss] {
         var updates: [RecordedEvent] = []
         var fates = ItemFates()

@@ -24,7 +24,7 @@ struct WriteEndpoints {
         return try await commit(write(kind, fields, expected, key))
     }
 
-    /// Writes the fields of a request.
+    /// Reads the fields of a request as a write.
     func write(_ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?) throws -> Write {
         kind.isSaved
             ? try Self.saving(kind, fields, expected, key)
@@ -162,7 +162,7 @@ struct WriteEndpoints {
 
     // MARK: - Saving
 
-    /// Reads the fields of a save.
+    /// Reads the fields of a save as a write.
     static func saving(
         _ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?
     ) throws -> Write {
@@ -186,7 +186,7 @@ struct WriteEndpoints {
 
     // MARK: - Logging
 
-    /// Reads the fields of a log request.
+    /// Reads the fields of a log request as a write.
     static func logging(
         _ kind: WriteKind, _ fields: Fields, _ expected: ExpectedVersion, _ key: String?,
         time: (Fields) throws -> OccurredAt?

@@ -5,7 +5,7 @@ struct WriteKind: Sendable {
     /// As in the path and in the member `kind` of an item.
     let name: String
     let summary: String
-    /// The events of its fields.
+    /// Reads its events from the fields of a request.
     let events: @Sendable (Fields) throws -> [ProfileEvent]
 
     static let all = [

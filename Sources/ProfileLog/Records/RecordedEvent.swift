@@ -18,7 +18,7 @@ public struct RecordedEvent: Hashable, Sendable {
     /// The idempotency key, on the first event of an append that had one; from a scan with `AppendKeys` on all of them.
     package var idempotencyKey: String?
 
-    /// Returns the time at which it happened: the sender's time, or else the time of the recording.
+    /// The time at which it happened: the sender's time, or else the time of the recording.
     package var occurredAt: OccurredAt { context.occurredAt ?? OccurredAt(recordedAt) }
 }
 

@@ -25,7 +25,7 @@ package struct TimeFault: Error, Hashable, Sendable {
         let day = text.prefix { $0.isNumber || "/.-".contains($0) }
         guard let separator = day.first(where: { !$0.isNumber }) else { return nil }
         let time = text.dropFirst(day.count)
-        /// Reads the time that follows the day, if it can be read.
+        /// Writes `date` with the time that follows the day, if that can be read.
         func meant(_ date: CivilDate) -> String {
             OccurredAt(iso8601: date.text + time) == nil ? date.text : date.text + time
         }

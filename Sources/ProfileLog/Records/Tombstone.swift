@@ -14,7 +14,7 @@ package struct AppendField: Hashable, Sendable {
         self.note = note
     }
 
-    /// Reads a tombstone: the hash of the key, and the number of events.
+    /// Keeps what a tombstone has of `field`: the hash of the key, and the number of events.
     init(erasing field: AppendField) {
         keyHash = field.hash ?? []
         count = field.count

@@ -68,7 +68,7 @@ package struct WireField<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns true or false; not written if it is `omitted`.
+    /// A field that is true or false; not written if it is `omitted`.
     package static func flag(_ number: UInt32, _ place: Place<Bool>, omitted: Bool = false) -> Self {
         Self(number: number, type: .varint) { value, writer in
             if value[keyPath: place] != omitted { writer.field(number, varint: 1) }

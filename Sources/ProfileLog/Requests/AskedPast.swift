@@ -5,7 +5,7 @@ internal import ProfileLogSnippets
 package struct AskedPast: Sendable {
     /// The parameter that has the moment.
     package let place: String
-    /// Is nil for the present.
+    /// The moment; nil for the present.
     package let moment: Moment?
     package let order: EventOrder
 

@@ -34,7 +34,7 @@ package struct MissingEndpoint: Hashable, Sendable {
     package let method: String
     /// The path; `{…}` in it is a place for a name.
     package let path: String
-    /// The replacement: one sentence or two.
+    /// The thing to use in its place: one sentence or two.
     package let instead: String
 
     package init(_ method: String, _ path: String, instead: String) {

@@ -3,7 +3,7 @@ internal import ProfileLogSnippets
 /// The endpoints of all dialects, by their paths.
 package struct EndpointTable: Sendable {
     package let endpoints: [Endpoint]
-    /// Endpoints at paths that name nothing, by their path.
+    /// Endpoints whose paths have no parameters, by their paths.
     private let plain: [String: [Match]]
     private let templates: [Match]
     private let missing: [MissingEndpoint]

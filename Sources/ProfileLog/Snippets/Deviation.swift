@@ -1,8 +1,8 @@
 /// One difference between what the published code did with an item and what was saved, and the causing fault.
 package struct Deviation: Hashable, Comparable, Sendable {
-    /// The cause.
+    /// The fault that caused it.
     package var fault: Fault
-    /// The effect.
+    /// The effect on the item.
     package var effect: FaultEffect
 
     init(_ fault: Fault, _ effect: FaultEffect) {

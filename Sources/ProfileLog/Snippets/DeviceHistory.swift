@@ -4,7 +4,7 @@
 /// One device of ten is a tablet that two people share; four of five people log in after the first start; most starts
 /// are cold, some return, few happen in the background; now and then a device has no network.
 package struct DeviceHistory: Sendable {
-    /// The action.
+    /// Something that people or processes do on a device.
     package enum Action: Hashable, Sendable {
         /// The push extension saves something.
         case save(ProfileEvent)
@@ -19,9 +19,9 @@ package struct DeviceHistory: Sendable {
     package struct Step: Hashable, Sendable {
         /// The time, by the device's clock.
         package var time: Timestamp
-        /// The place.
+        /// The device on which it happens.
         package var device: String
-        /// The content.
+        /// The thing that happens.
         package var action: Action
     }
 

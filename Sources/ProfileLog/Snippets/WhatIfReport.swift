@@ -69,7 +69,7 @@ package struct WhatIfReport: Hashable, Sendable {
     package struct AffectedItem: Hashable, Sendable {
         /// The device on which it was saved.
         package let device: String
-        /// The outcome.
+        /// The outcome of the item.
         package let outcome: PublishedOutcome
     }
 

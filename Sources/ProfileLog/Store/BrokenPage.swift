@@ -90,7 +90,7 @@ package enum BrokenPage {
             var (begin, number, isAfterEnd) = (UInt(0), UInt(0), false)
             // How much was met of the name that the rest of the line may have; nil if the map is another one.
             var (matched, matchedLock, matchedData): (Int?, Int?, Int?) = (nil, nil, nil)
-            /// Tells whether `byte` completes `name`.
+            /// Tells whether `byte` completes `name`, of which `matched` bytes came before it.
             func completes(_ name: StaticString, _ matched: inout Int?, _ byte: UInt8) -> Bool {
                 guard let count = matched else { return false }
                 matched = byte == name.utf8Start[count] ? count + 1 : byte == name.utf8Start[0] ? 1 : 0

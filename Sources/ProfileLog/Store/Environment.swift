@@ -254,7 +254,6 @@ package final class Environment: @unchecked Sendable {
     }
 
     /// Opens the file again for reading: after a failed write of its meta page LMDB refuses everything (`MDB_PANIC`).
-    /// opens the file again, read-only.
     ///
     /// Waits up to a second for transactions that began before the failure.
     private func reopenForReading() throws(StorageError) {

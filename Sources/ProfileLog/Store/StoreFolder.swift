@@ -30,7 +30,7 @@ package enum StoreFolder: Hashable, Sendable {
         }
     }
 
-    /// Facts of every folder, of a fresh file system, and of the keys of a service.
+    /// Names that do not tell what a folder is for: of every folder, of a fresh file system, and of a service's keys.
     private static let neutral: Set = [".", "..", "lost+found", "keys.json", "keys.json.lock"]
 
     /// The names in the folder by which it is known; empty if there is no folder.

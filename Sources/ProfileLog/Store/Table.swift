@@ -21,7 +21,7 @@ package struct Table: Equatable, Sendable {
 /// A table that a write transaction may change.
 ///
 /// `Tables` has one for each cache. Only `CommitBatch.apply` makes them for `log`, `names` and `meta`
-/// (`TruthWriterTests`).
+/// (`CommitBatchTests.writers`).
 @usableFromInline
 package struct WritableTable: Equatable, Sendable {
     @usableFromInline package let table: Table

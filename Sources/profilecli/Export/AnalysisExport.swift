@@ -139,7 +139,7 @@ struct AnalysisExport {
 
 /// The progress of an export.
 struct ExportProgress: Equatable {
-    /// The request.
+    /// The parts by which two exports are the same one.
     let request: String
     /// The ID of the store; empty before the first page.
     var store = ""

@@ -178,7 +178,7 @@ struct ImportRun {
             remedy: "\(remedy): what is stored is skipped.\(skip)")
     }
 
-    /// Decides about a line that only the log can make; a rerun compares the numbers of the lines before it.
+    /// The remedy for a line that only the log can make; a rerun compares the numbers of the lines before it.
     private static func takeOut(_ line: Int) -> String {
         "Copy a whole store with replay --into FOLDER, or export it with \(ExportedLine.kindOptions), which has no "
             + "such lines, and import that into an empty store. Or remove line \(line) and all later lines of such "

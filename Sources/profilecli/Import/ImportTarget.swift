@@ -41,7 +41,7 @@ final class ImportStore: ImportTarget {
     let bytesPerChunk: UInt64 = 8 << 20
 
     private let path: String
-    /// Tells whether lines bring their time of recording, for which the store must be empty, or this import's.
+    /// Tells whether lines bring their time of recording: then the store must be empty, or have this import's only.
     private let isEmptyStore: Bool
     private let opened: Mutex<EventLog?>
 
@@ -108,7 +108,7 @@ final class ImportStore: ImportTarget {
 struct ImportService: ImportTarget {
     /// Less than a request may have, which it takes with quotes and numbers.
     let bytesPerChunk: UInt64 = 2 << 20
-    /// Tells that this command does not fill the service's store.
+    /// False: lines for a service cannot be recorded in the past.
     let isEmpty = false
 
     let connection: any Connection

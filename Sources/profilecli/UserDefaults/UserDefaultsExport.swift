@@ -3,7 +3,7 @@ internal import Foundation
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// The owner of the preferences in a file, of `import --user-defaults` and `export --user-defaults`.
+/// Options of `import --user-defaults` and `export --user-defaults`: the device and app group of a preferences file.
 struct AppGroupOptions: ParsableArguments {
     @Option(help: .init("With --user-defaults: the device (default: phone).", valueName: "id")) var device: String?
 

@@ -6,7 +6,7 @@ final class CacheKeeper: Sendable {
     private let states: StateStore
     /// The running flush as this process last saw it. Only touched while `writing` is held.
     let flush = Mutex<IndexFlush?>(nil)
-    /// The number of rows that a slice of it writes.
+    /// The number of rows that a slice of a flush writes.
     let sliceSize: Mutex<SliceSize>
     /// Tells whether the caches were written, and the states over the whole store were not.
     private let areStatesDue = Mutex(false)
@@ -424,7 +424,7 @@ final class CacheKeeper: Sendable {
 
 /// The checkpoint's row of the caches, as it was read.
 struct CheckpointRow: Hashable {
-    /// Is nil if there is none.
+    /// The row; nil if there is none.
     let bytes: [UInt8]?
     let isUsable: Bool
 }

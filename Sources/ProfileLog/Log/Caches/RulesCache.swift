@@ -10,7 +10,7 @@ final class RulesCache: Sendable {
         var changes: [(position: UInt64, rules: FoldRules)] = []
         /// The number of names when `timeline` was bound.
         var names: UInt32 = 0
-        /// Is nil without changes and without orders.
+        /// The rules by position; nil without changes and without orders.
         var timeline: RulesTimeline?
     }
 

@@ -134,7 +134,7 @@ package final class Auditor: Sendable {
         }
     }
 
-    /// The fields of a profile, or the name of another projection.
+    /// The fields of the profile that differ from the log; of another projection its name.
     private func differences(
         _ projection: any Projection.Type, _ user: UInt64, _ version: UInt64, _ view: LogView
     ) throws -> [String] {
@@ -208,7 +208,7 @@ package struct AuditReport: Sendable {
     package struct Round: Sendable {
         /// The end of the log when it began. Later events of a user are covered if they came before the user's turn.
         package var position: Position
-        /// The time at which it ended.
+        /// The time at which the round ended.
         package var at: Timestamp
         /// The number of users compared.
         package var users: UInt64

@@ -87,7 +87,7 @@ extension EventLog {
         try commit(PreparedAppend.device(device, .logOut, context))
     }
 
-    /// The SDK on `device` forgets its user and discards its queue.
+    /// Lets the SDK on `device` forget its user and discard its queue.
     package func wipe(
         device: String, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
@@ -124,8 +124,8 @@ extension EventLog {
         }
     }
 
-    /// The SDK on `device` sends what it took, if it may: by the request policy, at the time in `context`, unless the
-    /// app asks for it (`requestImmediateDataFlush`). The answer has the positions of the `dataSent` events.
+    /// Lets the SDK on `device` send what it took, if it may: by the request policy, at the time in `context`, unless
+    /// the app asks for it (`requestImmediateDataFlush`). The answer has the positions of the `dataSent` events.
     package func send(
         from device: String, _ cause: SendCause, _ context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> [Position] {

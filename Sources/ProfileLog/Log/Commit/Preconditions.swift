@@ -27,7 +27,7 @@ package struct Preconditions: Sendable {
         case types(of: Set<Name>)
     }
 
-    /// The facts that the decision read. A commit checks it before `expected`.
+    /// The facts that the decision read. A commit checks them before `expected`.
     private(set) var facts: [Fact] = []
     /// The expectation of the caller: refused with `versionConflict`.
     private(set) var expected: [(user: UserID, version: ExpectedVersion)] = []

@@ -4,7 +4,7 @@ package struct VoidRequest: Hashable, Sendable {
     package var position: Position
     /// Tells whether it is to be void; false to let it count again.
     package var isVoid: Bool
-    /// The actor.
+    /// The name of who asks for it; kept in the log for ever.
     package var actor: String
     /// The reason; kept in the log for ever.
     package var reason: String
@@ -34,7 +34,7 @@ package enum VoidRefusal: Hashable, Sendable {
     case beyondEnd(last: UInt64)
     /// The event was erased.
     case erased
-    /// The kind of event cannot be void; only saved and logged ones can: this event is of another kind.
+    /// An event of this kind cannot be void: only saved and logged ones can.
     case kind(EventKind?)
     /// The event says itself that the one at this position is void, or that it counts.
     case voiding(EventKind, Position)
@@ -45,7 +45,7 @@ package enum VoidRefusal: Hashable, Sendable {
 }
 
 extension VoidRefusal {
-    /// The error in the event, after "The event at position 12 ".
+    /// The rule that the event breaks: the end of a sentence that begins "The event at position 12".
     package var reason: String {
         switch self {
         case .beyondEnd(let last): "does not exist: the log ends at position \(last)"

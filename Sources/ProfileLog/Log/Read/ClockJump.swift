@@ -3,7 +3,7 @@
 package struct ClockJump: Hashable, Sendable {
     /// The first of these events.
     package var position: Position
-    /// Its time.
+    /// The time at which that event was recorded.
     package var recordedAt: Timestamp
     /// The difference from the clock now, in seconds.
     package var seconds: Int64

@@ -34,10 +34,7 @@ package struct EventReader: ReaderPart {
         }
     }
 
-    /// Calls `body` with one user's events from version `from` to version `to`, both included, in `direction`, until it
-    /// returns false.
-    ///
-    /// Decodes only what is asked of an event: the cheap way through a long history.
+    /// As ``EventLog/forEachEvent(of:from:to:direction:_:)``.
     package func forEach(
         of user: UserNumber, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
         direction: EventLog.Direction = .forward, _ body: (borrowing EventView) throws -> Bool
@@ -139,7 +136,7 @@ package struct EventReader: ReaderPart {
         return try page(from: from, limit: limit, where: filter, scanLimit: scanLimit, keys: &keys, skipping: skipping)
     }
 
-    /// As the other one, with its idempotency key on every event of an append, unless `keys` is nil. A reader of
+    /// As the one above, with its idempotency key on every event of an append, unless `keys` is nil. A reader of
     /// several pages keeps `keys`.
     package func page(
         from: Position, limit: Int, where filter: EventFilter, scanLimit: Int = 100_000, keys: inout AppendKeys?,

@@ -8,7 +8,7 @@ internal import Synchronization
 /// recording. It needs no row in the store: a copy that has the event accepts the cursor, and any other log refuses it.
 package struct HistoryCursor: Hashable, Sendable, CustomStringConvertible {
     package let position: Position
-    /// Is nil in a plain number, which a person typed: it is taken as it is. So is the place before the first event.
+    /// The check; nil in a plain number, which a person typed and which is taken as it is, and before the first event.
     package let check: UInt32?
 
     /// Reads a plain number, or a number with a check.
@@ -54,7 +54,7 @@ package struct HistoryCursor: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt64 {
-    /// Digits only, without a sign.
+    /// Reads digits only: no sign.
     fileprivate init?(digits: Substring.UTF8View) {
         guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = UInt64(Substring(digits))

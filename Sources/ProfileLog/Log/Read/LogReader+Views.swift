@@ -1,5 +1,5 @@
 extension LogReader {
-    /// `state`, which must be of this log, with its names.
+    /// As ``EventLog/profileView(_:)``.
     package func profileView(_ state: ProfileState) -> ProfileView { ProfileView(state, names.current) }
 
     /// `state`, which must be of this log, with its names.

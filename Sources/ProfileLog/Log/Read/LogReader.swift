@@ -59,7 +59,7 @@ package struct LogReader {
         try view.map { Position(rawValue: $0.last) } ?? store.lastPosition()
     }
 
-    /// The event at `position`; nil if the log does not reach so far.
+    /// As ``EventLog/event(at:)``.
     package func event(at position: Position) throws -> RecordedEvent? {
         guard position > .start else { return nil }
         return try events.page(from: position, limit: 1, scanLimit: 1).events.first
@@ -70,9 +70,7 @@ package struct LogReader {
 
     // MARK: - States
 
-    /// The state of a projection for one user, as of `version` (or now): nearest snapshot, and a fold of what follows.
-    ///
-    /// Sees everything that was acknowledged before the call. Refuses a projection that is not folded by user.
+    /// As ``EventLog/state(_:of:asOf:)``.
     package func state<P: Projection>(
         _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
@@ -83,7 +81,7 @@ package struct LogReader {
         }
     }
 
-    /// The user's profile, as of `version` (or now).
+    /// As ``EventLog/profile(of:asOf:)``.
     package func profile(of user: UserNumber, asOf version: Version = Version(rawValue: .max)) throws -> ProfileState {
         // By way of a variable: as a result, each generic function on the way would move this large state.
         var state = ProfileProjection.initial
@@ -94,15 +92,14 @@ package struct LogReader {
         return state
     }
 
-    /// The state of a projection over the whole store, as of the reader's view.
+    /// As ``EventLog/state(overStore:)``, as of the reader's view.
     package func state<P: Projection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
         try states.state(overStore: P.self, view)
     }
 
     // MARK: - Rules
 
-    /// The rules by which the event after `position` (or the next one) is folded, and the event that set them; `.start`
-    /// if none did.
+    /// As ``EventLog/rules(asOf:)``.
     package func rules(
         asOf position: Position = Position(rawValue: .max)
     ) throws -> (position: Position, rules: FoldRules) {

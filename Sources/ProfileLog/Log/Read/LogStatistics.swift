@@ -2,17 +2,17 @@
 package struct LogExtent: Hashable, Sendable {
     /// The last event's position, which is the number of events.
     package var lastPosition: Position
-    /// Returns the number of users.
+    /// The number of users.
     package var users: UInt64
     /// Bytes of the store's file that hold something.
     package var usedBytes: UInt64
-    /// Returns the position up to which the caches reach.
+    /// The position up to which the caches reach.
     package var indexed: Position
 }
 
 /// The numbers of a store.
 package struct LogStatistics: Hashable, Sendable {
-    /// Its size.
+    /// The size of the store.
     package var extent: LogExtent
     /// The number of devices with an event.
     package var devices: Int

@@ -27,7 +27,7 @@ public struct ProfileView: Hashable, Sendable {
     public struct Counted: Hashable, Sendable {
         /// The event's name, or the product's ID.
         public var name: Name
-        /// The count, first and last.
+        /// The count, and the first and the last time.
         package var occurrences: ProfileState.Occurrences
         /// Price times quantity, by currency in ascending order; empty for a custom event.
         package var paid: [ProfileState.Revenue] = []
@@ -40,7 +40,7 @@ public struct ProfileView: Hashable, Sendable {
 
     /// A saved item.
     package struct Waiting: Hashable, Sendable {
-        /// Its position.
+        /// The position of the item.
         package var position: Position
         /// The list, one of three; nil for what the SDK took from the app.
         package var kind: PendingKind?

@@ -2,7 +2,7 @@
 package struct UserReader: ReaderPart {
     package let log: LogReader
 
-    /// The user with this ID, and how many events they have; nil if there is none.
+    /// As ``EventLog/find(_:)``.
     package func find(_ user: UserID) throws -> UserInfo? {
         try withView { view in
             guard let number = try view.user(user, braze: braze) else { return nil }
@@ -26,10 +26,10 @@ package struct UserReader: ReaderPart {
         return info
     }
 
-    /// Returns the number of users.
+    /// As ``EventLog/userCount()``.
     package func count() throws -> UInt64 { try withView { view in try view.userCount() } }
 
-    /// Returns up to `limit` users with numbers above `after`, ascending.
+    /// As ``EventLog/users(after:limit:)``.
     package func page(after: UserNumber = UserNumber(rawValue: 0), limit: Int) throws -> [UserInfo] {
         try withView { view in
             let count = try view.userCount()

@@ -377,7 +377,7 @@ struct UserFold<P: Projection> {
 /// A row of table `snapshots` to write, or to remove.
 struct SnapshotChange: Sendable {
     let key: [UInt8]
-    /// Is nil to remove it.
+    /// The row to write; nil to remove it.
     var row: [UInt8]?
 
     func apply(to table: WritableTable, _ transaction: borrowing WriteTransaction) throws {

@@ -396,7 +396,7 @@ extension Tail {
 /// The addresses of the log's records in memory, for views of a log whose records were rewritten this many times.
 private struct RecordAddresses {
     let rewrites: UInt32
-    /// The reopenings of the environment.
+    /// The number of times that the environment had been opened again.
     let reopenings: Int
     let cache: AddressCache
 }

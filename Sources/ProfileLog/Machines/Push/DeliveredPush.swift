@@ -64,7 +64,7 @@ package struct DeliveredPush: Hashable, Sendable {
     /// Tells whether it only wakes the app: it has no text, no badge and no sound.
     package var isSilent: Bool { !hasBanner && !hasBadge && !hasSound && (wakesApp || channel != .applePush) }
 
-    /// The replacement for a push without text, in words.
+    /// The things that a user notices of a push without text, in words.
     package var shownInstead: String {
         switch (hasBadge, hasSound) {
         case (true, true): "only a badge and a sound"

@@ -13,10 +13,10 @@ package enum PushRemark: String, StepReason {
     case serverEvent = "the app logs IAM Trigger, which is counted besides the server's event"
     case anyFlag = "the app's code asks only that IS_SERVER_EVENT is there"
     case notInForeground = "the app is not in the foreground, so no message is shown"
-    /// The replacement for a banner.
+    /// The things that come without a banner: a badge, a sound.
     case noBanner = "it has no alert, so there is no banner: …"
     case noHandler = "the app has no handler of server events"
-    /// The extra.
+    /// The extra that is missing.
     case missingExtra = "the app's code sees no server event: the push has no …"
     case extraNotText = "the app's code sees no server event: … is not a text"
     case notWoken = "the app's code sees no server event: the push does not wake the app"
@@ -43,7 +43,7 @@ package enum PushRemark: String, StepReason {
     case noCompletion = "the extension never calls its completion: the push stays, and the app is not told"
 
     // Dismissed.
-    /// The action.
+    /// The action that the user chose.
     case closed = "… closes it"
     case replaced = "a later push has the same collapse ID"
     /// The most that a device shows.

@@ -107,7 +107,7 @@ private struct Members {
         for member in members { values[member.key] = member.value }
     }
 
-    /// Returns nil takes the member out.
+    /// The member under `key`; nil takes it out.
     subscript(key: String) -> AttributeValue? {
         get { values[Name(key)] }
         set { values[Name(key)] = newValue }

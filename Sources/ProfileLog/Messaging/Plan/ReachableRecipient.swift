@@ -8,9 +8,9 @@ package protocol ReachableRecipient: Recipient {
 
 /// A device with a push token.
 package struct PushDevice {
-    /// Is nil for a token of no known device.
+    /// The device's ID; nil for a token of no known device.
     package var id: Name?
-    /// Is nil if nothing says which platform it is of.
+    /// Tells whether it is one of Apple's; nil if nothing says so.
     package var isApple: Bool?
 
     package init(id: Name?, isApple: Bool?) { (self.id, self.isApple) = (id, isApple) }

@@ -4,7 +4,7 @@ enum DateFormat {
 
     private static let directives = Array("YymdeHIMSpBbAaFTs%".unicodeScalars)
 
-    /// Describes the error in a format; nil if nothing is.
+    /// Describes the error in a format; nil if there is none.
     static func fault(in format: String) -> String? {
         var isDirective = false
         for scalar in format.unicodeScalars {

@@ -141,7 +141,7 @@ struct ExportReader: Sendable {
 
     private var asOf: Position { past.position }
 
-    /// Returns the last value of `after`.
+    /// The value that `after` has at the end.
     func total(_ log: LogReader) throws -> UInt64 {
         switch table.kind {
         case .events: asOf.rawValue

@@ -482,7 +482,7 @@ package struct ImportRefusal: Error {
     package var remedy = ImportLine.Remedy.correct
 }
 
-/// The number of events of an import in its store.
+/// Counts of the lines and events of an import.
 package struct ImportTally: Sendable {
     /// Lines that it stored.
     package var stored: UInt64 = 0

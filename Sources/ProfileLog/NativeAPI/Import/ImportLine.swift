@@ -67,19 +67,19 @@ package struct ImportLine {
 
     /// The next step after a refusal.
     package enum Remedy: Sendable {
-        /// The line corrected.
+        /// Correct the line.
         case correct
-        /// The same, or a unit for all times that are numbers.
+        /// Correct the line, or give a unit for all times that are numbers.
         case timeUnit
-        /// The same, or no bounds on times.
+        /// Correct the line, or set no bounds on times.
         case anyTime
-        /// The same, or the newer program that may have written it.
+        /// Correct the line, or use the newer program that may have written it.
         case correctOrUpdate
-        /// Another export: of an event that the exporting program did not know, the line has no content.
+        /// Export again: the exporting program did not know the kind of event, so the line has no content.
         case exportAgain
-        /// The line taken out: only the log makes events of its kind.
+        /// Take the line out: only the log makes events of its kind.
         case takeOut
-        /// As many empty lines before it as a chunk has: what is there already leaves no room for it.
+        /// Put as many empty lines before it as a chunk has: what is there already leaves no room for it.
         case setApart
     }
 

@@ -583,7 +583,7 @@ package enum CSVRecord {
 
 /// The reason why a map does not fit a file.
 package struct ImportMapError: Error {
-    /// The error.
+    /// The error, in a sentence.
     package let message: String
     /// The next step.
     package let remedy: String

@@ -1,6 +1,6 @@
 /// The reason why bytes are not the JSON that was asked for, and where.
 package struct JSONError: Error, Hashable, Sendable {
-    /// The error.
+    /// The rule that the bytes break.
     package enum Kind: Hashable, Sendable {
         /// The input ends inside a value, or before one begins.
         case unexpectedEnd
@@ -34,7 +34,7 @@ package struct JSONError: Error, Hashable, Sendable {
         case tooDeep(limit: Int)
     }
 
-    /// The error.
+    /// The rule that the bytes break.
     package let kind: Kind
     /// The offset of the wrong byte; the input's length if it ended too early.
     package let offset: Int

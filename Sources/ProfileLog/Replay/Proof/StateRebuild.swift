@@ -9,7 +9,7 @@
 /// while case let step = rebuild.step(log), !step.isDone { rest(step.news) }
 /// ```
 package struct StateRebuild: Sendable {
-    /// A step's news for an operator.
+    /// The news of a step, for an operator.
     package enum News: Equatable, Sendable {
         /// The rebuild of states begins.
         case begun
@@ -22,7 +22,7 @@ package struct StateRebuild: Sendable {
     }
 
     package struct Step: Sendable {
-        /// Is nil if there is nothing to say, or if it was said before.
+        /// The news of the step; nil if there is nothing to say, or if it was said before.
         package var news: News?
         /// Tells whether nothing is left to do.
         package var isDone = false

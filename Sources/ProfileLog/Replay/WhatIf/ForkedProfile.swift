@@ -1,7 +1,7 @@
 /// A profile as the log has it, and as an altered history would.
 struct ForkedProfile {
     fileprivate(set) var before = ProfileProjection.initial
-    /// Is nil while nothing was altered: most users of most questions never need a second state.
+    /// The altered state; nil while nothing was altered: most users of most questions never need a second state.
     fileprivate var altered: Altered?
 
     fileprivate final class Altered {

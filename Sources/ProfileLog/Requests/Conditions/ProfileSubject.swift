@@ -2,7 +2,7 @@ internal import ProfileLogSnippets
 
 /// A user as conditions and templates see them: as the log has them, and as the attributes of a request leave them.
 package struct ProfileSubject: ConditionSubject {
-    /// Is nil for a user that the request makes.
+    /// The user; nil for one that the request makes.
     package let user: UserInfo?
     package let ids: [UserID]
     package let state: ProfileState

@@ -134,7 +134,7 @@ private struct WhereScanner {
 }
 
 extension Duration {
-    /// Is nil if it is longer than 100 years.
+    /// Its whole microseconds; nil if it is longer than 100 years.
     fileprivate var wholeMicroseconds: Int64? {
         components.seconds <= 36_500 * 86_400 ? components.seconds * 1_000_000 : nil
     }

@@ -1,6 +1,6 @@
 internal import ProfileLogSnippets
 
-/// The count of a series (spec/messaging-api 6).
+/// The things that a series counts (spec/messaging-api 6).
 package enum SeriesMeasure: Hashable, Sendable {
     case events(Name)
     case sessions

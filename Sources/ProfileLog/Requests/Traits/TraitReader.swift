@@ -5,7 +5,7 @@ package final class TraitReader {
     /// The declared traits, in the order of their declaration.
     package let traits: [ComputedTrait]
     private let log: LogReader
-    /// Is nil for the present.
+    /// The history that is asked about; nil for the present.
     private let past: PastHistory?
     private let now: Timestamp
     private let alteration: Alteration?

@@ -4,7 +4,7 @@
 package struct TagContainer: Hashable, Sendable {
     /// The class path of the app's provider; nil if the tags of every class are its own.
     package var provider: String?
-    /// Is nil if its file does not say it.
+    /// The platform of its app; nil if its file does not say it.
     package var platform: Platform?
     package var variables: [TagVariable]
     package var triggers: [TagTrigger]

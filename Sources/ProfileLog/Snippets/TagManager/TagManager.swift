@@ -31,7 +31,7 @@ package struct TagRun: Sendable {
     /// A tag that fired.
     package struct Firing: Sendable {
         package let tag: Name
-        /// Is nil if it calls another class than the provider.
+        /// The parameters for the provider; nil if it calls another class.
         fileprivate let parameters: TagParameters?
     }
 

@@ -25,12 +25,12 @@ extension TagQuirk {
         return all == [.kotlin] ? all : all.filter { $0 != .kotlin }
     }
 
-    /// Faults of the versions for iOS.
+    /// Quirks of the versions for iOS.
     package static let ofIOS = allCases.filter { $0.languages != [.kotlin] }
 }
 
 extension TagParameters {
-    /// Lists the faults with which a tag would make `call`.
+    /// Makes the parameters with which a tag would make `call`.
     fileprivate init(for call: TagCall) {
         switch call {
         case .logEvent(let event):

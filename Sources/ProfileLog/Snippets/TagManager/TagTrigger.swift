@@ -35,7 +35,7 @@ package struct TagCondition: Hashable, Sendable {
         case compares(Order, TagValueSource)
     }
 
-    /// The order of two numbers.
+    /// A comparison of two numbers.
     package enum Order: String, Sendable {
         case greater = "is greater than"
         case greaterOrEqual = "is at least"

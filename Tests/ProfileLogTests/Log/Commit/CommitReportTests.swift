@@ -42,7 +42,7 @@ struct CommitReportTests {
         _ = log.commit([])
         #expect(reports.take().isEmpty)
 
-        // A launch is several commits.
+        // A launch is two commits.
         for _ in 0..<4 {
             _ = try log.append(
                 [.customEventSaved(CustomEvent(name: "s"))], to: .externalID("ana"), context: .saved(on: "d"))
