@@ -67,7 +67,7 @@ extension JSONWriter {
         endArray()
     }
 
-    /// The members of an entry of `dropped`.
+    /// Writes the members of an entry of `dropped`.
     mutating func write(_ misspelling: Misspelling) {
         member("reason", misspelling.reason)
         member("field", misspelling.member)

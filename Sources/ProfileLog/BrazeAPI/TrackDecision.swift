@@ -178,8 +178,8 @@ struct TrackDecision {
         return reason
     }
 
-    /// Sets a subscription state for all profiles with the same e-mail address (spec/rest-api 1.4). Why one did not get
-    /// it; nil if all did.
+    /// Sets a subscription state for all profiles with the same e-mail address (spec/rest-api 1.4).
+    /// Returns why one did not get it; nil if all did.
     private mutating func share(
         _ states: SubscriptionStates, by user: UserID, _ builder: inout AppendBuilder
     ) throws -> String? {

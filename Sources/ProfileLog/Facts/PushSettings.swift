@@ -39,7 +39,7 @@ package struct SDKStartup: Hashable, Sendable {
     package var automation = PushAutomation.standard
     /// Analytics of pushes that came before the instance.
     package var analytics = Analytics.queue
-    /// Tells whether the app subscribes to the SDK's pushes.
+    /// The moment at which the app subscribes to the SDK's pushes, if it does.
     package var subscription = Subscription.inTime
 
     package enum Preparation: UInt8, Sendable, CaseIterable {

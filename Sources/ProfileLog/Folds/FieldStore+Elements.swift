@@ -175,7 +175,7 @@ private struct ArrayRegion {
             from: value.slice(place))
     }
 
-    /// The array has this length now: the length of its elements may take another number of bytes.
+    /// Gives the array this length. The length of its elements may then take another number of bytes.
     private mutating func setLength(_ end: Int) {
         var reader = WireReader(value)
         _ = reader.field()

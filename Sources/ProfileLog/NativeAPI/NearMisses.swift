@@ -109,7 +109,7 @@ struct UnsettledItems {
 
     init(log: LogReader, fates: ItemFates) { (self.log, self.fates) = (log, fates) }
 
-    /// Returns nil if it took effect, or is no such event.
+    /// The reason why `event` had no effect; nil if it had, or is not saved or queued.
     mutating func miss(_ event: RecordedEvent) throws -> NearMiss? {
         guard event.event.kind.isSaved || event.event.kind.isQueued else { return nil }
         let device = event.context.device ?? DeviceStorage.defaultDevice

@@ -11,7 +11,7 @@ package struct WireTable<Value: Sendable>: Sendable {
         (self.initial, self.isStrict, self.fields) = (initial, isStrict, fields)
     }
 
-    /// The fields in the order of the table.
+    /// Writes the fields in the order of the table.
     package func write(_ value: Value, to writer: inout WireWriter) {
         for field in fields { field.write(value, &writer) }
     }

@@ -26,6 +26,7 @@ extension RequestStore {
     ///     return Decision(user.name, storing: try append(for: user))
     /// }
     /// ```
+    ///
     /// It runs optimistically: without a lock, and what the view recorded goes with the append as preconditions, which
     /// the commit checks under the write lock. On a conflict it runs again, at last while the lock is held, where
     /// nothing can come between. What it may read is bounded (``DecisionView/Effort``): a decision that needs more

@@ -76,7 +76,7 @@ package final class Reads: Sendable {
         return try await SlowPath.run { try ReadBudget.$current.withValue(budget) { try read() } }
     }
 
-    /// Returns false if all places are taken and `mayWait` refuses to wait after so many others.
+    /// Takes a place, or waits for one; false if all are taken and `mayWait` refuses to wait after so many others.
     private func takePlace(mayWait: (Int) -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
             let hasPlace = state.withLock { state -> Bool? in

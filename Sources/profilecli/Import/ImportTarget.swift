@@ -108,7 +108,7 @@ final class ImportStore: ImportTarget {
 struct ImportService: ImportTarget {
     /// Less than a request may have, which it takes with quotes and numbers.
     let bytesPerChunk: UInt64 = 2 << 20
-    /// False: lines for a service cannot be recorded in the past.
+    /// Says no: lines for a service cannot be recorded in the past.
     let isEmpty = false
 
     let connection: any Connection

@@ -109,7 +109,7 @@ enum ScenarioSchema {
 }
 
 extension JSONWriter {
-    /// Returns the schema of a value with several forms: one of `forms`.
+    /// Writes the schema of a value with several forms: one of `forms`.
     fileprivate mutating func anyOf(_ forms: [(inout JSONWriter) -> Void]) {
         objects("anyOf", forms) { $1(&$0) }
     }

@@ -5,6 +5,7 @@
 ///
 /// content: first position | first name | names | records | tombstones | forgotten names | rows of meta
 /// ```
+///
 /// Numbers in the content are varints. A list is a count and its items; bytes and texts are a length and as many bytes.
 /// A tombstone is a position and the bytes of the record; a row of `meta` is its name and its value.
 extension CommitBatch {

@@ -173,7 +173,7 @@ package struct Committer: Sendable {
         caches.writeIndexIfDue()
     }
 
-    /// The caches first: the records, which the batch empties, tell what to remove from them.
+    /// Applies the caches first: the records, which the batch empties, tell what to remove from them.
     func apply(_ batch: CommitBatch, _ caches: ErasedCaches, _ transaction: borrowing WriteTransaction) throws {
         try caches.remove(transaction)
         try batch.apply(to: transaction, store.environment.tables)

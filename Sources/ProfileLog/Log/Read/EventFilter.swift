@@ -14,7 +14,7 @@ public struct EventFilter: Hashable, Sendable {
     package var since: Timestamp?
     /// Recorded before this time.
     package var before: Timestamp?
-    /// Tells whether `since` and `before` are times of recording or of occurrence.
+    /// The order in which `since` and `before` are times: of recording, or of occurrence.
     package var order = EventOrder.recorded
 
     /// Lets everything through.

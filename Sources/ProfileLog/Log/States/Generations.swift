@@ -84,7 +84,7 @@ extension Generations {
     }
 }
 
-/// A projection with a number of it.
+/// The name of a projection, with a number.
 private struct NumberedName {
     var name: Name
     var number: UInt64

@@ -68,7 +68,7 @@ extension InAppMachine {
     /// The most steps that say of one trigger that a message was ignored.
     private static let mostIgnored = 20
 
-    /// Tells whether a message was triggered and not ignored.
+    /// Triggers messages by `event`, and tells whether one was triggered and not ignored.
     private mutating func trigger(_ event: TriggerEvent) -> Bool {
         var matches: [Int] = []
         table.forEachMatch(event) { if state.isEligible(table.messages[$0].id) { matches.append($0) } }
@@ -150,7 +150,8 @@ extension InAppMachine {
 
     // MARK: - Display
 
-    /// The top of the stack, at an occasion (spec/device 7). Nothing is said of a message that goes on waiting.
+    /// Shows the top of the stack, at an occasion for it (spec/device 7). Nothing is said of a message that goes on
+    /// waiting.
     private mutating func showTop() {
         guard device.isForeground, state.screen == nil, settings.isDisplayAutomatic, let top = state.stack.last else {
             return

@@ -43,6 +43,6 @@ extension SDKStartup {
 extension ContentExtension {
     package static let inputs = SettingsWords<Input>([("email", .email), ("phone", .phone), ("text", .text)])
     package static let languages = SettingsWords<Language>([("swift", .swift), ("objective-c", .objectiveC)])
-    /// Tells whether a pair is a number.
+    /// The words for the type of a pair, and whether it is a number.
     package static let pairTypes = SettingsWords<Bool>([("text", false), ("number", true)])
 }

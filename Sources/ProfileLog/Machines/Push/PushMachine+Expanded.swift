@@ -21,7 +21,7 @@ extension PushMachine {
         return push.missing(for: contentExtension).map { PushRemark.extensionStopped.reason($0) }
     }
 
-    /// The input of an information capture. Without user interaction in the extension a touch opens the app.
+    /// Takes the input of an information capture. Without user interaction in the extension a touch opens the app.
     func take(_ text: String, _ known: KnownPush) -> [Action] {
         guard let contentExtension = settings.contentExtension, let input = contentExtension.input else { return [] }
         guard contentExtension.allowsInteraction else {

@@ -10,8 +10,8 @@ package struct ReachedAddresses: Sendable {
         let text: String
     }
 
-    /// Tells whether `text` is reached by `channel` for the first time. `text` is an e-mail address, a number or a
-    /// device.
+    /// Notes that `channel` reaches `text`, an e-mail address, a number or a device, and tells whether it is the first
+    /// time.
     package mutating func insert(_ text: String, by channel: MessageStep.Channel) -> Bool {
         let normal =
             switch channel {

@@ -539,7 +539,7 @@ package enum CSVRecord {
         return .byte(candidates.max { counts[$0, default: 0] < counts[$1, default: 0] } ?? 0x2C)
     }
 
-    /// Tells whether the record goes on after a line that ends here: a quote of it is open.
+    /// The quotes of a record so far. They tell whether it goes on after a line that ends here: one of them is open.
     package struct Quotes {
         private var isOpen = false
         private var isFieldStart = true

@@ -57,7 +57,7 @@ public struct ProfileImpact: Sendable {
         fileprivate(set) var rank: UInt64
     }
 
-    /// Tells whether a user passes a condition before and after.
+    /// The answers of a condition about a user, as it is and as it would be.
     package struct Passes: Hashable, Sendable {
         package var before: Bool
         package var after: Bool
