@@ -1,4 +1,4 @@
-/// The parts of the state in a fixed order, each in ascending order: equal states, equal bytes.
+/// Writes and reads the state as `UsageProjection` does.
 extension CatalogueProjection {
     /// The state's bytes.
     package static func encode(_ state: CatalogueState) -> [UInt8] {

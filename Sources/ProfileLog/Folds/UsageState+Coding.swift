@@ -1,4 +1,5 @@
-/// The parts of the state in a fixed order, each in ascending order: equal states, equal bytes.
+/// Writes and reads the state: its parts in a fixed order, each in ascending order, so that equal states have equal
+/// bytes.
 extension UsageProjection {
     /// The state's bytes.
     package static func encode(_ state: UsageState) -> [UInt8] {

@@ -149,7 +149,7 @@ struct MessageSettings: DeviceAction {
         help: "Whether a message of another user is discarded (--no-…: an SDK before version 15).")
     var preventDisplayForDifferentUser: Bool?
 
-    @Option(help: "The device's theme.") var orientation: Orientation?
+    @Option(help: "The device's orientation.") var orientation: Orientation?
     @Option(help: "The device's theme.") var theme: Theme?
 
     @Option(
