@@ -25,15 +25,15 @@ enum KeysFile {
             try file.synchronize()
             guard rename(new, to) == 0 else { throw failure(to) }
         } catch {
-            let failure = error as? Failure ?? failure(to)
+            let failure = error as? CommandError ?? failure(to)
             unlink(new)
             throw failure
         }
         return true
     }
 
-    private static func failure(_ path: String) -> Failure {
-        Failure(
+    private static func failure(_ path: String) -> CommandError {
+        CommandError(
             "The keys of the service cannot be copied: \(path): \(String(cString: strerror(errno))).",
             remedy: "Nothing was copied. Check the permissions and the space there, and run the same command again.")
     }

@@ -57,8 +57,8 @@ enum LocalMoment {
         }
     }
 
-    private static func say(_ remark: String) {
-        if made.withLock({ $0.insert(remark).inserted }) { Output.message(remark) }
+    private static func say(_ note: String) {
+        if made.withLock({ $0.insert(note).inserted }) { Output.message(note) }
     }
 
     /// The zone of times without one.

@@ -5,7 +5,7 @@ internal import ProfileLogNativeAPI
 enum NamedFile {
     /// The bytes of the file at `path`, without the mark that some editors begin UTF-8 with. `remedy` if it cannot be
     /// read.
-    static func bytes(_ path: String, atMost mostBytes: Int, remedy: String) throws(Failure) -> [UInt8] {
+    static func bytes(_ path: String, atMost mostBytes: Int, remedy: String) throws(CommandError) -> [UInt8] {
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path, remedy) }
         defer { close(descriptor) }
@@ -19,7 +19,7 @@ enum NamedFile {
             bytes += block[..<count]
         }
         guard bytes.count <= mostBytes else {
-            throw Failure(
+            throw CommandError(
                 "\(shown(path)) is larger than \(Number.grouped(mostBytes)) bytes.",
                 remedy: "Split it, or name another one.", status: .usage)
         }
@@ -31,8 +31,8 @@ enum NamedFile {
     static func shown(_ path: String) -> String { path == "-" ? "Standard input" : "The file \(path.oneLine)" }
 
     /// A failure that says by `errno` why the file cannot be read.
-    static func unreadable(_ path: String, _ remedy: String) -> Failure {
-        Failure(
+    static func unreadable(_ path: String, _ remedy: String) -> CommandError {
+        CommandError(
             "\(shown(path)) cannot be read: \(String(cString: strerror(errno))).", remedy: remedy, status: .usage)
     }
 }

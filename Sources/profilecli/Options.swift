@@ -70,7 +70,7 @@ func openStore(
     let state = try StoreFolder(path: path)
     if state == .foreign { throw StorageError.notAStore(path: path) }
     guard state != .unfinished || create else {
-        throw Failure(
+        throw CommandError(
             "The store in \(path) holds no event: its first write was stopped.",
             remedy: "The next `save`, `log` or `import` finishes it.")
     }
@@ -128,11 +128,11 @@ struct PlaceOptions: PlaceArguments {
     /// go to standard error, once the write is done.
     @discardableResult
     func send(
-        _ path: String, create: Bool = false, remarks: [String] = [], _ write: (inout JSONWriter) throws -> Void,
+        _ path: String, create: Bool = false, notes: [String] = [], _ write: (inout JSONWriter) throws -> Void,
         describe: (JSONObject) -> String
     ) async throws -> JSONObject {
         let answer = try await connect(create: create).post(path, write)
-        for remark in remarks { Output.message(remark) }
+        for note in notes { Output.message(note) }
         if let note = answer["user_note"].text { Output.message("Note: \(note)") }
         try Output.answer(isJSON ? answer.line : describe(answer), to: answer)
         return answer

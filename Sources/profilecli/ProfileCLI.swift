@@ -85,7 +85,7 @@ struct ProfileCLI: AsyncParsableCommand {
             error.usage.components(separatedBy: "\n").forEach(Output.message)
             endProcess(ExitStatus.usage.rawValue)
         } catch {
-            end(by: Failure(error))
+            end(by: CommandError(error))
         }
         endProcess(ExitStatus.done.rawValue)
     }
@@ -133,13 +133,13 @@ struct ProfileCLI: AsyncParsableCommand {
             || String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
     }
 
-    private static func end(by failure: Failure) -> Never {
+    private static func end(by failure: CommandError) -> Never {
         report(failure)
         endProcess(failure.status.rawValue)
     }
 
     /// Says why something failed, and the next step.
-    static func report(_ failure: Failure) {
+    static func report(_ failure: CommandError) {
         let (message, remedy) = (TypedPlace.completing(in: failure.message), TypedPlace.completing(in: failure.remedy))
         Output.message(Style.red("Error: ", if: Terminal.hasErrorColours) + message)
         if !remedy.isEmpty { Output.message(remedy) }
@@ -152,7 +152,7 @@ struct ProfileCLI: AsyncParsableCommand {
             let bytes = UnsafeRawBufferPointer(start: argument, count: strlen(argument))
             if String(validating: bytes, as: UTF8.self) != nil { continue }
             end(
-                by: Failure(
+                by: CommandError(
                     "Argument \(index) is not valid UTF-8.", remedy: "Set the terminal to UTF-8 and type it again.",
                     status: .usage))
         }
@@ -208,7 +208,7 @@ enum ExitStatus: Int32 {
 }
 
 /// The reason why a command failed: one sentence, the next step, and the exit status.
-struct Failure: Error {
+struct CommandError: Error {
     var message: String
     var remedy: String
     var status: ExitStatus
@@ -219,13 +219,13 @@ struct Failure: Error {
 
     init(_ error: any Error) {
         switch error {
-        case let error as Failure: self = error
+        case let error as CommandError: self = error
         case let error as Output.CannotWrite:
             self.init("The output cannot be written: \(error.reason).", remedy: error.remedy, status: .unwritable)
         case let error as AppendError: self.init(error.description, remedy: error.remedy, status: error.exitStatus)
         case let error as StorageError:
             self.init(error.description, remedy: error.remedy, status: error.isDamage ? .damaged : .failed)
-        case let error as ScratchFolder.Failure: self.init(error.description, remedy: error.remedy)
+        case let error as ScratchFolder.FolderError: self.init(error.description, remedy: error.remedy)
         case let error as JSONError: self.init(error.description, remedy: "Correct it and run the command again.")
         default:
             self.init(
@@ -247,7 +247,7 @@ extension AppendError {
 
 // MARK: - Refusals of the API
 
-extension Failure {
+extension CommandError {
     /// Translates a refusal of the API for someone who typed a command.
     init(_ problem: JSONObject, status: Int) {
         let code = problem["code"].text ?? ""

@@ -146,7 +146,8 @@ enum TypedArguments {
         let isGroup = !command.configuration.subcommands.isEmpty && command.configuration.defaultSubcommand == nil
         if isGroup || options.isEmpty { return path + rest }
         for name in leading where values(of: name, in: options + rest.prefix { $0 != "--" }).count > 1 {
-            throw Failure("\(name) is given twice, with different values.", remedy: "Give it once.", status: .usage)
+            throw CommandError(
+                "\(name) is given twice, with different values.", remedy: "Give it once.", status: .usage)
         }
         return path + options + rest
     }
@@ -159,11 +160,11 @@ enum TypedArguments {
 
     private static func unknown(
         _ word: String, _ path: [String], _ subcommands: [any ParsableCommand.Type]
-    ) -> Failure {
+    ) -> CommandError {
         let near = NearestNames(to: word, among: subcommands.compactMap { $0.configuration.commandName }).close
         let path = (["profilecli"] + path).joined(separator: " ")
         let guess = near.isEmpty ? "" : "Did you mean \(near.prefix(3).joined(separator: " or "))? "
-        return Failure(
+        return CommandError(
             "There is no command \(path) \(word).", remedy: "\(guess)See `\(path) --help` for all.", status: .usage)
     }
 }

@@ -26,7 +26,7 @@ enum TypedDocument {
         do throws(JSONError) {
             return try JSON.parse(bytes, maxDepth: 100)
         } catch {
-            throw Failure(
+            throw CommandError(
                 "\(shown) is not valid JSON (\(error.kind) at byte \(error.offset)).",
                 remedy: "Correct it and run the command again.", status: .usage)
         }
@@ -79,7 +79,7 @@ enum ContentExtensionPlist {
     private static let point = "com.apple.usernotifications.content-extension"
 
     /// The categories, and whether the user can do something in it.
-    static func members(_ plist: PropertyList, _ shown: String) throws(Failure) -> [AttributeValue.Member] {
+    static func members(_ plist: PropertyList, _ shown: String) throws(CommandError) -> [AttributeValue.Member] {
         let declared = plist["NSExtension"]
         if case .string(let name)? = declared?["NSExtensionPointIdentifier"], name != point {
             throw failure(
@@ -91,7 +91,7 @@ enum ContentExtensionPlist {
         switch attributes["UNNotificationExtensionCategory"] {
         case .string(let text)? where !text.isEmpty: categories = [.string(text)]
         case .array(let values)?:
-            categories = try values.map { value throws(Failure) in
+            categories = try values.map { value throws(CommandError) in
                 guard case .string(let text) = value else {
                     throw failure("\(shown) has \(value.type) as a category.", "Each category is a string.")
                 }
@@ -132,7 +132,7 @@ enum ContentExtensionPlist {
         return AttributeValue.object(sorting: given + read) ?? .null
     }
 
-    private static func failure(_ message: String, _ remedy: String) -> Failure {
-        Failure(message, remedy: remedy, status: .usage)
+    private static func failure(_ message: String, _ remedy: String) -> CommandError {
+        CommandError(message, remedy: remedy, status: .usage)
     }
 }

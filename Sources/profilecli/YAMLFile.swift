@@ -11,21 +11,21 @@ enum YAMLFile {
     static func read<Value>(
         _ path: String, guide: String, atMost mostBytes: Int = Scenario.mostBytes,
         _ read: (String) throws(YAMLFileError) -> Value
-    ) throws(Failure) -> Value {
+    ) throws(CommandError) -> Value {
         let text = try Scenario.text(path, ifMissing: "Check the path; \(guide) has an example.", atMost: mostBytes)
         do throws(YAMLFileError) {
             return try read(text)
         } catch {
-            throw Failure(error, in: path)
+            throw CommandError(error, in: path)
         }
     }
 
     /// Runs `read` on the file that a scenario in `folder` names.
     static func read<Value>(
-        namedBy node: YAMLNode, in folder: URL, _ read: (String) throws(Failure) -> Value
+        namedBy node: YAMLNode, in folder: URL, _ read: (String) throws(CommandError) -> Value
     ) throws(YAMLFileError) -> Value {
         let path = folder.appending(path: try node.text()).path
-        do throws(Failure) {
+        do throws(CommandError) {
             return try read(path)
         } catch {
             let sentence = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
@@ -34,7 +34,7 @@ enum YAMLFile {
     }
 
     /// The text of a container of the tag manager.
-    static func container(_ path: String) throws(Failure) -> String {
+    static func container(_ path: String) throws(CommandError) -> String {
         // An export of some 700 tags, which a request can hold.
         try read(path, guide: "docs/tag-manager.md", atMost: 3 << 20) { (text) throws(YAMLFileError) in
             _ = try TagContainer(yaml: text)
@@ -66,7 +66,7 @@ enum YAMLFile {
         } catch let error as YAMLFileError {
             throw error
         } catch {
-            let failure = Failure(error)
+            let failure = CommandError(error)
             throw named.refusal("names a wrong file: \(failure.message.dropLast())", remedy: failure.remedy)
         }
     }
@@ -79,17 +79,17 @@ enum YAMLFile {
 
 extension Workspace {
     /// Reads the workspace file at `path`.
-    init(file path: String) throws(Failure) {
+    init(file path: String) throws(CommandError) {
         self = try YAMLFile.read(path, guide: "docs/workspace.md") { (text) throws(YAMLFileError) in
             try Workspace(yaml: text)
         }
     }
 }
 
-extension Failure {
+extension CommandError {
     /// Describes the error in the file at `path`.
     init(_ error: YAMLFileError, in path: String) {
         self.init(
-            "\(path.oneLine):\(error.line):\(error.column): \(error.fault).", remedy: error.remedy, status: .usage)
+            "\(path.oneLine):\(error.line):\(error.column): \(error.sentence).", remedy: error.remedy, status: .usage)
     }
 }

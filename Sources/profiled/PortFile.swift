@@ -5,18 +5,18 @@ struct PortFile: Sendable {
     private let path: String
 
     /// Makes the file at once: if it cannot be written, the start fails.
-    init(path: String) throws(StartFailure) {
+    init(path: String) throws(StartError) {
         self.path = path
         try write("", remedy: "Name a file in a folder that exists and that you may write to.")
     }
 
-    func write(_ port: Int) throws(StartFailure) { try write("\(port)\n", remedy: "Check the disk and the folder.") }
+    func write(_ port: Int) throws(StartError) { try write("\(port)\n", remedy: "Check the disk and the folder.") }
 
-    private func write(_ text: String, remedy: String) throws(StartFailure) {
+    private func write(_ text: String, remedy: String) throws(StartError) {
         do {
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         } catch {
-            throw StartFailure("The port file \(path) cannot be written.", remedy: remedy)
+            throw StartError("The port file \(path) cannot be written.", remedy: remedy)
         }
     }
 

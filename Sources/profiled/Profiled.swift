@@ -55,7 +55,7 @@ enum ProcessLimits {
 
     /// Raises the limit of open files to what `wanted` connections need, as far as the hard limit allows. Returns the
     /// connections that it has room for, at most `wanted`.
-    static func reserveFiles(forConnections wanted: Int) throws(StartFailure) -> Int {
+    static func reserveFiles(forConnections wanted: Int) throws(StartError) -> Int {
         #if canImport(Glibc)
             let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         #else
@@ -71,7 +71,7 @@ enum ProcessLimits {
         let files = Int(clamping: limit.rlim_cur)
         let least = leastConnections + otherFiles
         guard files >= min(least, Int(needed)) else {
-            throw StartFailure(
+            throw StartError(
                 "The process may open \(files) files (RLIMIT_NOFILE), and the service needs at least \(least).",
                 remedy: "Raise the limit: `ulimit -n 4096` in a shell, `LimitNOFILE=4096` for systemd, "
                     + "`--ulimit nofile=4096` for a container.")

@@ -21,11 +21,11 @@ struct Server {
 
     /// Serves `store` until a signal comes, and returns when everything that was accepted is on the disk.
     func run(_ store: LiveStore, portFile: PortFile?) async throws {
-        // `StartFailure` says better what Hummingbird and the service group say about an error.
+        // `StartError` says better what Hummingbird and the service group say about an error.
         let quiet =
             logger.logLevel > .debug
             ? Logger(label: "profiled", factory: { _ in SwiftLogNoOpLogHandler() }) : logger
-        let (failures, failed) = AsyncStream<StartFailure>.makeStream()
+        let (failures, failed) = AsyncStream<StartError>.makeStream()
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
         let requests = RequestAdaptor(
             store, connections, keys: keys, metrics: metrics, options: options, logger: logger)
@@ -43,7 +43,7 @@ struct Server {
                 address: .hostname(options.host, port: options.port), serverName: "profiled",
                 availableConnectionsDelegate: connections),
             onServerRunning: { channel in
-                do throws(StartFailure) { try announce(channel, store.api.log, portFile) } catch { failed.yield(error) }
+                do throws(StartError) { try announce(channel, store.api.log, portFile) } catch { failed.yield(error) }
             },
             logger: quiet)
         var configuration = ServiceGroupConfiguration(
@@ -65,7 +65,7 @@ struct Server {
         logger.notice("stopped", metadata: position)
     }
 
-    private func announce(_ channel: any Channel, _ log: EventLog, _ portFile: PortFile?) throws(StartFailure) {
+    private func announce(_ channel: any Channel, _ log: EventLog, _ portFile: PortFile?) throws(StartError) {
         let port = channel.localAddress?.port ?? options.port
         try portFile?.write(port)
         let address = options.host.contains(":") ? "[\(options.host)]" : options.host
@@ -84,7 +84,7 @@ struct Server {
 
 /// Fails, and so ends the group, if the announcement failed.
 private struct StartCheck: Service {
-    let failures: AsyncStream<StartFailure>
+    let failures: AsyncStream<StartError>
 
     func run() async throws { for await failure in failures.cancelOnGracefulShutdown() { throw failure } }
 }

@@ -50,7 +50,7 @@ struct KillTests {
                 let found =
                     audit.problems + answers.problems(in: audit)
                     + before.problems(in: audit, isLater: true)
-                    + retryProblems(answers, round, before, appendsBefore)
+                    + retryErrors(answers, round, before, appendsBefore)
                 problems += found.map { "seed \(seed), round \(round): \($0)" }
                 before = answers
                 appendsBefore = Set(audit.appends.keys)
@@ -86,7 +86,7 @@ struct KillTests {
     }
 
     /// A retry of what was stored answers as the first time, one of what was not stored stores it.
-    private static func retryProblems(
+    private static func retryErrors(
         _ answers: Answers, _ round: UInt64, _ before: Answers, _ stored: Set<String>
     ) -> [String] {
         guard round > 0 else { return [] }

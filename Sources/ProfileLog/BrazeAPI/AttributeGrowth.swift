@@ -22,7 +22,7 @@ struct AttributeGrowth {
         var values: [Name: AttributeValue?] = [:]
         /// The attributes that stay as they are, for one of their operations finds no room.
         var full: Set<Name> = []
-        var remarks = AttributeRemarks()
+        var notes = AttributeEffects()
         for event in object.events {
             guard case .customAttributesChanged(let changes) = event else {
                 events.append(event)
@@ -44,7 +44,7 @@ struct AttributeGrowth {
                 let isGone = old == nil && change.operation.onlyRemoves
                 let reason = isGone ? nil : loss ?? change.operation.reasonWithoutEffect(on: old, under: policy)
                 // It is stored all the same: the profile may be another one by then.
-                if let reason { remarks.replace(with: reason, of: change.name) }
+                if let reason { notes.replace(with: reason, of: change.name) }
                 let mayGrow = change.operation.isRelative ? !change.operation.onlyRemoves : policy == .setUnion
                 guard reason == nil, mayGrow, let new, isTooLarge(new, after: old) else {
                     kept.append(change)
@@ -63,14 +63,14 @@ struct AttributeGrowth {
                 }
                 kept.append(.init(change.name, .arrayAdd(added.suffix(rest.count))))
                 values[change.name] = .array(rest)
-                let remark = rest.count < added.count ? onlyLastKept : "is full, so the oldest elements were removed"
-                remarks.add(remark, of: change.name)
+                let note = rest.count < added.count ? onlyLastKept : "is full, so the oldest elements were removed"
+                notes.add(note, of: change.name)
             }
             if !room.isEmpty { events.append(.customAttributesChanged(room)) }
             if !kept.isEmpty { events.append(.customAttributesChanged(kept)) }
         }
         object.events = events
-        remarks.tell(in: &object)
+        notes.tell(in: &object)
         let reason = "would become larger than \(shownBytes)"
         object.leaveAlone(Dictionary(uniqueKeysWithValues: full.map { ($0, reason) }))
     }
@@ -104,7 +104,7 @@ struct AttributeGrowth {
 }
 
 /// The effects of an object's operations on attributes, checked in turn.
-private struct AttributeRemarks {
+private struct AttributeEffects {
     private var said: [(name: Name, reason: String)] = []
     /// The position from which on it knows an attribute, also before all this.
     private var begins: [Name: Int] = [:]
@@ -120,8 +120,8 @@ private struct AttributeRemarks {
     func tell(in object: inout TrackObject) {
         if said.isEmpty { return }
         object.dropped.removeAll { begins[Name($0.field)] != nil }
-        for (place, remark) in said.enumerated() where place >= begins[remark.name] ?? 0 {
-            object.dropped.append((remark.name.text, remark.reason))
+        for (place, note) in said.enumerated() where place >= begins[note.name] ?? 0 {
+            object.dropped.append((note.name.text, note.reason))
         }
     }
 }

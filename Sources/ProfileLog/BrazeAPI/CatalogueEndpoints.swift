@@ -103,7 +103,7 @@ struct CursorPage {
         var begin = 0
         if let cursor = try query.text("cursor"), !cursor.isEmpty {
             guard let name = Self.name(cursor) else {
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     "cursor", "is none", remedy: "Take it from the header Link of an answer, or leave it out.")
             }
             begin = names.firstIndex { $0 > name } ?? names.count

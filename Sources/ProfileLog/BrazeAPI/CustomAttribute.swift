@@ -10,13 +10,13 @@ struct CustomAttribute {
     struct Reading {
         var operations: [AttributeOperation]
         /// A note about a part of it that was skipped; nil if nothing.
-        var remark: String?
+        var note: String?
     }
 
     private var limits: TrackLimits { reader.limits }
     private var nested: NestedValue { NestedValue(limits: limits, isAttribute: true) }
 
-    func read(_ name: Name, _ value: AttributeValue) throws(TrackFault) -> Reading {
+    func read(_ name: Name, _ value: AttributeValue) throws(TrackError) -> Reading {
         if name.text.isEmpty || name.text.isLonger(than: limits.charactersPerName) {
             throw .field("has a name that is empty or longer than \(limits.charactersPerName) characters")
         }
@@ -35,7 +35,7 @@ struct CustomAttribute {
 
     // MARK: - Arrays
 
-    private func array(_ values: [AttributeValue]) throws(TrackFault) -> Reading {
+    private func array(_ values: [AttributeValue]) throws(TrackError) -> Reading {
         guard !values.isEmpty, values.allSatisfy(\.isObject) else {
             var elements = unique(try scalars(values))
             guard elements.count > limits.arrayElements else {
@@ -44,13 +44,13 @@ struct CustomAttribute {
             elements.removeFirst(elements.count - limits.arrayElements)
             return Reading(
                 operations: [.set(try sized(.array(elements)))],
-                remark: "has more than \(limits.arrayElements) elements, of which the last were kept")
+                note: "has more than \(limits.arrayElements) elements, of which the last were kept")
         }
         return Reading(operations: [.set(try sized(.array(try objects(values))))])
     }
 
     /// The elements of a one-dimensional array.
-    private func scalars(_ values: [AttributeValue]) throws(TrackFault) -> [AttributeValue] {
+    private func scalars(_ values: [AttributeValue]) throws(TrackError) -> [AttributeValue] {
         for value in values {
             switch value {
             case .array, .object: throw .field("mixes plain values with arrays or objects")
@@ -60,8 +60,8 @@ struct CustomAttribute {
         return values
     }
 
-    private func objects(_ values: [AttributeValue]) throws(TrackFault) -> [AttributeValue] {
-        try values.map { (value) throws(TrackFault) in
+    private func objects(_ values: [AttributeValue]) throws(TrackError) -> [AttributeValue] {
+        try values.map { (value) throws(TrackError) in
             guard value.isObject else { throw .field("has an element that is no object") }
             return try nested.checked(value, depth: 2)
         }
@@ -77,7 +77,7 @@ struct CustomAttribute {
 
     private func object(
         _ value: AttributeValue, _ members: [AttributeValue.Member]
-    ) throws(TrackFault) -> Reading {
+    ) throws(TrackError) -> Reading {
         let keys = Set(members.map(\.key))
         if keys == [WireNames.inc] {
             guard let number = members[0].value.asInteger else { throw .field("has an 'inc' that is no integer") }
@@ -96,7 +96,7 @@ struct CustomAttribute {
     }
 
     /// First what is removed: a value in both lists ends up in the array (spec/rest-api 9.11).
-    private func arrayOperations(_ value: AttributeValue) throws(TrackFault) -> Reading {
+    private func arrayOperations(_ value: AttributeValue) throws(TrackError) -> Reading {
         var reading = Reading(operations: [])
         if let values = value[WireNames.remove] {
             reading.operations.append(.arrayRemove(try scalars(list(values))))
@@ -105,7 +105,7 @@ struct CustomAttribute {
             // An element that is added again moves to the end.
             let added = Array(unique(try scalars(list(values)).reversed()).reversed())
             if added.count > limits.arrayElements {
-                reading.remark = "adds more than \(limits.arrayElements) elements, of which the last were kept"
+                reading.note = "adds more than \(limits.arrayElements) elements, of which the last were kept"
             }
             reading.operations.append(.arrayAdd(added.suffix(limits.arrayElements)))
         }
@@ -114,7 +114,7 @@ struct CustomAttribute {
 
     /// First the additions, then the removals, then the changes: an object stays if an update makes it equal to one
     /// that is removed.
-    private func objectOperations(_ value: AttributeValue) throws(TrackFault) -> [AttributeOperation] {
+    private func objectOperations(_ value: AttributeValue) throws(TrackError) -> [AttributeOperation] {
         var operations: [AttributeOperation] = []
         if let added = value[WireNames.objectsAdd] {
             let objects = try objects(list(added))
@@ -122,11 +122,11 @@ struct CustomAttribute {
             operations.append(.objectsAdd(objects))
         }
         if let matches = value[WireNames.objectsRemove] {
-            let matches = try list(matches).map { (element) throws(TrackFault) in try match(element) }
+            let matches = try list(matches).map { (element) throws(TrackError) in try match(element) }
             operations.append(.objectsRemove(matches))
         }
         if let updates = value[WireNames.objectsUpdate] {
-            let updates = try list(updates).map { (update) throws(TrackFault) in
+            let updates = try list(updates).map { (update) throws(TrackError) in
                 guard case .object(let object) = update[WireNames.newObject] else {
                     throw .field("has an '$update' without '$new_object'")
                 }
@@ -139,19 +139,19 @@ struct CustomAttribute {
         return operations
     }
 
-    private func match(_ element: AttributeValue) throws(TrackFault) -> AttributeValue.Member {
+    private func match(_ element: AttributeValue) throws(TrackError) -> AttributeValue.Member {
         guard case .string(let key)? = element[WireNames.identifierKey],
             let value = element[WireNames.identifierValue], value != .null
         else { throw .field("needs '$identifier_key', which is text, and '$identifier_value' for each object") }
         return .init(Name(key), try nested.checked(value))
     }
 
-    private func list(_ value: AttributeValue) throws(TrackFault) -> [AttributeValue] {
+    private func list(_ value: AttributeValue) throws(TrackError) -> [AttributeValue] {
         guard case .array(let values) = value else { throw .field("has an operation whose operand is no array") }
         return values
     }
 
-    private func sized(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
+    private func sized(_ value: AttributeValue) throws(TrackError) -> AttributeValue {
         if reader.isLarger(value, than: limits.bytesPerNestedValue) {
             throw .field("is larger than \(TrackLimits.shown(bytes: limits.bytesPerNestedValue))")
         }
@@ -166,7 +166,7 @@ struct NestedValue {
     let isAttribute: Bool
 
     /// `value` with `{"$time": …}` made a date.
-    func checked(_ value: AttributeValue, depth: Int = 1) throws(TrackFault) -> AttributeValue {
+    func checked(_ value: AttributeValue, depth: Int = 1) throws(TrackError) -> AttributeValue {
         guard depth <= limits.depth else { throw .field("is nested deeper than \(limits.depth)") }
         switch value {
         case .null:
@@ -179,7 +179,7 @@ struct NestedValue {
             return value
         case .array(let values):
             return .array(
-                try values.map { (element) throws(TrackFault) in try checked(element, depth: depth + 1) })
+                try values.map { (element) throws(TrackError) in try checked(element, depth: depth + 1) })
         case .object(let members):
             if members.count == 1, members[0].key == WireNames.timeValue {
                 return .date(try time(members[0].value))
@@ -190,21 +190,21 @@ struct NestedValue {
     }
 
     /// The members of an object, each checked.
-    func members(_ members: [AttributeValue.Member], depth: Int = 1) throws(TrackFault) -> [AttributeValue.Member] {
-        try members.map { (member) throws(TrackFault) in
+    func members(_ members: [AttributeValue.Member], depth: Int = 1) throws(TrackError) -> [AttributeValue.Member] {
+        try members.map { (member) throws(TrackError) in
             try check(key: member.key.text)
             return .init(member.key, try checked(member.value, depth: depth + 1))
         }
     }
 
-    private func time(_ value: AttributeValue) throws(TrackFault) -> OccurredAt {
+    private func time(_ value: AttributeValue) throws(TrackError) -> OccurredAt {
         guard let date = value.asText.flatMap(ReservedField.date) else {
             throw .field("has a '$time' that is no time up to the year 3000")
         }
         return date
     }
 
-    private func check(key: String) throws(TrackFault) {
+    private func check(key: String) throws(TrackError) {
         if key.isEmpty || key.isLonger(than: limits.charactersPerName) {
             throw .field("has a key that is empty or longer than \(limits.charactersPerName) characters")
         }

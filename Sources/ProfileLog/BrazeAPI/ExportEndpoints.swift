@@ -82,7 +82,7 @@ struct ExportEndpoints {
     /// A file that an export made.
     func exportedFile(_ request: APIRequest) throws -> APIAnswer {
         guard let file = api.exports.file(request.parameters["file"] ?? "", of: log) else {
-            throw APIProblem(
+            throw APIError(
                 status: 404, code: "unknown_export", error: "There is no such export, or none any more.",
                 remedy: "Ask for the segment again.")
         }
@@ -131,7 +131,7 @@ struct ExportEndpoints {
             // Gone if a user was erased while it was packed.
             if let file = api.exports.file(name, of: log) { return file }
         }
-        throw APIProblem(
+        throw APIError(
             status: 503, code: "export_outdated",
             error: "Users were erased each of \(Self.mostPackings) times that the export was packed.",
             remedy: "Ask for the segment again when fewer users are erased.")

@@ -23,20 +23,20 @@ struct ExportRequest {
         fields = names.isEmpty ? nil : Set(names.compactMap { $0.asText.flatMap(ExportField.init) })
         for value in try Self.list(body, "external_ids", limits) {
             guard let id = TrackTarget.externalID(value) else {
-                throw APIProblem.invalid("external_ids", "must be an array of texts")
+                throw APIError.invalid("external_ids", "must be an array of texts")
             }
             identifiers.append(Identifier(id: .externalID(id), shown: id))
         }
         for value in try Self.list(body, "user_aliases", limits) {
             guard let alias = TrackTarget.alias(value), case .alias(_, let name) = alias else {
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     "user_aliases", "must be an array of objects with `alias_name` and `alias_label`")
             }
             identifiers.append(Identifier(id: alias, shown: name))
         }
         try addSingle(body)
         guard !identifiers.isEmpty else {
-            throw APIProblem(
+            throw APIError(
                 status: 400, code: "invalid", error: "The request names no user.",
                 remedy: "Send external_ids, user_aliases, braze_id, device_id, email_address or phone.")
         }
@@ -56,7 +56,7 @@ struct ExportRequest {
             singles.append(Identifier(id: TrackTarget.contact(number, isEmail: false), shown: number))
         }
         guard singles.count <= 1 else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "email_address", "cannot be combined with another one of `device_id`, `email_address`, `phone`",
                 remedy: "Send one of them in a request.")
         }
@@ -66,7 +66,7 @@ struct ExportRequest {
     private static func list(_ body: AttributeValue, _ key: Name, _ limits: TrackLimits) throws -> [AttributeValue] {
         let values = try body.array(key) ?? []
         guard values.count <= limits.identifiersPerExport else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 key.text, "has \(values.count) elements, of at most \(limits.identifiersPerExport)",
                 remedy: "Send them in several requests.")
         }

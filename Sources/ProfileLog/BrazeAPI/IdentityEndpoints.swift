@@ -9,7 +9,7 @@ struct IdentityEndpoints {
     // MARK: - `POST /users/alias/new` and `/users/alias/update` (spec/rest-api 2.3)
 
     func addAliases(_ request: APIRequest) async throws -> APIAnswer {
-        try await changeAliases(request, "user_aliases") { object throws(TrackFault) in
+        try await changeAliases(request, "user_aliases") { object throws(TrackError) in
             // Without its external ID the alias would become another user's.
             let known = ["external_id", "alias_name", "alias_label", "user_alias"]
             if let slip = Misspelling.all(in: object, among: known).first(where: { $0.meant == "external_id" }) {
@@ -26,7 +26,7 @@ struct IdentityEndpoints {
     }
 
     func renameAliases(_ request: APIRequest) async throws -> APIAnswer {
-        try await changeAliases(request, "alias_updates") { object throws(TrackFault) in
+        try await changeAliases(request, "alias_updates") { object throws(TrackError) in
             let names = Self.unwrapped(object)
             return .fixed(
                 .renameAlias(
@@ -36,9 +36,9 @@ struct IdentityEndpoints {
 
     private func changeAliases(
         _ request: APIRequest, _ list: Name,
-        _ read: (AttributeValue) throws(TrackFault) -> IdentityItem.Change
+        _ read: (AttributeValue) throws(TrackError) -> IdentityItem.Change
     ) async throws -> APIAnswer {
-        let list = try IdentityRequest(request, [list]) { (object, _) throws(TrackFault) in try read(object) }
+        let list = try IdentityRequest(request, [list]) { (object, _) throws(TrackError) in try read(object) }
         return list.answer(try await carryOut(list.items, of: request))
     }
 
@@ -48,11 +48,11 @@ struct IdentityEndpoints {
     }
 
     /// The alias that `object` tells by its label and the name under `nameKey`.
-    private static func alias(_ object: AttributeValue, _ nameKey: Name) throws(TrackFault) -> UserID {
+    private static func alias(_ object: AttributeValue, _ nameKey: Name) throws(TrackError) -> UserID {
         .alias(label: try part(object, WireNames.aliasLabel), name: try part(object, nameKey))
     }
 
-    private static func part(_ object: AttributeValue, _ key: Name) throws(TrackFault) -> String {
+    private static func part(_ object: AttributeValue, _ key: Name) throws(TrackError) -> String {
         guard let value = object.present(key) else { throw .required(key.text) }
         guard let text = value.asText, Identifiers.fits(text) else { throw .notValid(key.text) }
         return text
@@ -64,7 +64,7 @@ struct IdentityEndpoints {
         let merges = try Self.merges(request)
         let lists = try IdentityRequest(
             request, [Self.aliasesToIdentify, Self.emailsToIdentify, Self.phonesToIdentify]
-        ) { (object, list) throws(TrackFault) in
+        ) { (object, list) throws(TrackError) in
             guard let value = object.present(WireNames.externalID) else { throw .required("external_id") }
             guard let id = TrackTarget.externalID(value) else { throw .notValid("external_id") }
             return .identify(try Self.person(object, list), externalID: .externalID(id), merges: merges)
@@ -77,12 +77,12 @@ struct IdentityEndpoints {
         let body = try BodyObject.read(request.body)
         // A merge cannot be undone.
         if let slip = request.misspelt(in: body).first(where: { $0.meant == "merge_behavior" }) {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 slip.member ?? "", "is not known", remedy: "Did you mean 'merge_behavior'? Nothing was merged.")
         }
         guard let value = body.present("merge_behavior") else { return true }
         guard let merges = value.asText.flatMap({ ["merge": true, "none": false][$0] }) else {
-            throw APIProblem.invalid("merge_behavior", "must be merge or none")
+            throw APIError.invalid("merge_behavior", "must be merge or none")
         }
         return merges
     }
@@ -91,7 +91,7 @@ struct IdentityEndpoints {
     private static let emailsToIdentify: Name = "emails_to_identify"
     private static let phonesToIdentify: Name = "phone_numbers_to_identify"
 
-    private static func person(_ object: AttributeValue, _ list: Name) throws(TrackFault) -> Person {
+    private static func person(_ object: AttributeValue, _ list: Name) throws(TrackError) -> Person {
         let key = [aliasesToIdentify: WireNames.userAlias, emailsToIdentify: WireNames.email][list] ?? WireNames.phone
         guard let value = object.present(key) else { throw .required(key.text) }
         guard let person = try Person(object, key, value) else { throw .notValid(key.text) }
@@ -114,7 +114,7 @@ struct IdentityEndpoints {
 
     func renameExternalIDs(_ request: APIRequest) async throws -> APIAnswer {
         let (list, values) = ("external_id_renames", try Self.entries(request, "external_id_renames"))
-        let (done, errors) = try await carryOut(values, list, of: request) { value throws(TrackFault) in
+        let (done, errors) = try await carryOut(values, list, of: request) { value throws(TrackError) in
             guard let current = value.present(Self.current).flatMap(TrackTarget.externalID),
                 let new = value.present(Self.new).flatMap(TrackTarget.externalID)
             else { throw .object("'current_external_id' and 'new_external_id' must be texts") }
@@ -138,7 +138,7 @@ struct IdentityEndpoints {
 
     func removeExternalIDs(_ request: APIRequest) async throws -> APIAnswer {
         let (list, values) = ("external_ids", try Self.entries(request, "external_ids"))
-        let (done, errors) = try await carryOut(values, list, of: request) { value throws(TrackFault) in
+        let (done, errors) = try await carryOut(values, list, of: request) { value throws(TrackError) in
             guard let id = TrackTarget.externalID(value) else { throw .object("the external ID must be text") }
             return .removeExternalID(.externalID(id))
         }
@@ -157,7 +157,7 @@ struct IdentityEndpoints {
         try request.refuseIfMatch()
         let body = try BodyObject.read(request.body)
         guard let values = body.present(list)?.asArray, (1...IdentityRequest.mostItems).contains(values.count) else {
-            throw APIProblem.invalid(list.text, "must be an array of 1 to \(IdentityRequest.mostItems) elements")
+            throw APIError.invalid(list.text, "must be an array of 1 to \(IdentityRequest.mostItems) elements")
         }
         return values
     }
@@ -165,12 +165,12 @@ struct IdentityEndpoints {
     /// The entries that were done, and what was wrong with the others.
     private func carryOut(
         _ values: [AttributeValue], _ list: String, of request: APIRequest,
-        _ read: (AttributeValue) throws(TrackFault) -> IdentityChange
+        _ read: (AttributeValue) throws(TrackError) -> IdentityChange
     ) async throws -> (done: [AttributeValue], errors: [(reason: String, index: Int)]) {
         var items: [IdentityItem] = []
         var errors: [(reason: String, index: Int)] = []
         for (index, value) in values.enumerated() {
-            do throws(TrackFault) {
+            do throws(TrackError) {
                 items.append(IdentityItem(change: .fixed(try read(value)), array: list, index: index))
             } catch .object(let reason, _), .field(let reason) {
                 errors.append((reason, index))
@@ -252,7 +252,7 @@ private struct MergeRequest {
                     + "that is an object, 'email' property that is a string, or 'phone' property that is a string",
                 place)
         }
-        do throws(TrackFault) {
+        do throws(TrackError) {
             guard let person = try Person(identifier, used, value) else { throw .notValid(used.text) }
             return person
         } catch .object(let message, _), .field(let message) {
@@ -268,8 +268,8 @@ private struct MergeRequest {
         }
     }
 
-    private static func refusal(_ message: String, _ place: String) -> APIProblem {
-        APIProblem(
+    private static func refusal(_ message: String, _ place: String) -> APIError {
+        APIError(
             status: 400, code: "invalid", error: message, remedy: "Correct it and try again; nothing was merged.",
             place: place)
     }
@@ -308,18 +308,18 @@ private struct DeleteRequest: Sendable {
         for list in Self.lists {
             for (index, value) in try (body.array(list) ?? []).enumerated() {
                 guard let person = try Self.person(value, list, index) else {
-                    throw APIProblem.invalid("\(list.text)[\(index)]", "names no user")
+                    throw APIError.invalid("\(list.text)[\(index)]", "names no user")
                 }
                 entries.append(Entry(person: person, array: list.text, index: index))
             }
         }
         guard !entries.isEmpty else {
-            throw APIProblem(
+            throw APIError(
                 status: 400, code: "nothing_valid", error: "The request names no user.",
                 remedy: "Send external_ids, user_aliases, braze_ids, email_addresses or phone_numbers.")
         }
         guard entries.count <= Self.mostEntries else {
-            throw APIProblem.tooMany("the request names \(entries.count) users", most: Self.mostEntries)
+            throw APIError.tooMany("the request names \(entries.count) users", most: Self.mostEntries)
         }
     }
 
@@ -332,13 +332,13 @@ private struct DeleteRequest: Sendable {
             let isEmail = list == "email_addresses"
             let text = value.asText ?? value[isEmail ? WireNames.email : WireNames.phone]?.asText
             guard let contact = text.flatMap({ TrackTarget.contact($0, isEmail: isEmail) }) else { return nil }
-            do throws(TrackFault) {
+            do throws(TrackError) {
                 return .contact(
                     contact,
                     value.asText == nil
                         ? try Prioritization(value.present("prioritization"), without: .leastRecentlyUpdated) : .none)
             } catch {
-                throw APIProblem.invalid("\(list.text)[\(index)]", "needs a valid 'prioritization'")
+                throw APIError.invalid("\(list.text)[\(index)]", "needs a valid 'prioritization'")
             }
         }
     }
@@ -365,7 +365,7 @@ private struct DeleteRequest: Sendable {
                 return reasons
             } catch AppendError.versionConflict {}
         }
-        throw APIProblem.busy
+        throw APIError.busy
     }
 }
 

@@ -16,7 +16,7 @@ struct IdentityRequest {
     /// Reads `lists` in this order, each object by `read`.
     init(
         _ request: APIRequest, _ lists: [Name],
-        _ read: (AttributeValue, Name) throws(TrackFault) -> IdentityItem.Change
+        _ read: (AttributeValue, Name) throws(TrackError) -> IdentityItem.Change
     ) throws {
         self.lists = lists
         try request.refuseIfMatch()
@@ -24,7 +24,7 @@ struct IdentityRequest {
         misspelt = request.misspelt(in: body)
         for list in lists {
             for (index, value) in try Self.objects(body, list).enumerated() {
-                do throws(TrackFault) {
+                do throws(TrackError) {
                     guard case .object = value else { throw .object("must be an object") }
                     items.append(IdentityItem(change: try read(value, list), array: list.text, index: index))
                 } catch .object(let type, _), .field(let type) {
@@ -33,7 +33,7 @@ struct IdentityRequest {
             }
         }
         guard !items.isEmpty || !errors.isEmpty else {
-            throw APIProblem(
+            throw APIError(
                 status: 400, code: "nothing_valid", error: nothingValid, remedy: "Send at least one object.")
         }
     }
@@ -41,7 +41,7 @@ struct IdentityRequest {
     private static func objects(_ body: AttributeValue, _ list: Name) throws -> [AttributeValue] {
         let values = try body.array(list, of: " of objects") ?? []
         guard values.count <= mostItems else {
-            throw APIProblem.tooMany(
+            throw APIError.tooMany(
                 "'\(list.text)' has \(values.count) objects", most: mostItems, place: list.text)
         }
         return values

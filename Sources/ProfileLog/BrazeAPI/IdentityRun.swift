@@ -30,7 +30,7 @@ struct IdentityRun {
                 place += 1
             }
         } catch {
-            throw problem(error)
+            throw apiError(error)
         }
         return reasons
     }
@@ -120,20 +120,20 @@ struct IdentityRun {
 
     /// Returns the answer if `error` ends the request. Stored parts stay stored, and `dropped` names the parts that
     /// were not done.
-    func problem(_ error: any Error) -> APIProblem {
-        var problem = APIProblem(error)
-        guard isBegun else { return problem }
-        let fact = (error as? AppendError)?.fact ?? problem.error
-        problem.error = "\(fact) Items that were done: \(reasons.count { $0 == nil }) of \(items.count)."
+    func apiError(_ error: any Error) -> APIError {
+        var apiError = APIError(error)
+        guard isBegun else { return apiError }
+        let fact = (error as? AppendError)?.fact ?? apiError.error
+        apiError.error = "\(fact) Items that were done: \(reasons.count { $0 == nil }) of \(items.count)."
         let isKeyOurs = if case AppendError.keyReused = error { false } else { key != nil }
-        problem.remedy +=
+        apiError.remedy +=
             isKeyOurs
             ? " Under the same Idempotency-Key what was done is not done again."
             : " Send only the items that `dropped` names."
-        problem.dropped = zip(items, reasons).compactMap { item, reason in
+        apiError.dropped = zip(items, reasons).compactMap { item, reason in
             reason.map { (reason: $0, array: item.array, index: item.index) }
         }
-        return problem
+        return apiError
     }
 }
 
@@ -156,7 +156,7 @@ struct IdentityKey: Sendable {
     /// Returns nil if the request has no key.
     init?(_ request: APIRequest) throws {
         guard let key = request.idempotencyKey else { return nil }
-        if key.isEmpty { throw APIProblem.invalid("Idempotency-Key", "must not be empty") }
+        if key.isEmpty { throw APIError.invalid("Idempotency-Key", "must not be empty") }
         text = key
         note = RequestNote(digest: RequestNote.digest(request), answer: []).bytes
     }

@@ -76,14 +76,14 @@ extension JSONWriter {
 
 extension BrazeAPI {
     /// Explains a missing member by a misspelt name.
-    package func explained(_ problem: APIProblem, _ request: APIRequest) -> APIProblem {
-        guard problem.status == 400, request.method == .post, let body = try? BodyObject.read(request.body),
+    package func explained(_ error: APIError, _ request: APIRequest) -> APIError {
+        guard error.status == 400, request.method == .post, let body = try? BodyObject.read(request.body),
             case let misspelt = request.misspelt(in: body), !misspelt.isEmpty
-        else { return problem }
-        let fits = misspelt.first { $0.meant == problem.place } ?? (problem.place == nil ? misspelt[0] : nil)
-        guard let fits, let member = fits.member, !problem.remedy.contains("'\(member)'") else { return problem }
-        var problem = problem
-        problem.remedy = "'\(member)' \(fits.reason)"
-        return problem
+        else { return error }
+        let fits = misspelt.first { $0.meant == error.place } ?? (error.place == nil ? misspelt[0] : nil)
+        guard let fits, let member = fits.member, !error.remedy.contains("'\(member)'") else { return error }
+        var error = error
+        error.remedy = "'\(member)' \(fits.reason)"
+        return error
     }
 }

@@ -35,7 +35,7 @@ extension Person {
     /// The user that `value` names, the member `key` of `object`; nil if it names none.
     ///
     /// An address needs the member `prioritization` with it.
-    init?(_ object: AttributeValue, _ key: Name, _ value: AttributeValue) throws(TrackFault) {
+    init?(_ object: AttributeValue, _ key: Name, _ value: AttributeValue) throws(TrackError) {
         guard let id = TrackTarget.id(key, value) else { return nil }
         switch id {
         case .email, .phone: self = .contact(id, try Prioritization(object.present("prioritization")))
@@ -88,7 +88,7 @@ struct Prioritization: Hashable, Sendable {
     private init() { filters = [] }
 
     /// - Parameter excluded: a filter that the endpoint does not know.
-    init(_ value: AttributeValue?, without excluded: Filter? = nil) throws(TrackFault) {
+    init(_ value: AttributeValue?, without excluded: Filter? = nil) throws(TrackError) {
         guard let value, value != .array([]) else { throw .required("prioritization") }
         guard let values = value.asArray else { throw .notValid("prioritization") }
         let filters = values.compactMap { $0.asText.flatMap(Filter.init) }

@@ -110,13 +110,13 @@ struct SubscriptionEndpoints {
             }
         }
         guard !people.isEmpty else {
-            throw APIProblem(
+            throw APIError(
                 status: 400, code: "invalid", error: "The request names no user.",
                 remedy: "Send external_id[], email or phone.")
         }
         let most = workspace.limits.usersPerSubscriptionRequest
         guard people.count <= most else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "external_id", "is given \(people.count) times, of at most \(most)",
                 remedy: "Send them in several requests.")
         }

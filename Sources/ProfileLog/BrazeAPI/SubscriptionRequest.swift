@@ -34,14 +34,14 @@ struct SubscriptionRequest: Sendable {
     init(version2 bytes: [UInt8], _ workspace: Workspace) throws {
         let body = try BodyObject.read(bytes)
         guard let groups = body.present("subscription_groups")?.asArray, !groups.isEmpty else {
-            throw APIProblem.invalid("subscription_groups", "must be an array of objects, and not empty")
+            throw APIError.invalid("subscription_groups", "must be an array of objects, and not empty")
         }
         guard groups.count <= workspace.limits.usersPerSubscriptionRequest else {
             throw Self.tooMany("subscription_groups", groups.count, workspace.limits)
         }
         for (index, group) in groups.enumerated() {
             let place = "subscription_groups[\(index)]"
-            guard case .object = group else { throw APIProblem.invalid(place, "must be an object") }
+            guard case .object = group else { throw APIError.invalid(place, "must be an object") }
             changes.append(try Self.change(group, in: place + ".", workspace))
             misspelt += Misspelling.all(in: group, among: Self.members, at: place)
         }
@@ -59,7 +59,7 @@ struct SubscriptionRequest: Sendable {
         let group = try workspace.knownGroup(object.present(SubscriptionStates.groupID)?.asText, in: place)
         let states = ["subscribed": true, "unsubscribed": false]
         guard let isSubscribed = object.present(SubscriptionStates.state)?.asText.flatMap({ states[$0] }) else {
-            throw APIProblem.invalid(place + "subscription_state", "must be subscribed or unsubscribed")
+            throw APIError.invalid(place + "subscription_state", "must be subscribed or unsubscribed")
         }
         var people: [Person] = []
         var counts: [Int] = []
@@ -75,11 +75,11 @@ struct SubscriptionRequest: Sendable {
         let (ids, emails, phones) =
             place.isEmpty ? ("external_id", "email", "phone") : ("external_ids", "emails", "phones")
         guard withEmail == identified || withEmail == people.count else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 place + emails, "cannot be combined with `\(phones)`", remedy: "Send them in requests of their own.")
         }
         guard !people.isEmpty else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 place + ids, "names no user, nor do `\(emails)` and `\(phones)`", remedy: "Name at least one user.")
         }
         guard people.count <= workspace.limits.usersPerSubscriptionRequest else {
@@ -96,7 +96,7 @@ struct SubscriptionRequest: Sendable {
         let isContact = id != WireNames.externalID
         guard let values = value.isText ? [value] : value.asArray, values.allSatisfy(\.isText) else {
             let what = [WireNames.email: "email", WireNames.phone: "phone"][id] ?? "ID"
-            throw APIProblem(
+            throw APIError(
                 status: 400, code: "invalid",
                 error: "The value provided for the \(key) field is not a valid \(what) array.",
                 remedy: "Send an array of texts, or one text.", place: place + key.text)
@@ -108,8 +108,8 @@ struct SubscriptionRequest: Sendable {
         }
     }
 
-    private static func tooMany(_ place: String, _ count: Int, _ limits: TrackLimits) -> APIProblem {
-        APIProblem.invalid(
+    private static func tooMany(_ place: String, _ count: Int, _ limits: TrackLimits) -> APIError {
+        APIError.invalid(
             place, "has \(count) entries, of at most \(limits.usersPerSubscriptionRequest)",
             remedy: "Send them in several requests.")
     }
@@ -121,7 +121,7 @@ extension Workspace {
     /// - Parameter place: where the ID is, as in `subscription_groups[0].`.
     func knownGroup(_ id: String?, in place: String = "") throws -> String {
         guard let id, subscriptionGroup(id) != nil else {
-            throw APIProblem(
+            throw APIError(
                 status: 400, code: "invalid", error: "Invalid subscription group ID",
                 remedy: "Send the `id` of a group in the workspace file (docs/workspace.md).",
                 place: place + "subscription_group_id")

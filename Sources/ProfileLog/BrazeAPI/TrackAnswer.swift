@@ -4,9 +4,9 @@ internal import ProfileLogRequests
 /// are ours.
 struct TrackAnswer {
     private var processed = PerArray(repeating: 0)
-    private var errors: [TrackError] = []
-    private var dropped: [TrackDrop] = []
-    private var notes: [TrackDrop] = []
+    private var errors: [TrackObjectError] = []
+    private var dropped: [TrackNote] = []
+    private var notes: [TrackNote] = []
     private var misspelt: [Misspelling] = []
     private(set) var refusesAll = false
 
@@ -32,13 +32,13 @@ struct TrackAnswer {
                 json.member(array.processedKey, processed[array])
             }
             json.member("message", refusesAll ? TrackBody.nothingValid : "success")
-            writeLeftOut(to: &json)
+            writeRefusedObject(to: &json)
         }
         return json.bytes
     }
 
     /// `errors`, `dropped` and `notes`, each only if there are some.
-    func writeLeftOut(to json: inout JSONWriter) {
+    func writeRefusedObject(to json: inout JSONWriter) {
         if !errors.isEmpty {
             json.objects("errors", errors) { json, error in
                 json.member("type", error.type)
@@ -56,7 +56,7 @@ struct TrackAnswer {
         if !notes.isEmpty { json.array("notes", notes) { Self.write($1, to: &$0) } }
     }
 
-    private static func write(_ drop: TrackDrop, to json: inout JSONWriter) {
+    private static func write(_ drop: TrackNote, to json: inout JSONWriter) {
         json.object { json in
             json.member("reason", drop.reason)
             json.member("input_array", drop.array.rawValue)
@@ -87,12 +87,12 @@ extension TrackAnswer {
         }
         errors = (json["errors"]?.asArray ?? []).compactMap { entry in
             guard let (array, index) = entry.place, let type = entry["type"]?.asText else { return nil }
-            return TrackError(type: type, kept: type, array: array, index: index)
+            return TrackObjectError(type: type, kept: type, array: array, index: index)
         }
-        func drops(_ key: Name) -> [TrackDrop] {
+        func drops(_ key: Name) -> [TrackNote] {
             (json[key]?.asArray ?? []).compactMap { entry in
                 guard let (array, index) = entry.place, let reason = entry["reason"]?.asText else { return nil }
-                return TrackDrop(reason: reason, array: array, index: index, field: entry["field"]?.asText)
+                return TrackNote(reason: reason, array: array, index: index, field: entry["field"]?.asText)
             }
         }
         (dropped, notes) = (drops("dropped"), drops("notes"))

@@ -3,7 +3,7 @@ internal import ProfileLogRequests
 /// The body of a track request: its three arrays, and nothing yet of what is in their objects.
 struct TrackBody: Sendable {
     /// An object, or why it cannot be read.
-    typealias Element = Result<AttributeValue, TrackFault>
+    typealias Element = Result<AttributeValue, TrackError>
 
     private var objects = PerArray<[Element]>(repeating: [])
     /// Members that are not known, and the arrays that were perhaps meant.
@@ -21,7 +21,7 @@ struct TrackBody: Sendable {
     /// The body of a bulk request (spec/rest-api 1.2).
     init(bulk bytes: [UInt8], _ limits: TrackLimits) throws {
         guard bytes.count <= limits.bytesPerBulkRequest else {
-            throw APIProblem.tooLarge("The body", bytes: limits.bytesPerBulkRequest)
+            throw APIError.tooLarge("The body", bytes: limits.bytesPerBulkRequest)
         }
         try self.init(bytes, perArray: limits.objectsPerBulkRequest, perRequest: limits.objectsPerBulkRequest)
         var counts: [UserID: Int] = [:]
@@ -31,7 +31,7 @@ struct TrackBody: Sendable {
         }
         let most = counts.values.max() ?? 0
         guard most <= limits.objectsPerUserInBulk else {
-            throw APIProblem.tooMany("one user has \(most) objects", most: limits.objectsPerUserInBulk)
+            throw APIError.tooMany("one user has \(most) objects", most: limits.objectsPerUserInBulk)
         }
     }
 
@@ -48,13 +48,13 @@ struct TrackBody: Sendable {
 
     private func check(perArray: Int, perRequest: Int) throws {
         for array in TrackArray.allCases where objects[array].count > perArray {
-            throw APIProblem.tooMany("'\(array.rawValue)' has \(objects[array].count) objects", most: perArray)
+            throw APIError.tooMany("'\(array.rawValue)' has \(objects[array].count) objects", most: perArray)
         }
         guard count <= perRequest else {
-            throw APIProblem.tooMany("the request has \(count) objects", most: perRequest)
+            throw APIError.tooMany("the request has \(count) objects", most: perRequest)
         }
         guard count > 0 else {
-            throw APIProblem(
+            throw APIError(
                 status: 400, code: "nothing_valid", error: Self.nothingValid,
                 remedy: "Send at least one object in one of the three arrays.")
         }
@@ -67,28 +67,28 @@ struct TrackBody: Sendable {
 
     private mutating func arrays(_ bytes: [UInt8]) throws -> [(TrackArray, [Element])] {
         let body: AttributeValue
-        var (faults, fault): ([Name: [JSONError?]], JSONError?) = ([:], nil)
+        var (elementErrors, bodyError): ([Name: [JSONError?]], JSONError?) = ([:], nil)
         do {
             body = try BodyObject.read(bytes)
         } catch let error as JSONError where error.isAboutAValue {
             // A value that cannot be kept refuses the object around it, if there is one.
-            (body, faults) = try JSON.parseObjectwise(bytes, maxDepth: BodyObject.maxDepth)
-            let isElsewhere = faults.contains { name, faults in
-                TrackArray(rawValue: name.text) == nil && faults.contains { $0 != nil }
+            (body, elementErrors) = try JSON.parseObjectwise(bytes, maxDepth: BodyObject.maxDepth)
+            let isElsewhere = elementErrors.contains { name, elementErrors in
+                TrackArray(rawValue: name.text) == nil && elementErrors.contains { $0 != nil }
             }
             guard case .object = body, !isElsewhere else { throw error }
-            fault = error
+            bodyError = error
         }
         misspelt = Misspelling.all(in: body, among: TrackArray.allCases.map(\.rawValue))
         return try TrackArray.allCases.compactMap { array in
             let name = Name(array.rawValue)
             guard let value = body.present(name) else { return nil }
             guard case .array(let values) = value.isObject ? .array([value]) : value else {
-                if let fault { throw fault }
-                throw APIProblem.invalid(array.rawValue, "must be an array")
+                if let bodyError { throw bodyError }
+                throw APIError.invalid(array.rawValue, "must be an array")
             }
-            guard let faults = faults[name] else { return (array, values.map { .success($0) }) }
-            return (array, zip(values, faults).map { $1.map { .failure(TrackFault($0)) } ?? .success($0) })
+            guard let elementErrors = elementErrors[name] else { return (array, values.map { .success($0) }) }
+            return (array, zip(values, elementErrors).map { $1.map { .failure(TrackError($0)) } ?? .success($0) })
         }
     }
 }
@@ -108,7 +108,7 @@ extension JSONError {
     }
 }
 
-extension TrackFault {
+extension TrackError {
     /// An object has a value that cannot be kept.
     fileprivate init(_ error: JSONError) {
         // Without a key that the sender chose.
@@ -135,26 +135,26 @@ extension AttributeValue {
     func array(_ key: Name, in place: String = "", of what: String = "") throws -> [AttributeValue]? {
         guard let value = present(key) else { return nil }
         if let values = value.asArray { return values }
-        throw APIProblem.invalid("\(place)\(key)", "must be an array\(what)")
+        throw APIError.invalid("\(place)\(key)", "must be an array\(what)")
     }
 
     /// Empty text counts as none.
     func text(_ key: Name) throws -> String? {
         guard let value = present(key) else { return nil }
-        guard let text = value.asText else { throw APIProblem.invalid(key.text, "must be text") }
+        guard let text = value.asText else { throw APIError.invalid(key.text, "must be text") }
         return text.isEmpty ? nil : text
     }
 
     func flag(_ key: Name, in place: String = "") throws -> Bool? {
         guard let value = present(key) else { return nil }
         if let flag = value.asFlag { return flag }
-        throw APIProblem.invalid("\(place)\(key)", "must be true or false")
+        throw APIError.invalid("\(place)\(key)", "must be true or false")
     }
 
     func object(_ key: Name, in place: String = "") throws -> [Member]? {
         guard let value = present(key) else { return nil }
         if case .object(let members) = value { return members }
-        throw APIProblem.invalid("\(place)\(key)", "must be an object")
+        throw APIError.invalid("\(place)\(key)", "must be an object")
     }
 }
 
@@ -186,13 +186,13 @@ struct PerArray<Value> {
 extension PerArray: Sendable where Value: Sendable {}
 
 /// The log refuses an object. The place may name an attribute.
-struct RefusedByLog: Error {
+struct LogRefusal: Error {
     var place: String
     var reason: String
 }
 
 /// An object that was refused, as shown in `errors`.
-struct TrackError: Hashable {
+struct TrackObjectError: Hashable {
     var type: String
     /// The same as the log keeps it: without names that the sender chose.
     var kept: String
@@ -202,7 +202,7 @@ struct TrackError: Hashable {
 
 /// A part of the request that was not stored, as shown in `dropped`; in `notes`, stored values that are likely to be
 /// mistakes.
-struct TrackDrop: Hashable {
+struct TrackNote: Hashable {
     var reason: String
     var array: TrackArray
     var index: Int

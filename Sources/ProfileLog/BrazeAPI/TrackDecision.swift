@@ -4,16 +4,16 @@ internal import ProfileLogRequests
 /// Decides a track request: what becomes of each object, by what a view of the log shows: stored, dropped or refused.
 struct TrackDecision {
     private(set) var processed = PerArray(repeating: 0)
-    private(set) var errors: [TrackError] = []
-    private(set) var dropped: [TrackDrop] = []
+    private(set) var errors: [TrackObjectError] = []
+    private(set) var dropped: [TrackNote] = []
     /// Stored values that are likely to be a mistake.
-    private(set) var notes: [TrackDrop] = []
+    private(set) var notes: [TrackNote] = []
     /// The first valid object, of those that take effect; nil if none was.
     private(set) var first: TrackObject?
     /// The stored events of each user, in order; empty unless ``keepsStored``.
     private(set) var stored: [(user: UserID, events: [ProfileEvent])] = []
     var keepsStored = false
-    private var leftOut = LeftOutObjects()
+    private var leftOut = ObjectRefusals()
     private let workspace: Workspace
     private let view: DecisionView
     private let pushTokens: LiveState<PushTokenProjection>
@@ -37,12 +37,13 @@ struct TrackDecision {
                 do {
                     let object = try reader.object(value.get(), in: array, at: index)
                     try take(object, array, index, &builder)
-                } catch TrackFault.object(let type, let kept) {
+                } catch TrackError.object(let type, let kept) {
                     try refuse(try? value.get(), type, array, index, kept: kept)
-                } catch TrackFault.field(let reason) {
+                } catch TrackError.field(let reason) {
                     try refuse(try? value.get(), reason, array, index)
-                } catch let fault as RefusedByLog {
-                    try refuse(try? value.get(), "\(fault.place) \(fault.reason)", array, index, kept: fault.reason)
+                } catch let refusal as LogRefusal {
+                    try refuse(
+                        try? value.get(), "\(refusal.place) \(refusal.reason)", array, index, kept: refusal.reason)
                 }
             }
         }
@@ -136,14 +137,14 @@ struct TrackDecision {
             try builder.add(events, object.context, to: user)
         } catch {
             guard case .invalid(let place, let reason, _) = error else { throw error }
-            throw RefusedByLog(place: place, reason: reason)
+            throw LogRefusal(place: place, reason: reason)
         }
         if let address = try address(of: user, object) {
             try builder.add(address, EventContext(source: .rest), to: user)
             try view.requireUnchanged(user)
             events.append(address)
         }
-        if let doubt { notes.append(TrackDrop(reason: doubt, array: array, index: index)) }
+        if let doubt { notes.append(TrackNote(reason: doubt, array: array, index: index)) }
         profiles.add(events, to: user)
         if keepsStored { stored.append((user, events)) }
         if let states, let reason = try share(states, by: user, &builder) {
@@ -158,17 +159,17 @@ struct TrackDecision {
     private mutating func refuse(
         _ value: AttributeValue?, _ type: String, _ array: TrackArray, _ index: Int, kept: String? = nil
     ) throws {
-        let error = TrackError(type: type, kept: kept ?? type, array: array, index: index)
+        let error = TrackObjectError(type: type, kept: kept ?? type, array: array, index: index)
         errors.append(error)
         let user = try value.flatMap { try? TrackTarget($0) }.flatMap { try self.holder(of: $0.user) }
-        leftOut.take(LeftOut(list: array.rawValue, index: index, reason: error.kept), of: user)
+        leftOut.take(ObjectRefusal(list: array.rawValue, index: index, reason: error.kept), of: user)
     }
 
     private mutating func drop(
         _ reason: String, _ array: TrackArray, _ index: Int, field: String? = nil, of user: UserID?
     ) {
-        dropped.append(TrackDrop(reason: reason, array: array, index: index, field: field))
-        leftOut.take(LeftOut(list: array.rawValue, index: index, field: field, reason: reason), of: user)
+        dropped.append(TrackNote(reason: reason, array: array, index: index, field: field))
+        leftOut.take(ObjectRefusal(list: array.rawValue, index: index, field: field, reason: reason), of: user)
     }
 
     /// - Parameter holder: as `holder(of:)` gives it.
@@ -246,18 +247,18 @@ extension ProfileEvent {
 }
 
 /// The objects that a request skips, gathered by user for the log: `/v1/rejected` lists it.
-private struct LeftOutObjects {
+private struct ObjectRefusals {
     /// The most skipped objects that are kept of a request, with the number of the others.
     private static let most = 10_000
     private static let itemsPerEvent = 64
     private static let charactersPerField = 255
 
     private var users: [UserID?] = []
-    private var items: [UserID?: [LeftOut]] = [:]
+    private var items: [UserID?: [ObjectRefusal]] = [:]
     private var count = 0
 
     /// Notes that `item` is skipped of what the request says about `user`; nil if it does not say which user.
-    mutating func take(_ item: LeftOut, of user: UserID?) {
+    mutating func take(_ item: ObjectRefusal, of user: UserID?) {
         count += 1
         guard count <= Self.most else { return }
         var item = item
@@ -283,6 +284,6 @@ private struct LeftOutObjects {
         }
         guard count > Self.most, let last = users.last.flatMap({ items[$0]?.last }) else { return }
         let reason = "\(count - Self.most) more were left out of this request"
-        try builder.leaveOut([LeftOut(list: last.list, index: last.index, reason: reason)], of: nil)
+        try builder.leaveOut([ObjectRefusal(list: last.list, index: last.index, reason: reason)], of: nil)
     }
 }

@@ -70,7 +70,7 @@ struct TrackEndpoints {
 
     private static func oneObject(_ body: TrackBody) throws -> TrackBody {
         guard body.count == 1 else {
-            throw APIProblem(
+            throw APIError(
                 status: 400, code: "too_many_objects",
                 error: "Exactly one object in 'attributes', 'events' or 'purchases' is allowed, not \(body.count).",
                 remedy: "Send the others in requests of their own, or all of them to /users/track.")
@@ -88,7 +88,7 @@ struct TrackEndpoints {
         return APIAnswer.ok(status: 201) { json in
             json.objects("users", view.map { [$0] } ?? []) { $0.touched(object, $1) }
             json.member("message", "success")
-            answer.writeLeftOut(to: &json)
+            answer.writeRefusedObject(to: &json)
         }
     }
 

@@ -51,7 +51,7 @@ struct TrackReader {
     var limits: TrackLimits { workspace.limits }
 
     /// - Parameter index: the place of `value` in `array`.
-    func object(_ value: AttributeValue, in array: TrackArray, at index: Int) throws(TrackFault) -> TrackObject {
+    func object(_ value: AttributeValue, in array: TrackArray, at index: Int) throws(TrackError) -> TrackObject {
         guard case .object(let members) = value else { throw .object("must be an object") }
         if array == .attributes, let flag = value.present(WireNames.pushTokenImport) {
             guard let imports = flag.asFlag else { throw .notValid(WireNames.pushTokenImport.text) }
@@ -71,7 +71,7 @@ struct TrackReader {
     }
 
     /// A name that an event, an app or a product may have.
-    func name(_ value: AttributeValue, _ field: Name) throws(TrackFault) -> String {
+    func name(_ value: AttributeValue, _ field: Name) throws(TrackError) -> String {
         guard let text = value.asText, !text.isEmpty, !text.isLonger(than: limits.charactersPerName) else {
             throw .notValid(field.text)
         }
@@ -81,7 +81,7 @@ struct TrackReader {
     /// An event or a purchase, with when and in which app it happened.
     func happening(
         _ object: AttributeValue, _ target: TrackTarget, _ touched: TrackObject.Touched
-    ) throws(TrackFault) -> TrackObject {
+    ) throws(TrackError) -> TrackObject {
         let context = EventContext(source: .rest, occurredAt: try TrackTime.occurredAt(object, now: now))
         var read = TrackObject(target: target, context: context, touched: touched)
         guard let app = object.present(WireNames.appID), app != .string("") else { return read }
@@ -101,7 +101,7 @@ struct TrackReader {
 extension TrackReader {
     func attributes(
         _ object: AttributeValue, _ members: [AttributeValue.Member], _ target: TrackTarget
-    ) throws(TrackFault) -> TrackObject {
+    ) throws(TrackError) -> TrackObject {
         if isLarger(object, than: limits.bytesPerAttributesObject) {
             throw .object("the object is larger than \(TrackLimits.shown(bytes: limits.bytesPerAttributesObject))")
         }
@@ -113,20 +113,20 @@ extension TrackReader {
         var custom: [[AttributeChange]] = []
         var names: [Name] = []
         for member in members where !WireNames.notAttributes.contains(member.key) {
-            do throws(TrackFault) {
+            do throws(TrackError) {
                 if let reserved = ReservedField.attribute(member.key) {
                     standard.append(try change(reserved, member.value, &read))
                     continue
                 }
                 names.append(member.key)
                 if workspace.blockedAttributes.contains(member.key) {
-                    throw TrackFault.field("is on the blocklist of the workspace")
+                    throw TrackError.field("is on the blocklist of the workspace")
                 }
                 let reading = try attribute.read(member.key, member.value)
                 if case .string(let text) = member.value, case .set(.date) = reading.operations.first {
                     read.dateTexts[member.key] = text
                 }
-                if let remark = reading.remark { read.dropped.append((member.key.text, remark)) }
+                if let note = reading.note { read.dropped.append((member.key.text, note)) }
                 for (turn, operation) in reading.operations.enumerated() {
                     if turn == custom.count { custom.append([]) }
                     custom[turn].append(.init(member.key, operation))
@@ -146,7 +146,7 @@ extension TrackReader {
         return read
     }
 
-    private func merging(_ object: AttributeValue) throws(TrackFault) -> Bool {
+    private func merging(_ object: AttributeValue) throws(TrackError) -> Bool {
         guard let flag = object.present(WireNames.mergeObjects) else { return false }
         guard let merging = flag.asFlag else { throw .notValid("_merge_objects") }
         return merging
@@ -154,7 +154,7 @@ extension TrackReader {
 
     private func change(
         _ attribute: StandardAttribute, _ value: AttributeValue, _ read: inout TrackObject
-    ) throws(TrackFault) -> UserAttributeChange {
+    ) throws(TrackError) -> UserAttributeChange {
         var kept = try ReservedField.value(value, of: attribute)
         if attribute == .pushTokens { kept = try pushTokens(kept, &read) }
         if attribute == .subscriptionGroups, !workspace.subscriptionGroups.isEmpty {
@@ -169,7 +169,7 @@ extension TrackReader {
     }
 
     /// Push tokens of apps that the workspace has, each with a device.
-    private func pushTokens(_ value: AttributeValue, _ read: inout TrackObject) throws(TrackFault) -> AttributeValue {
+    private func pushTokens(_ value: AttributeValue, _ read: inout TrackObject) throws(TrackError) -> AttributeValue {
         guard let tokens = value.asArray, !tokens.isEmpty else { return value }
         let known = tokens.filter { workspace.knowsApp($0[WireNames.appID]?.asText ?? "") }
         if known.isEmpty { throw .field("names no app of the workspace") }
@@ -201,7 +201,7 @@ extension TrackReader {
     /// Reads the facts about each user that the tokens make. An address among them is an attribute, and no identifier.
     func pushTokenImport(
         _ object: AttributeValue, _ members: [AttributeValue.Member]
-    ) throws(TrackFault) -> TrackObject {
+    ) throws(TrackError) -> TrackObject {
         for name in [WireNames.externalID, WireNames.brazeID, WireNames.userAlias] where object.present(name) != nil {
             throw .object("'\(name.text)' is not allowed with 'push_token_import'")
         }
@@ -229,16 +229,16 @@ extension TrackReader {
         }
     }
 
-    func event(_ object: AttributeValue, _ target: TrackTarget, _ index: Int) throws(TrackFault) -> TrackObject {
+    func event(_ object: AttributeValue, _ target: TrackTarget, _ index: Int) throws(TrackError) -> TrackObject {
         guard let value = object.present(WireNames.name) else { throw .required("name") }
         let name = Name(try name(value, WireNames.name))
         if name.text.utf8.first == UInt8(ascii: "$") { throw .notValid("name") }
         var read = try happening(object, target, .customEvent(name))
         let properties = try properties(object, in: .events, at: index, &read)
         if case .object(let sent) = Self.properties(object) ?? .object([]),
-            let fault = EcommerceSchema.fault(ofEvent: name, properties: sent)
+            let refusal = EcommerceSchema.refusal(ofEvent: name, properties: sent)
         {
-            throw .object(fault.text, kept: fault.kept)
+            throw .object(refusal.text, kept: refusal.kept)
         }
         noteMisspelt(object, among: WireNames.ofEvents, &read)
         if workspace.blockedEvents.contains(name) { read.blocked = "the event is on the blocklist of the workspace" }
@@ -246,7 +246,7 @@ extension TrackReader {
         return read
     }
 
-    func purchase(_ object: AttributeValue, _ target: TrackTarget, _ index: Int) throws(TrackFault) -> TrackObject {
+    func purchase(_ object: AttributeValue, _ target: TrackTarget, _ index: Int) throws(TrackError) -> TrackObject {
         let product = Name(try product(object))
         let currency = try currency(object)
         guard let priceValue = object.present(WireNames.price) else { throw .required("price") }
@@ -268,13 +268,13 @@ extension TrackReader {
         return read
     }
 
-    private func product(_ object: AttributeValue) throws(TrackFault) -> String {
+    private func product(_ object: AttributeValue) throws(TrackError) -> String {
         guard let value = object.present(WireNames.productID) else { throw .required("product_id") }
         if case .int(let number) = value { return String(number) }
         return try name(value, WireNames.productID)
     }
 
-    private func currency(_ object: AttributeValue) throws(TrackFault) -> String {
+    private func currency(_ object: AttributeValue) throws(TrackError) -> String {
         guard let value = object.present(WireNames.currency) else { throw .required("currency") }
         guard let code = value.asText?.uppercased(), CurrencyCodes.all.contains(code) else {
             throw .notValid("currency")
@@ -285,10 +285,10 @@ extension TrackReader {
     /// The properties without those that break a rule of their own; nil if there are none.
     private func properties(
         _ object: AttributeValue, in array: TrackArray, at index: Int, _ read: inout TrackObject
-    ) throws(TrackFault) -> [AttributeValue.Member]? {
+    ) throws(TrackError) -> [AttributeValue.Member]? {
         guard let value = Self.properties(object) else { return nil }
         guard case .object(var members) = value, !isLarger(value, than: limits.bytesPerProperties) else {
-            throw TrackFault.invalidProperties
+            throw TrackError.invalidProperties
         }
         if members.count > limits.properties { members = sent?.arranged(members, array, index) ?? members }
         let reserved = WireNames.reservedProperties[array]
@@ -298,11 +298,11 @@ extension TrackReader {
             if reserved.contains(member.key) || key.isEmpty || key.utf8.first == UInt8(ascii: "$")
                 || key.isLonger(than: limits.charactersPerName)
             {
-                throw TrackFault.invalidProperties
+                throw TrackError.invalidProperties
             }
-            do throws(TrackFault) {
+            do throws(TrackError) {
                 guard kept.count < limits.properties else {
-                    throw TrackFault.field("is beyond the \(limits.properties) properties that are kept")
+                    throw TrackError.field("is beyond the \(limits.properties) properties that are kept")
                 }
                 kept.append(.init(member.key, try property(member.value)))
             } catch .field(let reason) {
@@ -317,7 +317,7 @@ extension TrackReader {
         object.present(WireNames.properties).map { $0 == .array([]) ? .object([]) : $0 }
     }
 
-    private func property(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
+    private func property(_ value: AttributeValue) throws(TrackError) -> AttributeValue {
         let checked = try NestedValue(limits: limits, isAttribute: false).checked(value)
         return checked.asText.map(TrackTime.value) ?? checked
     }

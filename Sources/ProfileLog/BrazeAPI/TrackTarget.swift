@@ -14,8 +14,8 @@ struct TrackTarget {
         self.updatesOnly = updatesOnly
     }
 
-    init(_ object: AttributeValue) throws(TrackFault) {
-        guard let user = try Self.user(object) else { throw TrackFault.identifierMissing }
+    init(_ object: AttributeValue) throws(TrackError) {
+        guard let user = try Self.user(object) else { throw TrackError.identifierMissing }
         self.user = user
         guard let flag = object.present(WireNames.updateExistingOnly) else {
             if case .alias = user { updatesOnly = true } else { updatesOnly = false }
@@ -26,7 +26,7 @@ struct TrackTarget {
     }
 
     /// The strongest identifier of `object`; nil if it has none.
-    private static func user(_ object: AttributeValue) throws(TrackFault) -> UserID? {
+    private static func user(_ object: AttributeValue) throws(TrackError) -> UserID? {
         /// Empty text names no user.
         func present(_ key: Name) -> AttributeValue? { object.present(key).flatMap { $0 == .string("") ? nil : $0 } }
         if let value = present(WireNames.externalID) {
@@ -42,7 +42,7 @@ struct TrackTarget {
             return .brazeID(id)
         }
         if let value = present(WireNames.email) {
-            guard let address = value.asText.flatMap(NormalContact.email) else { throw TrackFault.invalidEmail }
+            guard let address = value.asText.flatMap(NormalContact.email) else { throw TrackError.invalidEmail }
             return .email(address)
         }
         if let value = present(WireNames.phone) {

@@ -3,7 +3,7 @@ internal import ProfileLogRequests
 /// Times of the REST API (spec/rest-api 1.5, 1.7).
 enum TrackTime {
     /// Returns the time at which something happened; nil for the future, which becomes the time of the recording.
-    static func occurredAt(_ object: AttributeValue, now: Timestamp) throws(TrackFault) -> OccurredAt? {
+    static func occurredAt(_ object: AttributeValue, now: Timestamp) throws(TrackError) -> OccurredAt? {
         guard let value = object.present(WireNames.time) else { throw .required("time") }
         guard let text = value.asText, let time = OccurredAt(braze: text) else { throw .notValid("time") }
         return time.timestamp > now ? nil : time

@@ -17,8 +17,8 @@ package struct YAMLFileError: Error, Hashable, CustomStringConvertible {
     }
 
     /// The error and its key.
-    package var fault: String { place.isEmpty ? "the file \(reason)" : "`\(place)` \(reason)" }
+    package var sentence: String { place.isEmpty ? "the file \(reason)" : "`\(place)` \(reason)" }
 
     /// One line without the remedy.
-    package var description: String { "line \(line): \(fault)" }
+    package var description: String { "line \(line): \(sentence)" }
 }

@@ -53,7 +53,7 @@ package struct EcommerceSchema: Sendable {
     }
 
     /// The reason why an event is dropped.
-    package struct Fault: Hashable, Sendable {
+    package struct Refusal: Hashable, Sendable {
         /// The text, in the platform's words. Names properties, and no values.
         package var text: String
         /// The same without names that the sender chose.
@@ -71,22 +71,22 @@ package struct EcommerceSchema: Sendable {
     }
 
     /// Returns the reason why the event is dropped; nil if it has no schema, or keeps to it.
-    package static func fault(of event: CustomEvent) -> Fault? {
-        fault(ofEvent: event.name, properties: event.properties ?? [])
+    package static func refusal(of event: CustomEvent) -> Refusal? {
+        refusal(ofEvent: event.name, properties: event.properties ?? [])
     }
 
-    /// As ``fault(of:)``, for properties as they were sent.
-    package static func fault(ofEvent name: Name, properties: [AttributeValue.Member]) -> Fault? {
+    /// As ``refusal(of:)``, for properties as they were sent.
+    package static func refusal(ofEvent name: Name, properties: [AttributeValue.Member]) -> Refusal? {
         guard name.text.utf8.starts(with: "ecommerce.".utf8) else { return nil }
-        return events[name]?.fault(in: .object(properties), at: "#/")
+        return events[name]?.refusal(in: .object(properties), at: "#/")
     }
 
     // MARK: - Checking
 
-    private func fault(in value: AttributeValue, at path: String) -> Fault? {
+    private func refusal(in value: AttributeValue, at path: String) -> Refusal? {
         guard case .object(let members) = value else { return Self.mismatch(path, value, "object") }
         for property in properties where value[property.name] == nil && isRequired(property, in: value) {
-            return Fault("The property '\(path)' did not contain a required property of '\(property.name)'")
+            return Refusal("The property '\(path)' did not contain a required property of '\(property.name)'")
         }
         var others: [String] = []
         for member in members {
@@ -95,13 +95,13 @@ package struct EcommerceSchema: Sendable {
                 continue
             }
             let place = path == "#/" ? "#/\(member.key)" : "\(path)/\(member.key)"
-            if let fault = Self.fault(of: member, kind, at: place) { return fault }
+            if let refusal = Self.refusal(of: member, kind, at: place) { return refusal }
         }
         if others.isEmpty { return nil }
         func text(_ names: String) -> String {
             "The property '\(path)' contains additional properties \(names)outside of the schema when none are allowed"
         }
-        return Fault(text("[\(others.prefix(8).joined(separator: ", "))] "), kept: text(""))
+        return Refusal(text("[\(others.prefix(8).joined(separator: ", "))] "), kept: text(""))
     }
 
     private func isRequired(_ property: Property, in value: AttributeValue) -> Bool {
@@ -114,25 +114,25 @@ package struct EcommerceSchema: Sendable {
         }
     }
 
-    private static func fault(of member: AttributeValue.Member, _ kind: Kind, at place: String) -> Fault? {
+    private static func refusal(of member: AttributeValue.Member, _ kind: Kind, at place: String) -> Refusal? {
         let value = member.value
         guard kind.hasType(of: value) else { return mismatch(place, value, kind.typeName) }
         switch (kind, value) {
         case (.amount, .int(..<0)), (.count, .int(..<0)), (.amount, .double(..<0)):
-            return Fault("The property '\(place)' did not have a minimum value of 0, inclusively")
+            return Refusal("The property '\(place)' did not have a minimum value of 0, inclusively")
         case (.currency, _) where !CurrencyCodes.all.contains(text(value).uppercased()):
-            return Fault("'\(member.key)' must be an ISO 4217 currency")
+            return Refusal("'\(member.key)' must be an ISO 4217 currency")
         case (.choice(let choices), _) where !choices.contains(text(value)):
             let values = choices.joined(separator: ", ")
-            return Fault("The property '\(place)' did not match one of the following values: \(values)")
+            return Refusal("The property '\(place)' did not match one of the following values: \(values)")
         case (.choices(let choices), .array(let elements)):
             for (index, element) in elements.enumerated() {
                 let each = AttributeValue.Member(member.key, element)
-                if let fault = fault(of: each, .choice(choices), at: "\(place)/\(index)") { return fault }
+                if let refusal = refusal(of: each, .choice(choices), at: "\(place)/\(index)") { return refusal }
             }
         case (.items(let schema), .array(let elements)):
             for (index, element) in elements.enumerated() {
-                if let fault = schema.fault(in: element, at: "\(place)/\(index)") { return fault }
+                if let refusal = schema.refusal(in: element, at: "\(place)/\(index)") { return refusal }
             }
         default: break
         }
@@ -144,8 +144,8 @@ package struct EcommerceSchema: Sendable {
         if case .string(let text) = value { text } else { "" }
     }
 
-    private static func mismatch(_ place: String, _ value: AttributeValue, _ type: String) -> Fault {
-        Fault("The property '\(place)' of type \(value.typeName) did not match the following type: \(type)")
+    private static func mismatch(_ place: String, _ value: AttributeValue, _ type: String) -> Refusal {
+        Refusal("The property '\(place)' of type \(value.typeName) did not match the following type: \(type)")
     }
 }
 

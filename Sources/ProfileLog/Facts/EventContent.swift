@@ -220,7 +220,7 @@ public struct Voiding: Hashable, Sendable {
 
 /// Something of a request that was not stored, and why (`ProfileEvent.objectsLeftOut`). It names fields and holds no
 /// value.
-public struct LeftOut: Hashable, Sendable {
+public struct ObjectRefusal: Hashable, Sendable {
     /// The request's array.
     package var list: String
     /// The object's place in it, from 0.
@@ -239,7 +239,7 @@ public struct LeftOut: Hashable, Sendable {
     }
 
     /// The note without the field's name, which may be personal: without a user it could not be erased.
-    package var anonymous: LeftOut { LeftOut(list: list, index: index, reason: reason) }
+    package var anonymous: ObjectRefusal { ObjectRefusal(list: list, index: index, reason: reason) }
 }
 
 /// The three lists in which the published guide keeps pending items, in the order in which a launch flushes them.

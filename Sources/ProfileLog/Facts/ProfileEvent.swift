@@ -55,7 +55,7 @@ public enum ProfileEvent: Hashable, Sendable {
     case rulesChanged([AttributeValue.Member])
 
     /// Parts of a request that were skipped; it changes nothing of the user.
-    case objectsLeftOut([LeftOut])
+    case objectsLeftOut([ObjectRefusal])
 
     /// A message went one step further, or no further. Each stage is a kind.
     indirect case message(MessageStep)
@@ -275,7 +275,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .messageScheduled: .message(.scheduled)
         case .messageUnscheduled: .message(.unscheduled)
 
-        case .eventVoided, .eventUnvoided, .objectsLeftOut, .rulesChanged, .unknown: .remark
+        case .eventVoided, .eventUnvoided, .objectsLeftOut, .rulesChanged, .unknown: .note
         }
     }
 
@@ -286,7 +286,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
         case .content(.customAttributes, .logged): .customAttributesQueued
         case .content(.userAttributes, .logged): .userAttributesQueued
         case .content(.purchase, .logged): .purchaseQueued
-        case .content(_, .saved), .content(_, .queued), .identity, .device, .outcome, .message, .remark: nil
+        case .content(_, .saved), .content(_, .queued), .identity, .device, .outcome, .message, .note: nil
         }
     }
 
@@ -327,7 +327,7 @@ package enum EventRole: Hashable, Sendable {
     case message(MessageStep.Stage)
     /// Changes no state by itself. `eventVoided` and `eventUnvoided` decide which other events a fold by user skips,
     /// `rulesChanged` how later events are folded.
-    case remark
+    case note
 
     @usableFromInline
     package enum Identity: Sendable { case created, identified, renamed, merged, erased }

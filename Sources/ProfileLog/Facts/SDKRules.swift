@@ -20,7 +20,7 @@ package enum SDKRules {
         if event.name.text.utf8.first == dollar { return ("The event's name", "must not begin with $") }
         if let refusal = refusal(of: event.properties) { return refusal }
         // The SDK takes it, and the platform drops it.
-        return EcommerceSchema.fault(of: event).map { ("The event", "breaks the schema of its name: \($0.text)") }
+        return EcommerceSchema.refusal(of: event).map { ("The event", "breaks the schema of its name: \($0.text)") }
     }
 
     package static func refusal(of changes: [AttributeChange]) -> (place: String, reason: String)? {

@@ -23,7 +23,7 @@ package enum CatalogueProjection: Projection {
             forEachMention(header, content) { mentions.append($0) }
             if !mentions.isEmpty { state.waiting[event.position.rawValue] = mentions }
         case .outcome: applyOutcome(header, &state)
-        case .identity, .device, .message, .remark, nil: break
+        case .identity, .device, .message, .note, nil: break
         }
     }
 

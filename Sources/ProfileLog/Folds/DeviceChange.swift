@@ -74,7 +74,7 @@ package enum DeviceChange: Hashable, Sendable {
                     PushStep(
                         stage: stage, position: position, cause: record.cause?.rawValue, user: header.user,
                         screen: record.screen)))
-        case .content(_, .logged), .remark: break
+        case .content(_, .logged), .note: break
         }
     }
 

@@ -36,11 +36,11 @@ extension FoldRules {
     /// Reads a document with `parts` and nothing else.
     package init(
         _ document: AttributeValue, parts: [Part] = Part.allCases
-    ) throws(DocumentFault) {
+    ) throws(DocumentError) {
         self.init()
         for (key, value) in try Self.members(document, "") {
             guard let part = parts.first(where: { $0.rawValue == key.text }) else {
-                throw DocumentFault(
+                throw DocumentError(
                     place: key.text, reason: "is not known", unknown: key.text, among: parts.map(\.rawValue),
                     called: "keys")
             }
@@ -77,7 +77,7 @@ extension FoldRules {
 
     // MARK: - Parts
 
-    private static func policies(_ value: AttributeValue) throws(DocumentFault) -> [Name: AttributePolicy] {
+    private static func policies(_ value: AttributeValue) throws(DocumentError) -> [Name: AttributePolicy] {
         let place = Part.policies.rawValue
         var policies: [Name: AttributePolicy] = [:]
         for (name, value) in try members(value, place) {
@@ -85,12 +85,12 @@ extension FoldRules {
             let words = AttributePolicy.allCases.map(\.rawValue)
             let word = try text(value, place)
             guard let policy = AttributePolicy(rawValue: word) else {
-                throw DocumentFault(
+                throw DocumentError(
                     place: place, reason: "is no policy", unknown: word, among: words, called: "policies")
             }
             if let attribute = StandardAttribute(name: name.text), !policy.fits(attribute) {
                 let fitting = AttributePolicy.allCases.filter { $0.fits(attribute) }.map(\.rawValue)
-                throw DocumentFault(
+                throw DocumentError(
                     place: place, reason: "is a standard attribute, which cannot have the policy \(word)",
                     remedy: "It can have \(fitting.joined(separator: ", ")).")
             }
@@ -101,16 +101,16 @@ extension FoldRules {
         return policies
     }
 
-    private mutating func readBlocklist(_ value: AttributeValue) throws(DocumentFault) {
+    private mutating func readBlocklist(_ value: AttributeValue) throws(DocumentError) {
         for (key, value) in try Self.members(value, Part.blocklist.rawValue) {
             let place = "\(Part.blocklist.rawValue).\(key.text)"
             guard ["attributes", "events"].contains(key.text) else {
-                throw DocumentFault(
+                throw DocumentError(
                     place: place, reason: "is not known", unknown: key.text, among: ["attributes", "events"],
                     called: "keys")
             }
             guard case .array(let elements) = value else {
-                throw DocumentFault(place: place, reason: "must be a list", remedy: "Write a list of names.")
+                throw DocumentError(place: place, reason: "must be a list", remedy: "Write a list of names.")
             }
             var names: Set<Name> = []
             for (index, element) in elements.enumerated() {
@@ -125,7 +125,7 @@ extension FoldRules {
         }
     }
 
-    private static func types(_ value: AttributeValue) throws(DocumentFault) -> [Name: AttributeType] {
+    private static func types(_ value: AttributeValue) throws(DocumentError) -> [Name: AttributeType] {
         let place = Part.types.rawValue
         var types: [Name: AttributeType] = [:]
         for (name, value) in try members(value, place) {
@@ -133,7 +133,7 @@ extension FoldRules {
             if StandardAttribute(name: name.text) != nil { throw standard(place, "are given types") }
             let word = try text(value, place)
             guard let type = AttributeType.allCases.first(where: { $0.word == word }) else {
-                throw DocumentFault(
+                throw DocumentError(
                     place: place, reason: "is no type", unknown: word, among: AttributeType.allCases.map(\.word),
                     called: "types")
             }
@@ -147,40 +147,40 @@ extension FoldRules {
 
     private static func members(
         _ value: AttributeValue, _ place: String
-    ) throws(DocumentFault) -> [(key: Name, value: AttributeValue)] {
+    ) throws(DocumentError) -> [(key: Name, value: AttributeValue)] {
         switch value {
         case .object(let members): return members.map { ($0.key, $0.value) }
         case .null: return []
         default:
-            throw DocumentFault(
+            throw DocumentError(
                 place: place, reason: "must be an object", remedy: "Write names with their values below it.")
         }
     }
 
-    private static func text(_ value: AttributeValue, _ place: String) throws(DocumentFault) -> String {
+    private static func text(_ value: AttributeValue, _ place: String) throws(DocumentError) -> String {
         guard case .string(let text) = value, !text.isEmpty else {
-            throw DocumentFault(place: place, reason: "must be text", remedy: "Write one word, in quotes if need be.")
+            throw DocumentError(place: place, reason: "must be text", remedy: "Write one word, in quotes if need be.")
         }
         return text
     }
 
-    private static func checked(_ name: Name, _ place: String) throws(DocumentFault) -> Name {
+    private static func checked(_ name: Name, _ place: String) throws(DocumentError) -> Name {
         guard !name.text.isEmpty, !name.text.isLonger(than: Limits.charactersPerName) else {
-            throw DocumentFault(
+            throw DocumentError(
                 place: place, reason: "must have 1 to \(Limits.charactersPerName) characters",
                 remedy: "No such name is stored.")
         }
         return name
     }
 
-    private static func checkCount(_ count: Int, _ place: String) throws(DocumentFault) {
+    private static func checkCount(_ count: Int, _ place: String) throws(DocumentError) {
         guard count <= mostEntries else {
-            throw DocumentFault(place: place, reason: "has more than \(mostEntries) names", remedy: "Shorten it.")
+            throw DocumentError(place: place, reason: "has more than \(mostEntries) names", remedy: "Shorten it.")
         }
     }
 
-    private static func standard(_ place: String, _ can: String) -> DocumentFault {
-        DocumentFault(
+    private static func standard(_ place: String, _ can: String) -> DocumentError {
+        DocumentError(
             place: place, reason: "is a standard attribute", remedy: "Only custom attributes \(can); remove it.")
     }
 }

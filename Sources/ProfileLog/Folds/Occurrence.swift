@@ -60,7 +60,7 @@ package struct OccurrenceFold {
                     try body(occurrence)
                 }
             }
-        case .identity, .device, .message, .remark, nil: break
+        case .identity, .device, .message, .note, nil: break
         }
     }
 }

@@ -99,7 +99,7 @@ public enum ProfileProjection: Projection {
         case .device(.launched):
             state.see(at)
             state.launches.add(at: Timestamp(rawValue: at), position)
-        case .identity, .device, .message, .remark: break
+        case .identity, .device, .message, .note: break
         }
     }
 

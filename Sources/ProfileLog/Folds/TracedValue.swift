@@ -155,7 +155,7 @@ extension ProfileProjection {
         case .identity:
             apply(event, to: &state, under: rules)
             note(event.position.rawValue, Written(), state)
-        case .content(_, .saved), .content(_, .queued), .device, .outcome(.discarded), .message, .remark, nil:
+        case .content(_, .saved), .content(_, .queued), .device, .outcome(.discarded), .message, .note, nil:
             apply(event, to: &state, under: rules)
         }
     }

@@ -31,7 +31,7 @@ package enum UsageProjection: Projection {
         case .identity(.identified), .identity(.merged), .device(.userChanged):
             if let device = Origin(header).device { state.devices.insert(device) }
         case .outcome: applyOutcome(header, &state)
-        case .identity, .device, .message, .remark, nil: break
+        case .identity, .device, .message, .note, nil: break
         }
     }
 

@@ -44,13 +44,13 @@ extension Audience {
     ) throws -> Condition {
         filters += 1
         guard depth <= maxDepth, filters <= maxFilters else {
-            throw SendFault(
+            throw SendError(
                 depth > maxDepth ? "is nested deeper than \(maxDepth)" : "has more than \(maxFilters) filters",
                 at: place,
                 remedy: "Simplify the audience.")
         }
         guard case .object(let members) = value, let member = members.first, members.count == 1 else {
-            throw SendFault.notValid(
+            throw SendError.notValid(
                 place, "It must be an object with exactly one of \(kinds.joined(separator: ", ")).")
         }
         let key = member.key.text
@@ -58,7 +58,7 @@ extension Audience {
         switch key {
         case "AND", "OR":
             guard let elements = member.value.asArray, !elements.isEmpty else {
-                throw SendFault.notValid(place, "It must be a list of filters.")
+                throw SendError.notValid(place, "It must be a list of filters.")
             }
             var joined: [Condition] = []
             for (index, element) in elements.enumerated() {
@@ -72,13 +72,13 @@ extension Audience {
             let comparison = try word("comparison", of: member.value, at: place, among: ["after", "before"])
             let time = try time(member.value["value"], at: "\(place).value")
             return .holds(.lastUsedApp, .time(comparison == "after" ? .greater : .less, time))
-        default: throw SendFault.unknown(key, at: place, among: kinds)
+        default: throw SendError.unknown(key, at: place, among: kinds)
         }
     }
 
     private static func subscription(
         _ attribute: StandardAttribute, _ filter: AttributeValue, at place: String
-    ) throws(SendFault) -> Condition {
+    ) throws(SendError) -> Condition {
         let comparison = try word("comparison", of: filter, at: place, among: ["is", "is_not"])
         let state = try word("value", of: filter, at: place, among: ["opted_in", "subscribed", "unsubscribed"])
         return .holds(.attribute(attribute), comparison == "is" ? .text(state) : .otherText(state))
@@ -87,7 +87,7 @@ extension Audience {
     /// The member `key`, which must be one of `words`.
     private static func word(
         _ key: String, of filter: AttributeValue, at place: String, among words: [String]
-    ) throws(SendFault) -> String {
+    ) throws(SendError) -> String {
         guard let value = filter.present(Name(key)) else {
             throw .required(key, in: place, "Add one of \(words.joined(separator: ", ")).")
         }
@@ -97,7 +97,7 @@ extension Audience {
         return text
     }
 
-    private static func time(_ value: AttributeValue?, at place: String) throws(SendFault) -> Timestamp {
+    private static func time(_ value: AttributeValue?, at place: String) throws(SendError) -> Timestamp {
         guard let time = value?.asText.flatMap({ OccurredAt(braze: $0) }) else {
             throw .notValid(place, "It must be a time in ISO 8601.")
         }
@@ -125,17 +125,17 @@ extension Audience {
         _ filter: AttributeValue, at place: String, _ typeOf: (Name) throws -> AttributeType?
     ) throws -> Condition {
         guard let name = filter.present("custom_attribute_name") else {
-            throw SendFault.required("custom_attribute_name", in: place, "Add the name of the attribute.")
+            throw SendError.required("custom_attribute_name", in: place, "Add the name of the attribute.")
         }
         guard let text = name.asText, !text.isEmpty, !text.isLonger(than: Limits.charactersPerName) else {
-            throw SendFault.notValid(
+            throw SendError.notValid(
                 "\(place).custom_attribute_name", "It must be a name of 1 to \(Limits.charactersPerName) characters.")
         }
         let comparison = try word("comparison", of: filter, at: place, among: comparisons.map(\.name))
         let types = comparisons.first { $0.name == comparison }?.types ?? []
         if let type = try typeOf(Name(text)), !types.contains(type) {
             let fitting = comparisons.filter { $0.types.contains(type) }.map(\.name)
-            throw SendFault(
+            throw SendError(
                 "'\(comparison)' does not fit the type of the attribute, \(type.name)", at: "\(place).comparison",
                 remedy: "Use one of \(fitting.joined(separator: ", ")).")
         }
@@ -145,7 +145,7 @@ extension Audience {
 
     private static func test(
         _ comparison: String, _ value: AttributeValue?, at place: String
-    ) throws(SendFault) -> ValueTest {
+    ) throws(SendError) -> ValueTest {
         switch comparison {
         case "exists": return .isThere(nil)
         case "does_not_exist": return .isMissing
@@ -179,7 +179,7 @@ extension Audience {
         }
     }
 
-    private static func scalar(_ value: AttributeValue?, at place: String) throws(SendFault) -> AttributeValue {
+    private static func scalar(_ value: AttributeValue?, at place: String) throws(SendError) -> AttributeValue {
         switch value {
         case .string?, .int?, .double?, .bool?: return value ?? .null
         default: throw .notValid(place, "It must be text, a number, true or false.")
@@ -187,19 +187,19 @@ extension Audience {
     }
 
     /// Microseconds.
-    private static func days(_ value: AttributeValue?, at place: String) throws(SendFault) -> Int64 {
+    private static func days(_ value: AttributeValue?, at place: String) throws(SendError) -> Int64 {
         guard let days = value?.asInteger, (0...36_500).contains(days) else {
             throw .notValid(place, "It must be a whole number of days from 0 to 36500.")
         }
         return days * 86_400_000_000
     }
 
-    private static func pattern(_ value: AttributeValue?, at place: String) throws(SendFault) -> TextPattern {
+    private static func pattern(_ value: AttributeValue?, at place: String) throws(SendError) -> TextPattern {
         guard let text = value?.asText else { throw .notValid(place, "It must be a regular expression.") }
         do {
             return try TextPattern(text)
         } catch {
-            throw SendFault("'value' \(error.reason)", at: place, remedy: error.remedy)
+            throw SendError("'value' \(error.reason)", at: place, remedy: error.remedy)
         }
     }
 }

@@ -11,9 +11,9 @@ struct BatchEndpoint {
 
     func batch(_ request: APIRequest) async throws -> APIAnswer {
         let fields = try Fields(request)
-        guard let values = try fields.array("items") else { throw APIProblem.invalid("items", "is missing") }
+        guard let values = try fields.array("items") else { throw APIError.invalid("items", "is missing") }
         guard (1...Self.mostItems).contains(values.count) else {
-            throw APIProblem.invalid("items", "must have 1 to \(Self.mostItems) elements")
+            throw APIError.invalid("items", "must have 1 to \(Self.mostItems) elements")
         }
         let isAtomic = try fields.flag("atomic")
         let key = try Self.key(fields, request)
@@ -25,7 +25,7 @@ struct BatchEndpoint {
             var builder = log.prepare(capacity: items.count)
             var results: [BatchResult] = []
             for item in items { results.append(try add(item, to: &builder, view)) }
-            let refused = results.count { $0.problem != nil }
+            let refused = results.count { $0.error != nil }
             if refused == results.count || isAtomic && refused > 0 { return Decision(results) }
             return Decision(
                 results, storing: try builder.finish(under: key, remembering: BatchResult.text(results)))
@@ -43,15 +43,15 @@ struct BatchEndpoint {
     }
 
     /// An item, read.
-    private func item(_ value: AttributeValue) -> Result<Write, APIProblem> {
-        Result { try write(value) }.mapError { APIProblem($0) }
+    private func item(_ value: AttributeValue) -> Result<Write, APIError> {
+        Result { try write(value) }.mapError { APIError($0) }
     }
 
     private func write(_ value: AttributeValue) throws -> Write {
-        guard case .object(let members) = value else { throw APIProblem.invalid("items", "must be objects") }
+        guard case .object(let members) = value else { throw APIError.invalid("items", "must be objects") }
         guard let kind = WriteKind.all.first(where: { $0.name == value["kind"]?.asText }) else {
             let names = WriteKind.all.map(\.name).sorted().joined(separator: ", ")
-            throw APIProblem.invalid("kind", "is missing or unknown", remedy: "The kinds are \(names).")
+            throw APIError.invalid("kind", "is missing or unknown", remedy: "The kinds are \(names).")
         }
         let fields = try Fields(members, kind.itemFields)
         return try writes.write(kind, fields, WriteEndpoints.expectation(fields.value("expect")) ?? .any, nil)
@@ -59,17 +59,17 @@ struct BatchEndpoint {
 
     /// Adds what an item says, all of it or nothing.
     private func add(
-        _ item: Result<Write, APIProblem>, to builder: inout AppendBuilder, _ view: DecisionView
+        _ item: Result<Write, APIError>, to builder: inout AppendBuilder, _ view: DecisionView
     ) throws -> BatchResult {
         do {
             let write = try item.get()
             try builder.add(write, view)
-            return BatchResult(events: write.events.count, problem: nil)
-        } catch let problem as APIProblem {
-            return BatchResult(events: 0, problem: problem)
+            return BatchResult(events: write.events.count, error: nil)
+        } catch let error as APIError {
+            return BatchResult(events: 0, error: error)
         } catch let error as AppendError {
             guard case .invalid = error else { throw error }
-            return BatchResult(events: 0, problem: APIProblem(error))
+            return BatchResult(events: 0, error: APIError(error))
         }
     }
 
@@ -77,11 +77,11 @@ struct BatchEndpoint {
     private func remembered(_ note: [UInt8], of values: [AttributeValue]) throws -> [BatchResult] {
         let view = DecisionView(log, .slow)
         return try zip(BatchResult.events(note), values).map { events, value in
-            if let events { return BatchResult(events: events, problem: nil) }
+            if let events { return BatchResult(events: events, error: nil) }
             // What is wrong with an item can be seen in the item.
             var trial = log.prepare()
             let result = try add(item(value), to: &trial, view)
-            return BatchResult(events: 0, problem: result.problem ?? .wasRefused)
+            return BatchResult(events: 0, error: result.error ?? .wasRefused)
         }
     }
 
@@ -103,13 +103,13 @@ struct BatchEndpoint {
     private static func write(
         _ results: [BatchResult], of receipt: AppendReceipt, _ log: LogReader, to json: inout JSONWriter
     ) throws {
-        json.member("stored", results.count { $0.problem == nil })
-        json.member("refused", results.count { $0.problem != nil })
+        json.member("stored", results.count { $0.error == nil })
+        json.member("refused", results.count { $0.error != nil })
         var offset = 0
         try json.objects("results", results.enumerated()) { json, element in
             json.member("index", element.offset)
-            if let problem = element.element.problem {
-                json.members(of: problem)
+            if let error = element.element.error {
+                json.members(of: error)
             } else {
                 let start = offset
                 offset = try self.offset(after: element.element.events, from: offset, receipt, log)
@@ -124,7 +124,7 @@ struct BatchEndpoint {
                 if case .queued = stored { json.member("queued", true) }
                 if case .objectsLeftOut = stored {
                     json.member("lost", true)
-                    json.member("reason", LeftOut.reasonLost)
+                    json.member("reason", ObjectRefusal.reasonLost)
                 }
                 try NoEffect(of: start..<offset, receipt, in: log).write(to: &json)
             }
@@ -151,14 +151,14 @@ private struct BatchResult {
     /// The number of events.
     var events: Int
     /// The reason why it is refused.
-    var problem: APIProblem?
+    var error: APIError?
 
     /// Writes the items' note for an append: numbers of events, and `null` for those that are refused. Why they are,
     /// may name what is another person's.
     static func text(_ results: [BatchResult]) -> [UInt8] {
         var json = JSONWriter()
         json.array(results) { json, result in
-            if result.problem == nil { json.value(result.events) } else { json.null() }
+            if result.error == nil { json.value(result.events) } else { json.null() }
         }
         return json.bytes
     }
@@ -171,15 +171,15 @@ private struct BatchResult {
     /// Status 400: nothing of the batch is stored.
     static func answerOfNothing(_ results: [BatchResult]) -> APIAnswer {
         var answer = APIAnswer.ok(status: 400) { json in
-            let refused = results.count { $0.problem != nil }
+            let refused = results.count { $0.error != nil }
             json.member("error", "\(refused) of \(results.count) items are refused; nothing was stored.")
             json.member("remedy", "Correct the items that `results` names, and send the batch again.")
             json.member("code", "nothing_valid")
             json.member("place", "items")
             json.objects("results", results.enumerated()) { json, element in
                 json.member("index", element.offset)
-                if let problem = element.element.problem {
-                    json.members(of: problem)
+                if let error = element.element.error {
+                    json.members(of: error)
                 } else {
                     json.member("code", "not_stored")
                 }
@@ -190,20 +190,20 @@ private struct BatchResult {
     }
 }
 
-extension APIProblem {
+extension APIError {
     /// The reason of an item that was refused when its batch first came, and would be taken now.
-    fileprivate static let wasRefused = APIProblem(
+    fileprivate static let wasRefused = APIError(
         status: 400, code: "invalid", error: "The item was refused when it was first sent.",
         remedy: "Send it again under another key.")
 }
 
 extension JSONWriter {
-    fileprivate mutating func members(of problem: APIProblem) {
-        member("error", problem.error)
-        member("remedy", problem.remedy)
-        member("code", problem.code)
-        member("place", problem.place)
-        member("reason", problem.reason)
+    fileprivate mutating func members(of error: APIError) {
+        member("error", error.error)
+        member("remedy", error.remedy)
+        member("code", error.code)
+        member("place", error.place)
+        member("reason", error.reason)
     }
 }
 

@@ -95,7 +95,7 @@ struct BlameEndpoint {
     }
 
     /// Status 404: the user never had `field`, or every update of it was refused or still waits.
-    private func unknownField(_ field: String, _ user: UserInfo, _ misses: [NearMiss]) throws -> APIProblem {
+    private func unknownField(_ field: String, _ user: UserInfo, _ misses: [NearMiss]) throws -> APIError {
         if let last = misses.last { return .noEffect(of: field, last, misses.count) }
         let profile = log.profileView(try log.profile(of: user.number))
         let events = profile.customEvents.map { OccurrenceBlame.Subject.event($0.name) }
@@ -113,7 +113,7 @@ struct BlameEndpoint {
         let known =
             names.isEmpty
             ? "The profile has no \(things)." : "It has \(nearest.all.prefix(20).joined(separator: ", "))."
-        return APIProblem(
+        return APIError(
             status: 404, code: "unknown_field", error: "The user never had \(what).", remedy: guess + known,
             place: "field")
     }

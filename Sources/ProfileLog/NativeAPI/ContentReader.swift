@@ -3,7 +3,7 @@ internal import ProfileLogRequests
 /// Reads what is saved or logged: the one meaning of names and values in requests, batches, scenarios, imports and
 /// fixtures. Braze's endpoints have forms of their own.
 enum ContentReader {
-    static func properties(_ members: [AttributeValue.Member]) throws(APIProblem) -> [AttributeValue.Member] {
+    static func properties(_ members: [AttributeValue.Member]) throws(APIError) -> [AttributeValue.Member] {
         if members.allSatisfy(\.value.isScalar) { return members }
         var read: [AttributeValue.Member] = []
         read.reserveCapacity(members.count)
@@ -11,7 +11,7 @@ enum ContentReader {
             do throws(JSONFormError) {
                 read.append(.init(member.key, try JSONValues.value(member.value)))
             } catch {
-                throw APIProblem(error, at: "properties.\(member.key.text)")
+                throw APIError(error, at: "properties.\(member.key.text)")
             }
         }
         return read
@@ -21,7 +21,7 @@ enum ContentReader {
     /// list once.
     static func changes(
         _ attributes: [AttributeValue.Member], merging: Bool = false
-    ) throws(APIProblem) -> [[AttributeChange]] {
+    ) throws(APIError) -> [[AttributeChange]] {
         var merging = merging
         for member in attributes where member.key == JSONOperations.mergeObjects {
             guard case .bool(let flag) = member.value else {
@@ -43,7 +43,7 @@ enum ContentReader {
                         steps[step].append(AttributeChange(member.key, operation))
                     }
                 } catch {
-                    throw APIProblem(error, at: "attributes.\(member.key.text)")
+                    throw APIError(error, at: "attributes.\(member.key.text)")
                 }
             }
         }
@@ -54,19 +54,19 @@ enum ContentReader {
     /// - Parameter asItIs: whether it was stored before, on a device or in a log: then no rule is applied to it again.
     static func userAttribute(
         _ name: String, _ value: AttributeValue, asItIs: Bool = false
-    ) throws(APIProblem) -> UserAttributeChange {
+    ) throws(APIError) -> UserAttributeChange {
         guard let attribute = StandardAttribute(name: name) else { throw .unknownAttribute(name) }
         let read: AttributeValue
         do throws(JSONFormError) {
             read = try JSONValues.value(value)
         } catch {
-            throw APIProblem(error, at: "value")
+            throw APIError(error, at: "value")
         }
         return asItIs ? UserAttributeChange(attribute, read) : try UserAttributeChange(attribute, requested: read)
     }
 
     /// Refuses what is no currency, or too much money to be added up.
-    static func checked(_ purchase: Purchase) throws(APIProblem) -> Purchase {
+    static func checked(_ purchase: Purchase) throws(APIError) -> Purchase {
         guard CurrencyCodes.all.contains(purchase.currency) else {
             throw .invalid("currency", "must be a currency of ISO 4217, in three capital letters")
         }
@@ -87,7 +87,7 @@ extension AttributeValue {
     }
 }
 
-extension APIProblem {
+extension APIError {
     fileprivate init(_ error: JSONFormError, at place: String) {
         self = .invalid(place, error.reason, remedy: error.remedy ?? Self.correctIt)
     }

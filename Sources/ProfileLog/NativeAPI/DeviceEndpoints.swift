@@ -42,7 +42,7 @@ struct DeviceEndpoints {
     /// The device that the path names, if anything is known of it.
     static func knownDevice(_ request: APIRequest, _ log: LogReader) throws -> (device: String, state: DeviceState) {
         let id = try Identifiers.device(request.parameters["device"] ?? DeviceStorage.defaultDevice)
-        guard let state = try log.devices.find(id) else { throw APIProblem.unknownDevice }
+        guard let state = try log.devices.find(id) else { throw APIError.unknownDevice }
         return (id, state)
     }
 
@@ -95,7 +95,7 @@ struct DeviceEndpoints {
         let (device, fields) = try Self.deviceFields(request)
         let context = try Self.deviceContext(fields)
         guard try Self.knownDevice(request, store.reader).state.lastLaunch != nil else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "device", "was never launched, so the app cannot leave", remedy: "Launch the app on it first.")
         }
         let position = try await store.perform { log in try log.leave(device: device, context: context) }
@@ -167,7 +167,7 @@ struct DeviceEndpoints {
             json.member("previous", previous)
             var events = EventJSON(log: log)
             try json.array("discarded", log.discarded(by: receipt)) { json, position in
-                let state = EventJSON.ItemState(outcome: "discarded", reason: PushRemark.appRemoved.reason())
+                let state = EventJSON.ItemState(outcome: "discarded", reason: PushReason.appRemoved.reason())
                 try events.write(position, state, to: &json)
             }
         }
@@ -221,7 +221,7 @@ struct DeviceEndpoints {
     private static func seconds(_ fields: Fields, _ name: Name, from least: UInt32) throws -> UInt32? {
         guard let value = try fields.integer(name) else { return nil }
         guard let seconds = UInt32(exactly: value), seconds >= least else {
-            throw APIProblem.invalid(name.text, "must be a whole number of seconds, \(least) to \(UInt32.max)")
+            throw APIError.invalid(name.text, "must be a whole number of seconds, \(least) to \(UInt32.max)")
         }
         return seconds
     }
@@ -231,7 +231,7 @@ struct DeviceEndpoints {
             guard case .object(let members) = element, members.count == 2,
                 case .string(let process) = element["process"],
                 case .string(let group) = element["app_group"]
-            else { throw APIProblem.invalid(name.text, "must list objects with `process` and `app_group`") }
+            else { throw APIError.invalid(name.text, "must list objects with `process` and `app_group`") }
             try Validation.check(appGroup: Name(group))
             return .init(process: Name(process), group: Name(group))
         }
@@ -310,11 +310,11 @@ struct DeviceEndpoints {
         guard let only = try fields.array("only") else { return PendingKind.all }
         let kinds = try only.map { value in
             guard let kind = PendingKind.allCases.first(where: { $0.word == value.asText }) else {
-                throw APIProblem.invalid("only", "must list events, attributes or user-attributes")
+                throw APIError.invalid("only", "must list events, attributes or user-attributes")
             }
             return kind
         }
-        guard !kinds.isEmpty else { throw APIProblem.invalid("only", "must not be empty") }
+        guard !kinds.isEmpty else { throw APIError.invalid("only", "must not be empty") }
         return Set(kinds)
     }
 

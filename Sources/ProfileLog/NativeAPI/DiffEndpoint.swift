@@ -51,7 +51,7 @@ struct DiffEndpoint {
 
     /// The profile at `moment`, after a merge that of the canonical user; nil if the user was not there yet.
     private func profile(of user: UserInfo, _ asked: AskedPast) throws -> ProfileState? {
-        try APIProblem.resolving(asked.place) {
+        try APIError.resolving(asked.place) {
             do {
                 var number = user.number
                 switch asked.moment {
@@ -72,7 +72,7 @@ struct DiffEndpoint {
         let (from, to) = (try earlier.wholeHistory(log), try later.wholeHistory(log))
         let happensLater = if let from = from.until, let to = to.until { from > to } else { false }
         guard from.position <= to.position, !happensLater else {
-            throw APIProblem.invalid("a", "must not be later than `b`")
+            throw APIError.invalid("a", "must not be later than `b`")
         }
         var (count, created, more) = (0, 0, false)
         let damage = DamageList()

@@ -42,9 +42,9 @@ struct EraseEndpoints {
                     return try log.erase(found: users, actor: actor, reason: reason, source: .rest)
                 } catch AppendError.versionConflict {}
             }
-            throw APIProblem.busy
+            throw APIError.busy
         }
-        guard let position = erasure.position, let first = erasure.users.first else { throw APIProblem.unknownUser(id) }
+        guard let position = erasure.position, let first = erasure.users.first else { throw APIError.unknownUser(id) }
         onErasure()
         return try APIAnswer.ok { json in
             json.member("position", position.rawValue)
@@ -68,18 +68,18 @@ struct EraseEndpoints {
         json.member("since", try log.event(at: user.created)?.recordedAt)
     }
 
-    private static func several(_ id: UserID, _ users: [UserInfo]) -> APIProblem {
-        var problem = APIProblem(
+    private static func several(_ id: UserID, _ users: [UserInfo]) -> APIError {
+        var apiError = APIError(
             status: 409, code: "several_users",
             error: "\(users.count) users have this \(id.isAddress ? "address" : "ID").",
             remedy: "GET /v1/erase lists them. Name one by `braze:ID`, or send \"all\": true to erase all of them.",
             place: "user")
-        problem.facts = [("users", UInt64(users.count))]
-        return problem
+        apiError.facts = [("users", UInt64(users.count))]
+        return apiError
     }
 
-    private static func anotherUser(_ number: Int64) -> APIProblem {
-        APIProblem(
+    private static func anotherUser(_ number: Int64) -> APIError {
+        APIError(
             status: 409, code: "another_user", error: "The ID does not lead to user \(number) now; no user was erased.",
             remedy: "The user was merged or erased since. GET /v1/erase says whose ID it is now.", place: "number")
     }

@@ -4,7 +4,7 @@ internal import ProfileLogRequests
 /// for them.
 extension HistoryCursor {
     /// Reads the value of `place`; a plain number, as a person types it, has no check.
-    static func read(_ text: String, _ place: String) throws(APIProblem) -> HistoryCursor {
+    static func read(_ text: String, _ place: String) throws(APIError) -> HistoryCursor {
         guard let cursor = HistoryCursor(text) else {
             throw .invalid(place, "must be a `cursor` of an answer, as in 12-5f3a9c0d, or a position, as in 12")
         }
@@ -16,19 +16,19 @@ extension HistoryCursor {
         do {
             try log.refuseForeign(self)
         } catch let other as OtherHistory {
-            throw APIProblem(other, place)
+            throw APIError(other, place)
         }
         if mayBeBeyond { return }
         let last = try log.lastPosition()
         if position > last {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 place, "is beyond the end of the log, which is at position \(last.rawValue)",
                 remedy: "Read from the start, without it: this is not the store that the position came from.")
         }
     }
 }
 
-extension APIProblem {
+extension APIError {
     /// Status 409: the cursor in `place` is of another history.
     init(_ error: OtherHistory, _ place: String) {
         let (position, last) = (error.position.rawValue, error.last.rawValue)

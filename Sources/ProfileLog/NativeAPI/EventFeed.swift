@@ -13,7 +13,7 @@ package struct EventFeed: Sendable {
 
     /// The feed that `request` asks for: after `lastEventID`, the header `Last-Event-ID`, or else after `after`.
     /// Neither may be of another history, or beyond the log's end: such a reader would wait in silence.
-    package init(_ log: EventLog, _ request: APIRequest, lastEventID: String?) throws(APIProblem) {
+    package init(_ log: EventLog, _ request: APIRequest, lastEventID: String?) throws(APIError) {
         do {
             var query = Query(request)
             let after = try query.text("after")
@@ -25,7 +25,7 @@ package struct EventFeed: Sendable {
             scanned = begin.position
             self.log = log
         } catch {
-            throw APIProblem(error)
+            throw APIError(error)
         }
     }
 
@@ -60,7 +60,7 @@ package struct EventFeed: Sendable {
             }
         } catch {
             text += Array("event: error\ndata: ".utf8)
-            text += APIProblem(error).answer.body
+            text += APIError(error).answer.body
             text += Array("\n\n".utf8)
             return (text, true)
         }

@@ -371,7 +371,7 @@ extension RecordedEvent {
 
 extension JSONWriter {
     /// Writes what was left out, as members.
-    mutating func leftOut(_ item: LeftOut) {
+    mutating func leftOut(_ item: ObjectRefusal) {
         member("input_array", item.list)
         member("index", item.index)
         member("field", item.field)

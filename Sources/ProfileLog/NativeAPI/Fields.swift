@@ -27,7 +27,7 @@ struct Fields {
         guard let unknown = members.map(\.key).filter({ !known.contains($0) }).min() else { return }
         let names = known.sorted().map(\.text)
         let guess = NearestNames(to: unknown.text, among: names).close.first.map { "Did you mean `\($0)`? " } ?? ""
-        throw APIProblem.invalid(
+        throw APIError.invalid(
             unknown.text, "is no field of this request",
             remedy: "\(guess)The fields are \(names.joined(separator: ", ")).")
     }
@@ -46,24 +46,24 @@ struct Fields {
 
     func text(_ name: Name) throws -> String? {
         guard let value = present(name) else { return nil }
-        guard case .string(let text) = value else { throw APIProblem.invalid(name.text, "must be text") }
+        guard case .string(let text) = value else { throw APIError.invalid(name.text, "must be text") }
         return text
     }
 
     func requiredText(_ name: Name) throws -> String {
-        guard let text = try text(name) else { throw APIProblem.invalid(name.text, "is missing") }
+        guard let text = try text(name) else { throw APIError.invalid(name.text, "is missing") }
         return text
     }
 
     func flag(_ name: Name) throws -> Bool {
         guard let value = present(name) else { return false }
-        guard case .bool(let flag) = value else { throw APIProblem.invalid(name.text, "must be true or false") }
+        guard case .bool(let flag) = value else { throw APIError.invalid(name.text, "must be true or false") }
         return flag
     }
 
     func integer(_ name: Name) throws -> Int64? {
         guard let value = present(name) else { return nil }
-        guard case .int(let integer) = value else { throw APIProblem.invalid(name.text, "must be an integer") }
+        guard case .int(let integer) = value else { throw APIError.invalid(name.text, "must be an integer") }
         return integer
     }
 
@@ -73,14 +73,14 @@ struct Fields {
     /// One of several words, as `read` knows them.
     func choice<Choice>(_ name: Name, _ reason: String, _ read: (String) -> Choice?) throws -> Choice? {
         guard let text = try text(name) else { return nil }
-        guard let choice = read(text) else { throw APIProblem.invalid(name.text, reason) }
+        guard let choice = read(text) else { throw APIError.invalid(name.text, reason) }
         return choice
     }
 
     /// The member `position`, which must be there.
     func position() throws -> Position {
-        guard let number = try integer("position") else { throw APIProblem.invalid("position", "is missing") }
-        guard number > 0 else { throw APIProblem.invalid("position", "must be a position of the log") }
+        guard let number = try integer("position") else { throw APIError.invalid("position", "is missing") }
+        guard number > 0 else { throw APIError.invalid("position", "must be a position of the log") }
         return Position(rawValue: UInt64(number))
     }
 
@@ -88,7 +88,7 @@ struct Fields {
     func reasonAndActor() throws -> (reason: String, actor: String) {
         let (reason, actor) = (try requiredText("reason"), try text("actor") ?? "api")
         for (place, text) in [("reason", reason), ("actor", actor)] where !(1...1024).contains(text.utf8.count) {
-            throw APIProblem.invalid(place, "must have 1 to 1024 bytes")
+            throw APIError.invalid(place, "must have 1 to 1024 bytes")
         }
         return (reason, actor)
     }
@@ -98,12 +98,12 @@ struct Fields {
         case nil: return nil
         case .int(let integer): return Double(integer)
         case .double(let double): return double
-        default: throw APIProblem.invalid(name.text, "must be a number")
+        default: throw APIError.invalid(name.text, "must be a number")
         }
     }
 
     func time(_ name: Name) throws -> OccurredAt? {
-        try text(name).map { try APIProblem.time($0, name.text) }
+        try text(name).map { try APIError.time($0, name.text) }
     }
 
     func user(_ name: Name = "user") throws -> UserID? { try text(name).map { try Identifiers.user($0) } }
@@ -112,13 +112,13 @@ struct Fields {
 
     func object(_ name: Name) throws -> [AttributeValue.Member]? {
         guard let value = present(name) else { return nil }
-        guard case .object(let members) = value else { throw APIProblem.invalid(name.text, "must be an object") }
+        guard case .object(let members) = value else { throw APIError.invalid(name.text, "must be an object") }
         return members
     }
 
     func array(_ name: Name) throws -> [AttributeValue]? {
         guard let value = present(name) else { return nil }
-        guard case .array(let values) = value else { throw APIProblem.invalid(name.text, "must be an array") }
+        guard case .array(let values) = value else { throw APIError.invalid(name.text, "must be an array") }
         return values
     }
 }

@@ -26,21 +26,21 @@ struct HistoryEndpoints {
         let after = try query.number("after", 1 ... .max - 1, standard: 0)
         try query.end()
         guard isMerged || after == 0 else {
-            throw APIProblem.invalid("after", "belongs to `merged`", remedy: "Send `from` or `to`, or `merged=true`.")
+            throw APIError.invalid("after", "belongs to `merged`", remedy: "Send `from` or `to`, or `merged=true`.")
         }
-        guard from <= to else { throw APIProblem.invalid("from", "must not be greater than `to`") }
+        guard from <= to else { throw APIError.invalid("from", "must not be greater than `to`") }
         guard let user = try log.users.user(meantBy: id) ?? log.users.findErased(id) else {
             throw try log.users.unknownUser(id)
         }
         if let launch {
-            let read = try APIProblem.resolving("launch") { try log.past.launch(launch, of: user.number) }
+            let read = try APIError.resolving("launch") { try log.past.launch(launch, of: user.number) }
             filter.positions = Set([read.launch.position] + read.flushes.flatMap { [$0.position] + $0.takes })
         }
         if let field = filter.field { try refuseUnknown(field, of: user) }
         let note = ListNote("events of the user", request).namingOfEvents()
         if isMerged {
             if from > 1 || to < .max {
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     from > 1 ? "from" : "to", "counts one user's events, and `merged` has those of several",
                     remedy: "Send `after`, a position.")
             }
@@ -160,8 +160,8 @@ struct HistoryEndpoints {
         // Of a merged user, the history is not in this one.
         if fields.contains(where: { field == $0 || field.text.hasPrefix($0.text + ".") }) { return }
         let misses = try NearMisses(log: log).of(.field(field), user)
-        if let last = misses.last { throw APIProblem.noEffect(of: field.text, last, misses.count) }
-        throw APIProblem.unknownField(field.text, among: fields.map(\.text))
+        if let last = misses.last { throw APIError.noEffect(of: field.text, last, misses.count) }
+        throw APIError.unknownField(field.text, among: fields.map(\.text))
     }
 
     // MARK: - The whole log

@@ -15,7 +15,7 @@ package struct InAppEndpoints {
         try request.refuseConditions()
         let fields = try Fields(request)
         guard let list = fields.value("messages") else {
-            throw APIProblem.invalid("messages", "is missing", remedy: "Send the list of all messages.")
+            throw APIError.invalid("messages", "is missing", remedy: "Send the list of all messages.")
         }
         let definitions = try Self.definitions(list)
         let receipt = try await store.perform { log in try log.commit(.messages(definitions)) }
@@ -34,7 +34,7 @@ package struct InAppEndpoints {
             _ = try InAppMessage.list(list, at: "messages")
             return list
         } catch let error as JSONFormError {
-            throw APIProblem.invalid("messages", error.reason)
+            throw APIError.invalid("messages", error.reason)
         }
     }
 
@@ -75,7 +75,7 @@ package struct InAppEndpoints {
     func messages(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         try Query(request).end()
         let device = try Identifiers.device(request.parameters["device"] ?? DeviceStorage.defaultDevice)
-        guard let info = try log.devices.find(device) else { throw APIProblem.unknownDevice }
+        guard let info = try log.devices.find(device) else { throw APIError.unknownDevice }
         let state = try log.devices.inAppState(of: device) ?? InAppState()
         return try APIAnswer.ok { json in
             json.member("device", device)
@@ -131,15 +131,15 @@ package struct InAppEndpoints {
         let button = try fields.text("button").map { Name($0) }
         let word = try fields.requiredText("action")
         if word != "present", message != nil {
-            throw APIProblem.invalid("message", "belongs to the action `present` only")
+            throw APIError.invalid("message", "belongs to the action `present` only")
         }
         if !["click", "log_click"].contains(word), button != nil {
-            throw APIProblem.invalid("button", "belongs to the actions `click` and `log_click` only")
+            throw APIError.invalid("button", "belongs to the actions `click` and `log_click` only")
         }
         switch word {
         case "next": return .next
         case "present":
-            guard let message else { throw APIProblem.invalid("message", "is missing") }
+            guard let message else { throw APIError.invalid("message", "is missing") }
             return .present(message)
         case "click": return .click(button: button)
         case "close": return .close
@@ -149,7 +149,7 @@ package struct InAppEndpoints {
         default:
             let nearest = NearestNames(to: word, among: actions)
             let guess = nearest.close.first.map { "Did you mean `\($0)`? " } ?? ""
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "action", "is not known", remedy: "\(guess)The actions are \(nearest.all.joined(separator: ", ")).")
         }
     }

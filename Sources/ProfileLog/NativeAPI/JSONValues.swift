@@ -14,7 +14,7 @@ package enum JSONValues {
                 guard case .string(let text) = members[0].value else {
                     throw JSONFormError("has a `$time` that is no text")
                 }
-                do throws(TimeFault) {
+                do throws(TimeError) {
                     return .date(try OccurredAt(reading: text))
                 } catch {
                     throw JSONFormError("has a `$time` that \(error.reason)", remedy: error.remedy)
@@ -64,7 +64,7 @@ package struct JSONFormError: Error, Hashable, Sendable {
     init(_ reason: String, remedy: String? = nil) { (self.reason, self.remedy) = (reason, remedy) }
 }
 
-extension APIProblem {
+extension APIError {
     /// Runs `read`; a `JSONFormError` that it throws is about `place`.
     static func at<Value>(_ place: @autoclosure () -> String, _ read: () throws -> Value) throws -> Value {
         do {

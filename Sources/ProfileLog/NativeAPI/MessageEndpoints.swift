@@ -15,9 +15,9 @@ struct MessageEndpoints {
         let position = try query.number("position", 0 ... .max, standard: 0)
         try query.end()
         guard (message == nil) != (position == 0) else {
-            throw APIProblem.invalid("message", "or `position` is needed, and not both")
+            throw APIError.invalid("message", "or `position` is needed, and not both")
         }
-        guard let user = try log.users.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
+        guard let user = try log.users.user(meantBy: id) else { throw APIError.unknownUser(id) }
         let (links, fates) = try links(of: user) { event in
             guard let message else { return event.position.rawValue == position }
             guard case .message(let step) = event.event else { return false }
@@ -41,10 +41,10 @@ struct MessageEndpoints {
     }
 
     /// Status 404: no event at the position, or no step of `message`. Names the nearest message that is known.
-    private func unknown(_ message: Name?, _ user: UserInfo) throws -> APIProblem {
+    private func unknown(_ message: Name?, _ user: UserInfo) throws -> APIError {
         let look = "See what was sent with GET /v1/sends, and the user's events with GET /v1/history."
         guard let message else {
-            return APIProblem(
+            return APIError(
                 status: 404, code: "no_such_message", error: "The user has no event at this position.", remedy: look)
         }
         var known = Set(
@@ -58,7 +58,7 @@ struct MessageEndpoints {
         }
         let near = NearestNames(to: message.text, among: known.map(\.text).sorted()).close.first
         let guess = near.map { "Did you mean \($0.shown)? " } ?? ""
-        return APIProblem(
+        return APIError(
             status: 404, code: "no_such_message", error: "No step of this message is known for the user.",
             remedy: guess + look)
     }
@@ -204,7 +204,7 @@ extension EventKind {
         switch role {
         case .content(.customEvent, _), .content(.purchase, _), .message: true
         case .content(.customAttributes, _), .content(.userAttributes, _), .identity, .device, .outcome: false
-        case .remark: self == .objectsLeftOut
+        case .note: self == .objectsLeftOut
         }
     }
 }
@@ -225,7 +225,7 @@ extension TriggerEvent {
 
 extension TriggerCondition {
     /// Tells whether an item of a request, which was refused or lost, was such an event.
-    fileprivate func isNamed(by item: LeftOut) -> Bool {
+    fileprivate func isNamed(by item: ObjectRefusal) -> Bool {
         switch self {
         case .customEvent(let name, _): item.list == "events" && item.field == name.text
         case .purchase(let product, _):

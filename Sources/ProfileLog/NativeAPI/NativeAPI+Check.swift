@@ -6,7 +6,7 @@ extension NativeAPI {
     /// fields are checked.
     ///
     /// A request that passes may still be refused, as when its user is unknown.
-    package static func check(_ path: String, _ members: [AttributeValue.Member]) throws(APIProblem) {
+    package static func check(_ path: String, _ members: [AttributeValue.Member]) throws(APIError) {
         guard let handler = handlers.first(where: { $0.endpoint.method == .post && $0.endpoint.path == path }) else {
             return
         }
@@ -17,7 +17,7 @@ extension NativeAPI {
                 _ = try Fields(members, of: handler.endpoint)
             }
         } catch {
-            throw APIProblem(error)
+            throw APIError(error)
         }
     }
 

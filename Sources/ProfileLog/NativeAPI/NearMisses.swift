@@ -62,8 +62,8 @@ struct NearMisses {
         return Array(misses.suffix(Self.most))
     }
 
-    private static func refusal(_ item: LeftOut) -> String {
-        item.reason == LeftOut.reasonLost ? "lost: \(item.reason)" : "refused: \(item.reason)"
+    private static func refusal(_ item: ObjectRefusal) -> String {
+        item.reason == ObjectRefusal.reasonLost ? "lost: \(item.reason)" : "refused: \(item.reason)"
     }
 }
 
@@ -145,7 +145,7 @@ extension EventKind {
         switch role {
         case .content(_, .saved), .content(_, .queued), .outcome: true
         case .content(_, .logged), .identity, .device, .message: false
-        case .remark: self == .objectsLeftOut
+        case .note: self == .objectsLeftOut
         }
     }
 }
@@ -176,7 +176,7 @@ extension NearMisses.Subject {
     }
 
     /// Tells whether a refused `item` of a request was about it.
-    fileprivate func isNamed(by item: LeftOut) -> Bool {
+    fileprivate func isNamed(by item: ObjectRefusal) -> Bool {
         switch self {
         case .field(let name):
             let top = name.text.prefix { $0 != "." && $0 != "[" }
@@ -187,12 +187,12 @@ extension NearMisses.Subject {
     }
 }
 
-extension APIProblem {
+extension APIError {
     /// Status 404: nothing of `field` took effect; `last` is the newest of so many updates.
-    static func noEffect(of field: String, _ last: NearMiss, _ count: Int) -> APIProblem {
+    static func noEffect(of field: String, _ last: NearMiss, _ count: Int) -> APIError {
         let others = count > 1 ? " Nor had \(count - 1) before it." : ""
         let look = last.look.map { "See `\($0)`" } ?? "See GET /v1/history"
-        return APIProblem(
+        return APIError(
             status: 404, code: "unknown_field",
             error:
                 "\(field.shown) has no value: the update at position \(last.event.position.rawValue) had no effect "

@@ -28,7 +28,7 @@ struct PendingEndpoints {
         let devices: [Name]
         if let device {
             let isKnown = if let past { past.states[Name(device)] != nil } else { try log.devices.find(device) != nil }
-            guard isKnown else { throw APIProblem.unknownDevice }
+            guard isKnown else { throw APIError.unknownDevice }
             devices = [Name(device)]
         } else {
             devices = try past?.states.keys.sorted() ?? log.devices.all()
@@ -148,7 +148,7 @@ struct PendingEndpoints {
         let reason = try fields.requiredText("reason")
         let actor = try fields.text("actor") ?? "api"
         if storage != nil, positions != nil {
-            throw APIProblem.invalid("positions", "and `storage` exclude each other")
+            throw APIError.invalid("positions", "and `storage` exclude each other")
         }
         let selection = try store.read { log in
             try Self.selection(on: device, storage: storage, positions: positions, log)
@@ -171,11 +171,11 @@ struct PendingEndpoints {
     private static func selection(
         on device: String, storage: DeviceStorage?, positions: [Position]?, _ log: LogReader
     ) throws -> PendingSelection {
-        guard try log.devices.find(device) != nil else { throw APIProblem.unknownDevice }
+        guard try log.devices.find(device) != nil else { throw APIError.unknownDevice }
         guard let positions else { return storage.map { .storage($0) } ?? .all }
         let waiting = Set(try log.devices.pending(on: device).map(\.position))
         if let wrong = positions.first(where: { !waiting.contains($0) }) {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "positions", "has \(wrong.rawValue), which does not wait on this device",
                 remedy: "Look at what is pending, and name positions of it.")
         }
@@ -184,7 +184,7 @@ struct PendingEndpoints {
 
     private static func position(_ value: AttributeValue) throws -> Position {
         guard case .int(let position) = value, position > 0 else {
-            throw APIProblem.invalid("positions", "must list positions of the log")
+            throw APIError.invalid("positions", "must list positions of the log")
         }
         return Position(rawValue: UInt64(position))
     }
@@ -227,7 +227,7 @@ struct PendingEndpoints {
     /// Something that was not taken, at the position of the event that says so.
     private enum Refused {
         case item(RejectedItem)
-        case object(LeftOutObject)
+        case object(RefusedObject)
 
         var position: Position {
             switch self {
@@ -245,7 +245,7 @@ struct PendingEndpoints {
         json.member("repaired_by", rejected.repairedBy ?? .start)
     }
 
-    private static func write(_ object: LeftOutObject, _ events: inout EventJSON, to json: inout JSONWriter) throws {
+    private static func write(_ object: RefusedObject, _ events: inout EventJSON, to json: inout JSONWriter) throws {
         json.member("position", object.position.rawValue)
         json.member("kind", EventKind.objectsLeftOut.name)
         json.member("user", try events.id(of: object.user).map(AttributeValue.string) ?? .null)
@@ -261,11 +261,11 @@ struct PendingEndpoints {
             (try log.event(at: position), try log.items.outcome(of: position))
         }
         guard let item, item.event.kind.isSaved else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "position", "is not that of a saved item", remedy: "`profilecli rejected` lists those to be repaired.")
         }
         guard case .rejected = outcome else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "position", "is that of an item that is not rejected",
                 remedy: "`profilecli rejected` lists those to be repaired.")
         }
@@ -278,7 +278,7 @@ struct PendingEndpoints {
                 try log.commit(.repair(of: position, with: correction, source: source, in: log))
             }
         } catch AppendError.keyReused(let repair) {
-            throw APIProblem(
+            throw APIError(
                 status: 409, code: "already_repaired",
                 error: "The item was repaired before, with other content, by the one at position \(repair.rawValue).",
                 remedy: "If that one is rejected too, retry it.", place: "position",
@@ -311,7 +311,7 @@ struct PendingEndpoints {
         }
         let others = event.union(attributes).union(userAttribute).subtracting(own)
         if let other = others.sorted().first(where: isGiven) {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 other.text, "corrects no \(saved.kind.name)",
                 remedy: "It has the fields \(own.sorted().map(\.text).joined(separator: ", ")).")
         }
@@ -324,16 +324,16 @@ struct PendingEndpoints {
         case (.customAttributes, .customAttributesSaved):
             let steps = try fields.attributeChanges()
             guard steps.count == 1 else {
-                throw APIProblem.invalid("attributes", "must have one operation for each attribute")
+                throw APIError.invalid("attributes", "must have one operation for each attribute")
             }
             return .customAttributesSaved(steps[0])
         case (.userAttributes, .userAttributeSaved(var change)):
             if let name = try fields.text("attribute") {
-                guard let attribute = StandardAttribute(name: name) else { throw APIProblem.unknownAttribute(name) }
+                guard let attribute = StandardAttribute(name: name) else { throw APIError.unknownAttribute(name) }
                 change.attribute = attribute
             }
             if let value = fields.value("value") {
-                change.value = try APIProblem.at("value") { try JSONValues.value(value) }
+                change.value = try APIError.at("value") { try JSONValues.value(value) }
             }
             return .userAttributeSaved(try UserAttributeChange(change.attribute, requested: change.value))
         case (.customEvents, _), (.customAttributes, _), (.userAttributes, _): return nil

@@ -15,7 +15,7 @@ struct PositionWait {
         guard request.query.contains(where: { names.contains($0.name) }) else { return nil }
         var query = Query(request)
         guard request.query.contains(where: { $0.name == "wait_for" }) else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "timeout", "has no meaning without `wait_for`", remedy: "Name the position to wait for.")
         }
         cursor = try HistoryCursor.read(query.requiredText("wait_for"), "wait_for")
@@ -36,7 +36,7 @@ struct PositionWait {
                 return
             }
             guard ContinuousClock.now < deadline, !Task.isCancelled else {
-                throw APIProblem(
+                throw APIError(
                     status: 504, code: "not_reached",
                     error: "The log has not reached position \(position.rawValue); it ends at \(last.rawValue).",
                     remedy: "Ask again, or give it longer with `timeout` (seconds, up to \(Self.longest)).",

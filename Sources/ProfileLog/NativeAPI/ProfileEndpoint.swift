@@ -16,7 +16,7 @@ struct ProfileEndpoint {
         let user = try log.users.knownUser(meantBy: id, in: asked)
         if let launch {
             guard asked.isPresent, !includePending else {
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     "at_launch", "shows both sides of a launch, without other options", remedy: "Omit the others.")
             }
             return try profile(of: user, atLaunch: launch)
@@ -38,7 +38,7 @@ struct ProfileEndpoint {
 
     /// The profile right before a launch and after its last flush, what it flushed, and what that changed.
     private func profile(of user: UserInfo, atLaunch number: Int) throws -> APIAnswer {
-        let read = try APIProblem.resolving("at_launch") { try log.past.launch(number, of: user.number) }
+        let read = try APIError.resolving("at_launch") { try log.past.launch(number, of: user.number) }
         let before = read.before == .none ? nil : try log.profile(of: user.number, asOf: read.before)
         let after = try log.profile(of: user.number, asOf: read.after)
         var events = EventJSON(log: log)

@@ -63,7 +63,7 @@ struct AlteredHistoryReader {
         for text in correct { try addCorrection(text, to: &history) }
         if let rules { history.rules = try Self.rules(rules) }
         if without.isEmpty, correct.isEmpty, rules == nil {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "without", "is missing",
                 remedy: "Name what did not happen, as in event:17, name:level or source:import.")
         }
@@ -74,9 +74,9 @@ struct AlteredHistoryReader {
         do {
             return try FoldRules(JSON.parse(Array(text.utf8)))
         } catch let error as JSONError {
-            throw APIProblem.invalid("rules", "has no valid JSON at byte \(error.offset): \(error.kind)")
-        } catch let fault as DocumentFault {
-            throw APIProblem.invalid("rules", "has a `\(fault.place)` that \(fault.reason)", remedy: fault.remedy)
+            throw APIError.invalid("rules", "has no valid JSON at byte \(error.offset): \(error.kind)")
+        } catch let error as DocumentError {
+            throw APIError.invalid("rules", "has a `\(error.place)` that \(error.reason)", remedy: error.remedy)
         }
     }
 
@@ -87,7 +87,7 @@ struct AlteredHistoryReader {
     private func omission(_ text: String) throws -> AlteredHistory.Omission {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, !parts[1].isEmpty else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "without", "must be a word, a colon and a value",
                 remedy: "Write event:17, name:level, source:import, device:phone or user:jane.")
         }
@@ -95,7 +95,7 @@ struct AlteredHistoryReader {
         switch parts[0] {
         case "event":
             guard let position = UInt64(value) else {
-                throw APIProblem.invalid("without", "must be event: and a position of the log")
+                throw APIError.invalid("without", "must be event: and a position of the log")
             }
             return try checked(.event(Position(rawValue: position)), "without")
         case "name": return .name(try name(value))
@@ -112,7 +112,7 @@ struct AlteredHistoryReader {
                 try log.devices.find(value) != nil
                     || !log.events.page(from: .start, limit: 1, where: filter, scanLimit: .max)
                         .events.isEmpty
-            else { throw APIProblem.unknownDevice }
+            else { throw APIError.unknownDevice }
             return .device(Name(value))
         case "user": return .user(try log.users.knownUser(meantBy: Identifiers.user(value)).number)
         default: throw Self.unknown("word", NearestNames(to: parts[0], among: Self.words))
@@ -120,9 +120,9 @@ struct AlteredHistoryReader {
     }
 
     /// Refuses an unknown value without repeating it, as it may be a person's.
-    private static func unknown(_ what: String, _ nearest: NearestNames) -> APIProblem {
+    private static func unknown(_ what: String, _ nearest: NearestNames) -> APIError {
         let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
-        return APIProblem.invalid(
+        return APIError.invalid(
             "without", "has an unknown \(what)",
             remedy: "\(guess)Write one of \(nearest.all.joined(separator: ", ")).")
     }
@@ -134,12 +134,12 @@ struct AlteredHistoryReader {
         let names = WhereNames(log)
         let known = try names.all(.customAttribute) + names.all(.event) + names.all(.product)
         let nearest = NearestNames(to: text, among: known + StandardAttribute.allCases.map(\.name)).close.first
-        throw APIProblem.invalid(
+        throw APIError.invalid(
             "without", "names what the store has never seen",
             remedy: nearest.map { "Did you mean \($0)?" } ?? "Name an event, a product or an attribute.")
     }
 
-    /// Refuses an event that cannot be altered, as a problem of the parameter `place`.
+    /// Refuses an event that cannot be altered, as an error of the parameter `place`.
     private func checked(
         _ omission: AlteredHistory.Omission, _ place: String
     ) throws -> AlteredHistory.Omission {
@@ -152,34 +152,34 @@ struct AlteredHistoryReader {
     private func addCorrection(_ text: String, to history: inout AlteredHistory) throws {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, let position = UInt64(parts[0]).map(Position.init(rawValue:)) else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "correct", "must be a position, an equals sign and the event",
                 remedy: #"Write it as in 17={"name":"played"}."#)
         }
         _ = try checked(.event(position), "correct")
         guard history.corrections[position] == nil, let original = try log.event(at: position) else {
-            throw APIProblem.invalid("correct", "corrects the event at position \(position.rawValue) twice")
+            throw APIError.invalid("correct", "corrects the event at position \(position.rawValue) twice")
         }
         let value: AttributeValue
         do {
             value = try JSON.parse(Array(parts[1].utf8))
         } catch {
-            throw APIProblem.invalid("correct", "has no valid JSON at byte \(error.offset): \(error.kind)")
+            throw APIError.invalid("correct", "has no valid JSON at byte \(error.offset): \(error.kind)")
         }
-        guard case .object(let members) = value else { throw APIProblem.invalid("correct", "has no JSON object") }
+        guard case .object(let members) = value else { throw APIError.invalid("correct", "has no JSON object") }
         do throws(ImportLine.Refusal) {
             history.corrections[position] = try content(ImportFields(members), original)
             history.times[position] = try ImportTimes(now: log.options.now()).read(value["occurred_at"], "occurred_at")
         } catch {
-            throw APIProblem.invalid("correct", "has an event that cannot be: \(error.reason)")
+            throw APIError.invalid("correct", "has an event that cannot be: \(error.reason)")
         }
         try refuseOthers(members, history.corrections[position], original)
         do {
             _ = try Alteration(history, of: log)
         } catch let AppendError.invalid(place, reason, remedy) {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "correct", "has an event that cannot be: \(place.prefix(1).lowercased())\(place.dropFirst()) \(reason)",
-                remedy: remedy ?? APIProblem.correctIt)
+                remedy: remedy ?? APIError.correctIt)
         }
     }
 
@@ -219,7 +219,7 @@ struct AlteredHistoryReader {
             guard before[member.key] != member.value else { continue }
             let names = (known.keys + ["kind", "occurred_at"]).map(\.text)
             let nearest = NearestNames(to: member.key.text, among: names)
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "correct", "cannot change \(member.key.text.shown)",
                 remedy: "\(nearest.close.first.map { "Did you mean \($0)? " } ?? "")"
                     + "An event's content has \(nearest.all.joined(separator: ", ")).")

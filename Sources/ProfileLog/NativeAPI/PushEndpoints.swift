@@ -114,7 +114,7 @@ struct PushEndpoints {
                 let name = Name(input.name)
                 guard given.value(name) != nil, !fields.contains(name) else { continue }
                 let known = fields.sorted().map(\.text).joined(separator: ", ")
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     input.name, "does not belong to the action \(rawValue)",
                     remedy: known.isEmpty ? "Send `action` alone." : "The fields of this action are \(known).")
             }
@@ -125,7 +125,7 @@ struct PushEndpoints {
         let action = try fields.requiredText("action")
         guard let kind = Action(rawValue: action) else {
             let nearest = NearestNames(to: action, among: Action.allCases.map(\.rawValue))
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "action", "is none of a push",
                 remedy: nearest.close.first.map { "Did you mean `\($0)`?" }
                     ?? "Send one of \(nearest.all.joined(separator: ", ")).")
@@ -139,7 +139,7 @@ struct PushEndpoints {
         case .deliver:
             let limit = try fields.integer("limit") ?? Int64(mostDelivered)
             guard (1...Int64(mostDelivered)).contains(limit) else {
-                throw APIProblem.invalid("limit", "must be from 1 to \(mostDelivered)")
+                throw APIError.invalid("limit", "must be from 1 to \(mostDelivered)")
             }
             return .deliver(limit: Int(limit))
         case .receive: return .receive(try step(fields))
@@ -161,20 +161,20 @@ struct PushEndpoints {
 
     private static func choice(_ fields: Fields) throws -> PushIntent.PushChoice {
         guard let position = try fields.integer("push") else { return .newest }
-        guard position > 0 else { throw APIProblem.invalid("push", "must be a position, 1 or more") }
+        guard position > 0 else { throw APIError.invalid("push", "must be a position, 1 or more") }
         return .at(UInt64(position))
     }
 
     /// The push of `receive`: a push that another service sent, or one from a file.
     private static func step(_ fields: Fields) throws -> MessageStep {
         guard let members = try fields.object("payload") else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "payload", "is missing", remedy: #"Send it as the device gets it: {"aps": {"alert": "Hi"}}."#)
         }
         let payload = AttributeValue.object(members)
         let bytes = payload.jsonByteCount
         guard bytes <= maxBytes else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "payload", "has \(bytes) bytes, more than the \(maxBytes) of a push",
                 remedy: "Send less in it.")
         }

@@ -26,7 +26,7 @@ enum PushSettingsFields {
         switch value {
         case .null: return nil
         case .object(let members): return members
-        default: throw APIProblem.invalid(place, "must be an object or null")
+        default: throw APIError.invalid(place, "must be an object or null")
         }
     }
 
@@ -74,7 +74,7 @@ extension Fields {
     fileprivate func choice<Value>(_ name: Name, _ words: SettingsWords<Value>) throws -> Value? {
         guard let text = try text(name) else { return nil }
         if let value = words.value(text) { return value }
-        throw DocumentFault(
+        throw DocumentError(
             place: name.text, reason: "is not a known word", unknown: text, among: words.words, called: "words")
     }
 }

@@ -60,23 +60,23 @@ struct ReplayEndpoints {
 
     private static func choice(_ fields: Fields) throws -> Choice {
         let users = try (fields.array("users") ?? []).map { value in
-            guard case .string(let text) = value else { throw APIProblem.invalid("users", "must be IDs of users") }
+            guard case .string(let text) = value else { throw APIError.invalid("users", "must be IDs of users") }
             return try Identifiers.user(text)
         }
         let until = try fields.integer("until")
-        if let until, until < 0 { throw APIProblem.invalid("until", "must be a position of the log") }
+        if let until, until < 0 { throw APIError.invalid("until", "must be a position of the log") }
         let end = until.map { Position(rawValue: UInt64($0)) }
         let condition = try fields.text("where")
         if let generation = try generation(fields) {
             guard users.isEmpty, until == nil, condition == nil else {
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     "generation", "cannot be combined with users, where or until", remedy: "Omit these.")
             }
             return .generation(generation)
         }
         guard let condition else { return .users(users, until: end) }
         guard users.isEmpty else {
-            throw APIProblem.invalid("where", "cannot be combined with users", remedy: "Omit one of them.")
+            throw APIError.invalid("where", "cannot be combined with users", remedy: "Omit one of them.")
         }
         return .passing(condition, until: end)
     }
@@ -84,13 +84,13 @@ struct ReplayEndpoints {
     private static func number(_ name: Name, _ range: ClosedRange<UInt64>, _ fields: Fields) throws -> Int? {
         guard let number = try fields.integer(name) else { return nil }
         guard let known = UInt64(exactly: number), range.contains(known) else {
-            throw APIProblem.invalid(name.text, "must be from \(range.lowerBound) to \(range.upperBound)")
+            throw APIError.invalid(name.text, "must be from \(range.lowerBound) to \(range.upperBound)")
         }
         return Int(known)
     }
 
     func swap(_ request: APIRequest) async throws -> APIAnswer {
-        guard let generation = try generation(request) else { throw APIProblem.invalid("generation", "is missing") }
+        guard let generation = try generation(request) else { throw APIError.invalid("generation", "is missing") }
         let (report, count) = try await store.performSlowly { log in
             (try log.swapShadow(ifGeneration: generation), try log.userCount())
         }
@@ -113,7 +113,7 @@ struct ReplayEndpoints {
 
     private static func generation(_ fields: Fields) throws -> UInt64? {
         guard let number = try fields.integer("generation") else { return nil }
-        guard number > 0 else { throw APIProblem.invalid("generation", "must be a number from 1") }
+        guard number > 0 else { throw APIError.invalid("generation", "must be a number from 1") }
         return UInt64(number)
     }
 }
@@ -128,7 +128,7 @@ extension ReplayEndpoints.Choice {
             return .init(users: try Self.users(passing: text, store), until: try Self.known(until, log))
         case .generation(let number):
             guard let shadow = try log.shadow.current(ifGeneration: number) else {
-                throw APIProblem.invalid("generation", "names no shadow", remedy: "Send the request without it.")
+                throw APIError.invalid("generation", "names no shadow", remedy: "Send the request without it.")
             }
             return .init(users: shadow.users, until: shadow.until, generation: number)
         }
@@ -136,7 +136,7 @@ extension ReplayEndpoints.Choice {
 
     /// `until`, which must be a position of the log.
     private static func known(_ until: Position?, _ log: EventLog) throws -> Position? {
-        try APIProblem.resolving("until") { try until.map { try log.reader.past.position(at: .position($0)) } }
+        try APIError.resolving("until") { try until.map { try log.reader.past.position(at: .position($0)) } }
     }
 
     private struct TooMany: Error {}
@@ -150,13 +150,13 @@ extension ReplayEndpoints.Choice {
                 users.append(user.number.rawValue)
             }
         } catch is TooMany {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "where", "matches more than \(EventLog.mostChosenUsers) users, the limit of a partial replay",
                 remedy: "Narrow the condition, or replay all users.")
         }
         // Without users, all would be folded.
         guard !users.isEmpty else {
-            throw APIProblem.invalid("where", "matches no user", remedy: "There is nothing to replay.")
+            throw APIError.invalid("where", "matches no user", remedy: "There is nothing to replay.")
         }
         return users
     }

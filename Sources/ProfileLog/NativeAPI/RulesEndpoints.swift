@@ -12,15 +12,15 @@ struct RulesEndpoints {
         let fields = try Fields(request)
         let key = FoldRules.Part.policies.rawValue
         guard let policies = fields.value(Name(key)) else {
-            throw APIProblem.invalid(key, "is missing", remedy: "Send the policies of all attributes that have one.")
+            throw APIError.invalid(key, "is missing", remedy: "Send the policies of all attributes that have one.")
         }
         let rules: FoldRules
         do {
             rules = try FoldRules(.object([.init(Name(key), JSONValues.value(policies))]), parts: [.policies])
-        } catch let fault as DocumentFault {
-            throw APIProblem.invalid(fault.place, fault.reason, remedy: fault.remedy)
+        } catch let error as DocumentError {
+            throw APIError.invalid(error.place, error.reason, remedy: error.remedy)
         } catch let error as JSONFormError {
-            throw APIProblem.invalid(key, error.reason)
+            throw APIError.invalid(key, error.reason)
         }
         let receipt = try await store.perform { log in try log.setRules(rules, source: .rest) }
         return try store.read {
@@ -34,7 +34,7 @@ struct RulesEndpoints {
         let asked = try query.past(now: log.options.now())
         try query.end()
         // Rules happen when they are recorded: both orders have the same ones.
-        let position = try APIProblem.resolving("as_of") { try asked.moment.map { try log.past.position(at: $0) } }
+        let position = try APIError.resolving("as_of") { try asked.moment.map { try log.past.position(at: $0) } }
         let note = ListNote(
             "policies of attributes", request, past: asked,
             none: "No attribute has a policy: the last arrival wins.")

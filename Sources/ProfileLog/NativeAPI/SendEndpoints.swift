@@ -45,7 +45,7 @@ struct SendEndpoints {
         _ id: UserID?, _ filter: EventFilter, _ after: Position, _ limit: Int, _ log: LogReader
     ) throws -> [RecordedEvent] {
         if let id {
-            guard let user = try log.users.user(meantBy: id) else { throw APIProblem.unknownUser(id) }
+            guard let user = try log.users.user(meantBy: id) else { throw APIError.unknownUser(id) }
             return try found(user.number, filter, after, limit, log)
         }
         var found: [RecordedEvent] = []
@@ -81,7 +81,7 @@ struct SendEndpoints {
         let name = try fields.requiredText("channel")
         guard let channel = MessageStep.Channel(name: name), channel != .inAppMessage else {
             let channels = MessageStep.Channel.allCases.filter { $0 != .inAppMessage }.map(\.name)
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "channel", "is no channel",
                 remedy: "The channels are \(NearestNames(to: name, among: channels).all.joined(separator: ", ")).")
         }

@@ -49,7 +49,7 @@ struct SeriesEndpoint {
             let isEvent = parts[0] == "event"
             let known = try WhereNames(log).all(isEvent ? .event : .product)
             let nearest = NearestNames(to: name.text, among: known).close.first
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "of", "names \(isEvent ? "an event" : "a product") that the store has never seen",
                 remedy: nearest.map { "Did you mean `\(parts[0]):\($0)`?" } ?? "Correct the name.")
         }
@@ -63,7 +63,7 @@ struct SeriesEndpoint {
         case ("new_users", nil): return .newUsers
         default:
             let nearest = NearestNames(to: parts[0], among: kinds).close.first
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "of", "is no number that can be drawn",
                 remedy: (nearest.map { "Did you mean `\($0)`? " } ?? "")
                     + "There are \(kinds.joined(separator: ", ")).")

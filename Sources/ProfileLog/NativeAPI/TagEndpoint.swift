@@ -44,7 +44,7 @@ struct TagEndpoint {
         let known = Set(container.variables.map(\.name))
         if let name = given.keys.sorted().first(where: { !known.contains($0) }) {
             let nearest = NearestNames(to: name.text, among: known.sorted().map(\.text))
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "variables.\(name.text.shown)", "is no variable of the container",
                 remedy: nearest.close.first.map { "Did you mean `\($0.shown)`?" }
                     ?? "It has \(nearest.all.prefix(20).map(\.shown).joined(separator: ", ")).")
@@ -55,15 +55,15 @@ struct TagEndpoint {
 
     private static func container(
         _ text: String, _ given: [Name: AttributeValue]
-    ) throws(APIProblem) -> TagContainer {
+    ) throws(APIError) -> TagContainer {
         do throws(YAMLFileError) {
             return try TagContainer(yaml: text, given: given)
         } catch {
-            var problem = APIProblem.invalid(
-                "container", "is wrong at line \(error.line), column \(error.column): \(error.fault)",
+            var apiError = APIError.invalid(
+                "container", "is wrong at line \(error.line), column \(error.column): \(error.sentence)",
                 remedy: error.remedy)
-            problem.facts = [("line", UInt64(error.line)), ("column", UInt64(error.column))]
-            throw problem
+            apiError.facts = [("line", UInt64(error.line)), ("column", UInt64(error.column))]
+            throw apiError
         }
     }
 
@@ -74,12 +74,12 @@ struct TagEndpoint {
             let place = "encodings.\(member.key.text)"
             guard let encoding = member.value.asText.flatMap(NumberEncoding.init(word:)) else {
                 let types = NumberEncoding.allCases.map(\.rawValue).joined(separator: ", ")
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     place, "must be the C type of a number", remedy: "The types are \(types), or a letter of `@encode`."
                 )
             }
             guard event.parameters[member.key] != nil else {
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     place, "is about a property that is not there", remedy: "Send the property too.")
             }
             event.encodings[member.key] = encoding
@@ -94,7 +94,7 @@ struct TagEndpoint {
             word == "correct" ? [] : TagLanguage(word: word).map { TagQuirk.of($0) }
         }
         guard let names = try fields.array("quirks") else { return language ?? [] }
-        if language != nil { throw APIProblem.invalid("quirks", "and `language` exclude each other") }
+        if language != nil { throw APIError.invalid("quirks", "and `language` exclude each other") }
         return Set(try names.map { try TagQuirk(named: $0.asText ?? "", in: "quirks") })
     }
 
@@ -121,7 +121,7 @@ struct TagEndpoint {
         for index in firings.indices {
             guard case .call(let call) = firings[index].outcome.result else { continue }
             do {
-                guard settings.isSDKEnabled else { throw APIProblem.invalid("tag", QueueReason.disabled.words) }
+                guard settings.isSDKEnabled else { throw APIError.invalid("tag", QueueReason.disabled.words) }
                 switch call {
                 case .logEvent(let event): try builder.add(.customEventLogged(event), context, to: .device(device))
                 case .setCustomAttribute(let key, let value):
@@ -129,7 +129,7 @@ struct TagEndpoint {
                     try builder.add(change, context, to: .device(device))
                 case .changeUser(let id):
                     guard Identifiers.fits(id) else {
-                        throw APIProblem.invalid(
+                        throw APIError.invalid(
                             "externalUserId", "must have 1 to \(Limits.bytesPerIdentifier) bytes")
                     }
                     if !builder.isEmpty {
@@ -143,11 +143,11 @@ struct TagEndpoint {
                 }
                 added.append(index)
                 firings[index].isLost = !settings.push.hasInstance
-            } catch let problem as APIProblem {
-                firings[index].problem = problem
+            } catch let error as APIError {
+                firings[index].error = error
             } catch let error as AppendError {
                 guard case .invalid = error else { throw error }
-                firings[index].problem = APIProblem(error)
+                firings[index].error = APIError(error)
             }
         }
         if !builder.isEmpty { steps.append(Step(change: .events(try builder.finish()), firings: added)) }
@@ -164,7 +164,7 @@ struct TagEndpoint {
                 receipts.append(try await commit(step.change, context))
             } catch {
                 if receipts.isEmpty { throw error }
-                for firing in steps[index...].flatMap(\.firings) { firings[firing].problem = APIProblem(error) }
+                for firing in steps[index...].flatMap(\.firings) { firings[firing].error = APIError(error) }
                 break
             }
         }
@@ -253,34 +253,34 @@ private struct TagFiring {
     let tag: Name
     let outcome: TagOutcome
     /// The reason why its call was refused.
-    var problem: APIProblem?
+    var error: APIError?
     /// Tells whether the SDK that it called did not exist yet.
     var isLost = false
 
     func write(to json: inout JSONWriter) {
         json.member("tag", tag.text)
-        outcome.write(to: &json, problem, isLost: isLost)
+        outcome.write(to: &json, error, isLost: isLost)
     }
 }
 
 extension TagOutcome {
     /// Writes `outcome`, the call or the reason, and the quirks that showed.
-    fileprivate func write(to json: inout JSONWriter, _ problem: APIProblem? = nil, isLost: Bool = false) {
+    fileprivate func write(to json: inout JSONWriter, _ error: APIError? = nil, isLost: Bool = false) {
         switch result {
         case .call(let call):
-            json.member("outcome", problem != nil ? "refused" : isLost ? "lost" : "called")
+            json.member("outcome", error != nil ? "refused" : isLost ? "lost" : "called")
             json.object("call") { call.write(to: &$0) }
-            if let problem {
-                json.member("reason", problem.error)
-                json.member("remedy", problem.remedy)
+            if let error {
+                json.member("reason", error.error)
+                json.member("remedy", error.remedy)
             } else if isLost {
                 json.member("reason", "The app logged it before the SDK existed.")
                 json.member("remedy", "Let the app make its instance of the SDK first.")
             }
-        case .nothing(let fault):
+        case .nothing(let reason):
             json.member("outcome", "nothing")
-            json.member("reason", "The tag \(fault.reason).")
-            json.member("remedy", fault.remedy)
+            json.member("reason", "The tag \(reason.reason).")
+            json.member("remedy", reason.remedy)
         }
         json.objects("quirks", quirks) { $1.write(to: &$0) }
     }
@@ -288,11 +288,11 @@ extension TagOutcome {
 
 extension TagQuirk {
     /// The quirk with this name; `place` is the field that has it.
-    init(named name: String, in place: String) throws(APIProblem) {
+    init(named name: String, in place: String) throws(APIError) {
         guard let quirk = TagQuirk(rawValue: name) else {
             let nearest = NearestNames(to: name, among: TagQuirk.allCases.map(\.rawValue))
             let guess = nearest.close.first.map { "Did you mean `\($0)`? " } ?? ""
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 place, "has an unknown one", remedy: "\(guess)The quirks are \(nearest.all.joined(separator: ", ")).")
         }
         self = quirk

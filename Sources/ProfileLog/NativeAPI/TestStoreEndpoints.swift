@@ -31,7 +31,7 @@ struct TestStoreEndpoints {
             fields.flag("release"),
         ].count { $0 }
         guard given == 1 else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "set", "must be the only one: the body has one of set, advance and release",
                 remedy: #"Send {"set": TIME}, {"advance": "2 days"} or {"release": true}."#)
         }
@@ -40,13 +40,13 @@ struct TestStoreEndpoints {
         try await store.perform { log in
             if let moment = try fields.time("set")?.timestamp {
                 guard StoreClock.range.contains(moment) else {
-                    throw APIProblem.invalid("set", "must be a time from 1970 to 9999")
+                    throw APIError.invalid("set", "must be a time from 1970 to 9999")
                 }
                 try Self.refuseBeforeLast(moment, log)
                 clock.set(to: moment)
             } else if let advance = fields.value("advance"), advance != .null {
                 guard clock.advance(byMicroseconds: try Self.microseconds(advance)) else {
-                    throw APIProblem.invalid("advance", "leads beyond the year 9999")
+                    throw APIError.invalid("advance", "leads beyond the year 9999")
                 }
             } else {
                 try Self.refuseBeforeLast(.now(), log)
@@ -59,7 +59,7 @@ struct TestStoreEndpoints {
 
     private func requireEphemeral() throws -> any EphemeralStore {
         guard let ephemeral else {
-            throw APIProblem(
+            throw APIError(
                 status: 403, code: "not_ephemeral",
                 error: "This store is kept, so it is neither emptied nor given another time.",
                 remedy: "Start a service for tests with `profiled --ephemeral`.")
@@ -70,7 +70,7 @@ struct TestStoreEndpoints {
     /// The log does not go back in time: what is stored next would be given the last event's time, or be refused.
     private static func refuseBeforeLast(_ moment: Timestamp, _ log: EventLog) throws {
         guard let last = try log.event(at: log.lastPosition()), moment < last.recordedAt else { return }
-        throw APIProblem(
+        throw APIError(
             status: 409, code: "clock_behind",
             error: "The last event was recorded at \(last.recordedAt.rfc3339()), and the log does not go back in time.",
             remedy: "Name a later time, or begin again with POST /v1/reset.")
@@ -85,13 +85,13 @@ struct TestStoreEndpoints {
         case .double(let number): seconds = number
         case .string(let text):
             guard let span = SpanText.parse(text) else {
-                throw APIProblem.invalid("advance", "is no span of time", remedy: remedy)
+                throw APIError.invalid("advance", "is no span of time", remedy: remedy)
             }
             seconds = Double(span.components.seconds)
-        default: throw APIProblem.invalid("advance", "is no span of time", remedy: remedy)
+        default: throw APIError.invalid("advance", "is no span of time", remedy: remedy)
         }
         guard (0...longestSpanSeconds).contains(seconds) else {
-            throw APIProblem.invalid("advance", "must not be negative, nor longer than 10,000 years", remedy: remedy)
+            throw APIError.invalid("advance", "must not be negative, nor longer than 10,000 years", remedy: remedy)
         }
         return Int64((seconds * 1_000_000).rounded())
     }

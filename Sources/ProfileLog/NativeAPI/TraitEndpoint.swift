@@ -14,7 +14,7 @@ struct TraitEndpoint {
             none: "No computed traits are declared: the workspace file has them (docs/traits.md).")
         guard let id else {
             if !asked.isPresent {
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     asked.moment == nil ? "order" : "as_of", "is for the traits of a user",
                     remedy: "Add `user`, or omit it.")
             }

@@ -167,7 +167,7 @@ extension Condition {
         do {
             try self.init(where: text, WhereNames(log))
         } catch let error as WhereError {
-            throw APIProblem.invalid("where", "\(error.reason) (column \(error.column))", remedy: error.remedy)
+            throw APIError.invalid("where", "\(error.reason) (column \(error.column))", remedy: error.remedy)
         }
     }
 }

@@ -24,28 +24,29 @@ struct VoidEndpoints {
             guard let refusal = try store.reader.events.refusal(of: change) else {
                 throw AppendError.invalid(place: place, reason: reason, remedy: remedy)
             }
-            throw problem(refusal, change)
+            throw apiError(refusal, change)
         }
         return try store.read { try answer(to: receipt, change, $0) }
     }
 
-    private func problem(_ refusal: VoidRefusal, _ change: VoidRequest) -> APIProblem {
+    private func apiError(_ refusal: VoidRefusal, _ change: VoidRequest) -> APIError {
         let position = change.position.rawValue
-        var problem = APIProblem(
+        var apiError = APIError(
             status: 400, code: "invalid", error: "The event at position \(position) \(refusal.reason).",
             remedy: refusal.remedy.replacing("POSITION", with: "\(position)"), place: "position")
         switch refusal {
-        case .isVoid(let void): (problem.status, problem.code, problem.facts) = (409, "void", [("void", void.rawValue)])
-        case .counts: (problem.status, problem.code) = (409, "not_void")
-        case .beyondEnd: (problem.status, problem.code) = (404, "no_such_event")
-        case .erased, .kind, .voiding: (problem.status, problem.code) = (409, "cannot_be_void")
+        case .isVoid(let void):
+            (apiError.status, apiError.code, apiError.facts) = (409, "void", [("void", void.rawValue)])
+        case .counts: (apiError.status, apiError.code) = (409, "not_void")
+        case .beyondEnd: (apiError.status, apiError.code) = (404, "no_such_event")
+        case .erased, .kind, .voiding: (apiError.status, apiError.code) = (409, "cannot_be_void")
         }
-        return problem
+        return apiError
     }
 
     private func answer(to receipt: AppendReceipt, _ change: VoidRequest, _ log: LogReader) throws -> APIAnswer {
         guard let place = receipt.places.last, let target = try log.event(at: change.position) else {
-            throw APIProblem.invalid("position", "is beyond the log's end")
+            throw APIError.invalid("position", "is beyond the log's end")
         }
         let user = try log.users.find(place.user)
         let before = try log.profile(of: place.user, asOf: Version(rawValue: place.version.rawValue - 1))

@@ -21,7 +21,7 @@ struct WhatIfEndpoint {
         try query.end()
         try log.read { log in
             scope.user = try user.map { try log.users.knownUser(meantBy: $0).number }
-            if let device = scope.device, try log.devices.find(device) == nil { throw APIProblem.unknownDevice }
+            if let device = scope.device, try log.devices.find(device) == nil { throw APIError.unknownDevice }
             scope.since = try since.map { try Self.position($0, "since", isStart: true, log) }
             scope.until = try until.map { try Self.position($0, "until", isStart: false, log) }
         }
@@ -29,7 +29,7 @@ struct WhatIfEndpoint {
         // Stops when the caller has gone or the service ends.
         let report = try log.whatIf(policy, in: scope, quirks: quirks, mostItems: most) { _ in !Task.isCancelled }
         guard report.isComplete else { throw AppendError.closed }
-        let warnings = try WhatIfWarnings(request, policy, report)
+        let warnings = try WhatIfNotes(request, policy, report)
         return try log.read { log in
             try APIAnswer.ok { json in
                 try Self.write(report, policy, log, to: &json)
@@ -44,7 +44,7 @@ struct WhatIfEndpoint {
         guard let from = scope.since, let to = scope.until else { return }
         let times = [since, until].compactMap { $0.flatMap { UInt64($0) == nil ? OccurredAt(iso8601: $0) : nil } }
         let isBackwards = times.count == 2 ? times[0].timestamp > times[1].timestamp : from > to
-        if isBackwards { throw APIProblem.invalid("since", "must not be after the end of the history") }
+        if isBackwards { throw APIError.invalid("since", "must not be after the end of the history") }
     }
 
     /// A position, or a time of recording: the first event from then on as a start, the last one up to then as an end.
@@ -53,14 +53,14 @@ struct WhatIfEndpoint {
     ) throws -> Position {
         if let number = UInt64(text) { return Position(rawValue: number) }
         let time: Timestamp
-        do throws(TimeFault) {
+        do throws(TimeError) {
             time = try OccurredAt(reading: text).timestamp
         } catch {
             guard let remedy = error.remedy else {
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     place, "must be a position or a time as in RFC 3339, like 2026-01-31T23:59:59Z")
             }
-            throw APIProblem.invalid(place, error.reason, remedy: remedy)
+            throw APIError.invalid(place, error.reason, remedy: remedy)
         }
         if !isStart { return try log.past.lastPosition(recordedBy: time) }
         return try log.past.lastPosition(recordedBy: Timestamp(rawValue: time.rawValue - 1)).next
@@ -150,9 +150,9 @@ extension Query {
         case "faithful": return PublishedPolicy(try Self.faults(named, conditions), conditions)
         case "standard" where named.isEmpty: return PublishedPolicy([], conditions)
         case "standard":
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "fault", "needs the policy faithful", remedy: "Leave out the policy: faithful is the default.")
-        default: throw APIProblem.invalid("policy", "must be faithful or standard")
+        default: throw APIError.invalid("policy", "must be faithful or standard")
         }
     }
 
@@ -191,11 +191,11 @@ extension Query {
     private static func fault(_ name: String) throws -> Fault {
         guard let number = Int(name), Fault.numbers.contains(number) else {
             let (first, last) = (Fault.numbers.lowerBound, Fault.numbers.upperBound)
-            throw APIProblem.invalid("fault", "must be a number from \(first) to \(last), newest or all")
+            throw APIError.invalid("fault", "must be a number from \(first) to \(last), newest or all")
         }
         if let fault = Fault(rawValue: number) { return fault }
         let numbers = Fault.allCases.map { "\($0.number)" }.joined(separator: ", ")
-        throw APIProblem.invalid(
+        throw APIError.invalid(
             "fault", "cannot be \(number): \(Fault.whyNotSimulated(number) ?? "it changes no item")",
             remedy: "These can be switched on: \(numbers).")
     }
@@ -215,7 +215,7 @@ extension Query {
         conditions.instanceMissingUntil = try time("instance_missing_until")
         if let text = try text("sdk") {
             guard let version = SDKVersion(text) else {
-                throw APIProblem.invalid("sdk", "must be a version, as in \(conditions.sdk)")
+                throw APIError.invalid("sdk", "must be a version, as in \(conditions.sdk)")
             }
             conditions.sdk = version
         }
@@ -231,7 +231,7 @@ extension Query {
             let place = text.lastIndex(of: "=")
             let word = place.map { text[text.index(after: $0)...] } ?? text[...]
             guard let language = SnippetLanguage(rawValue: String(word)) else {
-                throw APIProblem.invalid("language", "must be swift or objc, or PROCESS=swift, or PROCESS=objc")
+                throw APIError.invalid("language", "must be swift or objc, or PROCESS=swift, or PROCESS=objc")
             }
             if let place {
                 conditions.languages[Name(String(text[..<place]))] = language
@@ -246,7 +246,7 @@ extension Query {
     private mutating func choice<Choice: RawRepresentable<String>>(_ name: String, _ all: [Choice]) throws -> Choice? {
         guard let text = try text(name) else { return nil }
         guard let choice = Choice(rawValue: text) else {
-            throw APIProblem.invalid(name, "must be \(all.map(\.rawValue).joined(separator: " or "))")
+            throw APIError.invalid(name, "must be \(all.map(\.rawValue).joined(separator: " or "))")
         }
         return choice
     }
@@ -269,8 +269,8 @@ extension Query {
 
 /// Parameters of a what-if that change nothing, and facts that its history lacks, so that its answer is not taken for
 /// an answer to another question.
-struct WhatIfWarnings {
-    /// A parameter and a clause about it, as in an `APIProblem`.
+struct WhatIfNotes {
+    /// A parameter and a clause about it, as in an `APIError`.
     private(set) var all: [(place: String, reason: String)] = []
 
     init(_ request: APIRequest, _ policy: PublishedPolicy, _ report: WhatIfReport) throws {

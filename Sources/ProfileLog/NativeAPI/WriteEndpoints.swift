@@ -38,14 +38,14 @@ struct WriteEndpoints {
             try builder.add(write, view)
             return Decision((), storing: try builder.finish(idempotencyKey: write.key))
         }.receipt
-        guard let receipt, !receipt.places.isEmpty else { throw APIProblem.unknownUser(write.user) }
+        guard let receipt, !receipt.places.isEmpty else { throw APIError.unknownUser(write.user) }
         return try answer(to: receipt, savedOn: write.savedOn, requested: write.context.storage) { json, log in
             if write.savedOn != nil { return }
             let fate = try write.context.device == nil ? nil : Self.fate(receipt.last, log)
             json.member("queued", fate == .queued)
             if fate == .lost {
                 json.member("lost", true)
-                json.member("reason", LeftOut.reasonLost)
+                json.member("reason", ObjectRefusal.reasonLost)
             }
             if fate == nil { try NoEffect(of: receipt.places.indices, receipt, in: log).write(to: &json) }
         }
@@ -122,7 +122,7 @@ struct WriteEndpoints {
         let expected = try expectation(fields.value("expect"))
         let match = try request.ifMatch.map(expectation(ifMatch:))
         if let expected, let match, expected != match {
-            throw APIProblem.invalid("expect", "differs from the header If-Match")
+            throw APIError.invalid("expect", "differs from the header If-Match")
         }
         return (expected ?? match ?? .any, key)
     }
@@ -131,10 +131,10 @@ struct WriteEndpoints {
     static func key(_ fields: Fields, _ request: APIRequest) throws -> String? {
         let key = try fields.text("key")
         if let key, let header = request.idempotencyKey, Name(key) != Name(header) {
-            throw APIProblem.invalid("key", "differs from the header Idempotency-Key")
+            throw APIError.invalid("key", "differs from the header Idempotency-Key")
         }
         if (key ?? request.idempotencyKey)?.isEmpty == true {
-            throw APIProblem.invalid(key == nil ? "Idempotency-Key" : "key", "must not be empty")
+            throw APIError.invalid(key == nil ? "Idempotency-Key" : "key", "must not be empty")
         }
         return key ?? request.idempotencyKey
     }
@@ -146,7 +146,7 @@ struct WriteEndpoints {
         case .string("any"): return .any
         case .int(let version) where version >= 0:
             return version == 0 ? .noUser : .exactly(Version(rawValue: UInt64(version)))
-        default: throw APIProblem.invalid("expect", "must be a number of events, \"none\" or \"any\"")
+        default: throw APIError.invalid("expect", "must be a number of events, \"none\" or \"any\"")
         }
     }
 
@@ -155,7 +155,7 @@ struct WriteEndpoints {
         if text.count >= 2, text.first == "\"", text.last == "\"" { text = text.dropFirst().dropLast() }
         if text == "none" { return .noUser }
         guard let version = UInt64(text) else {
-            throw APIProblem.invalid("If-Match", "must be a number of events, or \"none\"")
+            throw APIError.invalid("If-Match", "must be a number of events, or \"none\"")
         }
         return version == 0 ? .noUser : .exactly(Version(rawValue: version))
     }
@@ -171,7 +171,7 @@ struct WriteEndpoints {
         let process = try fields.text("process").map { Name($0) } ?? DeviceStorage.app
         let appGroup = try fields.text("app_group").map { Name($0) }
         let isPrivate = try fields.flag("private")
-        if isPrivate, appGroup != nil { throw APIProblem.invalid("private", "and `app_group` exclude each other") }
+        if isPrivate, appGroup != nil { throw APIError.invalid("private", "and `app_group` exclude each other") }
         let storage: DeviceStorage =
             isPrivate ? .privateTo(process: process) : .appGroup(appGroup ?? DeviceStorage.defaultAppGroup)
         // Items saved by a real device are stored unchanged: its launch decides whether the SDK takes it.
@@ -193,7 +193,7 @@ struct WriteEndpoints {
     ) throws -> Write {
         let device = try fields.device()
         guard let user = try fields.user() ?? device.map({ .device($0) }) else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "user", "is missing", remedy: "Send `user`, or `device` for the user on that device.")
         }
         let context = EventContext(
@@ -209,7 +209,7 @@ struct WriteEndpoints {
         let last = try log.event(at: log.lastPosition())?.recordedAt.rawValue ?? 0
         let now = max(log.options.now().rawValue, last)
         if let reason = SDKRules.reasonAgainstClock(time.timestamp.rawValue, now: now) {
-            throw APIProblem.invalid("time", reason)
+            throw APIError.invalid("time", reason)
         }
         return time
     }
@@ -283,7 +283,7 @@ extension APIRequest {
     /// Refuses the headers of writes that have no use for them: a repeated launch is another launch.
     func refuseConditions() throws {
         if idempotencyKey != nil {
-            throw APIProblem.invalid("Idempotency-Key", "has no meaning here", remedy: "Send the request without it.")
+            throw APIError.invalid("Idempotency-Key", "has no meaning here", remedy: "Send the request without it.")
         }
         try refuseIfMatch()
     }

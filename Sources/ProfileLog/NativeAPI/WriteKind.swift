@@ -92,7 +92,7 @@ extension Fields {
     /// The changes that `attributes` asks for, as lists that become events one after the other.
     func attributeChanges() throws -> [[AttributeChange]] {
         guard let attributes = try object("attributes") else {
-            throw APIProblem.invalid("attributes", "is missing")
+            throw APIError.invalid("attributes", "is missing")
         }
         return try ContentReader.changes(attributes, merging: try flag("_merge_objects"))
     }
@@ -101,8 +101,8 @@ extension Fields {
     func userAttributeChange(isImported: Bool = false) throws -> UserAttributeChange {
         let name = try requiredText("attribute")
         guard let value = value("value") else {
-            if StandardAttribute(name: name) == nil { throw APIProblem.unknownAttribute(name) }
-            throw APIProblem.invalid("value", "is missing", remedy: "Send null to unset the attribute.")
+            if StandardAttribute(name: name) == nil { throw APIError.unknownAttribute(name) }
+            throw APIError.invalid("value", "is missing", remedy: "Send null to unset the attribute.")
         }
         return try ContentReader.userAttribute(name, value, asItIs: isImported)
     }
@@ -110,9 +110,9 @@ extension Fields {
     func purchase() throws -> Purchase {
         let product = Name(try requiredText("product"))
         let currency = try requiredText("currency")
-        guard let price = try number("price") else { throw APIProblem.invalid("price", "is missing") }
+        guard let price = try number("price") else { throw APIError.invalid("price", "is missing") }
         guard let quantity = UInt32(exactly: try integer("quantity") ?? 1) else {
-            throw APIProblem.invalid("quantity", "must be from 1 to 100")
+            throw APIError.invalid("quantity", "must be from 1 to 100")
         }
         return try ContentReader.checked(
             Purchase(
@@ -126,7 +126,7 @@ extension UserAttributeChange {
     ///
     /// The value stays as it was written, but for the name of a country, which becomes its code. Where a date belongs,
     /// a `$time` is one.
-    init(_ attribute: StandardAttribute, requested value: AttributeValue) throws(APIProblem) {
+    init(_ attribute: StandardAttribute, requested value: AttributeValue) throws(APIError) {
         switch (attribute, value) {
         case (_, .null), (.dateOfBirth, .date), (.dateOfFirstSession, .date), (.dateOfLastSession, .date),
             (.markedEmailAsSpamAt, .date):
@@ -156,8 +156,8 @@ extension UserAttributeChange {
     }
 }
 
-extension APIProblem {
-    fileprivate static func invalid(_ attribute: StandardAttribute, _ reason: String) -> APIProblem {
-        APIProblem(AppendError.invalid(place: "The user attribute \(attribute.name)", reason: reason))
+extension APIError {
+    fileprivate static func invalid(_ attribute: StandardAttribute, _ reason: String) -> APIError {
+        APIError(AppendError.invalid(place: "The user attribute \(attribute.name)", reason: reason))
     }
 }

@@ -220,7 +220,7 @@ package enum EventEncoder {
             ValueCodec.write(.object(document), to: &writer)
             writer.endMessage(begin)
         case .objectsLeftOut(let items):
-            if part == .rest { for item in items { LeftOutCodec.write(item, to: &writer) } }
+            if part == .rest { for item in items { ObjectRefusalCodec.write(item, to: &writer) } }
         case .message(let step): return write(part, of: step, &names, &writer)
         case .userLoggedOut, .appLeft, .appRemoved, .sessionStarted, .other: break
         }
@@ -603,7 +603,7 @@ package struct RecordBody {
         var flushed: [Position] = []
         var rejected: [Flush.Rejection] = []
         var discarded: [Position] = []
-        var leftOut: [LeftOut] = []
+        var leftOut: [ObjectRefusal] = []
         var channel: UInt8 = 0
         var cause: Position?
         var dispatch: String?
@@ -625,7 +625,7 @@ package struct RecordBody {
     package var flushed: [Position] { rarities?.flushed ?? [] }
     package var rejected: [Flush.Rejection] { rarities?.rejected ?? [] }
     package var discarded: [Position] { rarities?.discarded ?? [] }
-    var leftOut: [LeftOut] { rarities?.leftOut ?? [] }
+    var leftOut: [ObjectRefusal] { rarities?.leftOut ?? [] }
     package var channel: UInt8 { rarities?.channel ?? 0 }
     package var cause: Position? { rarities?.cause }
     var dispatch: String? { rarities?.dispatch }
@@ -724,7 +724,7 @@ package struct RecordBody {
             guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
             rarities.released.append(identity)
         case RecordField.leftOut:
-            guard let item = LeftOutCodec.read(reader.bytes()) else { return false }
+            guard let item = ObjectRefusalCodec.read(reader.bytes()) else { return false }
             rarities.leftOut.append(item)
         case RecordField.settings:
             guard let read = DeviceSettings.wire.read(reader.bytes()) else { return false }
@@ -862,8 +862,8 @@ extension Voiding {
 }
 
 /// Message `LeftOut` of record.proto.
-enum LeftOutCodec {
-    static func write(_ item: LeftOut, to writer: inout WireWriter) {
+enum ObjectRefusalCodec {
+    static func write(_ item: ObjectRefusal, to writer: inout WireWriter) {
         let begin = writer.beginMessage(RecordField.leftOut)
         writer.field(1, text: item.list)
         if item.index > 0 { writer.field(2, varint: UInt64(item.index)) }
@@ -873,8 +873,8 @@ enum LeftOutCodec {
     }
 
     /// Returns nil if the bytes are not such a message.
-    static func read(_ bytes: UnsafeRawBufferPointer) -> LeftOut? {
-        var item = LeftOut(list: "", index: 0, reason: "")
+    static func read(_ bytes: UnsafeRawBufferPointer) -> ObjectRefusal? {
+        var item = ObjectRefusal(list: "", index: 0, reason: "")
         var reader = WireReader(bytes)
         while let field = reader.field() {
             switch (field.number, field.type) {

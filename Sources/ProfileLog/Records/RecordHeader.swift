@@ -120,7 +120,7 @@ extension RecordHeader {
         switch kind?.role {
         case .content(.userAttributes, .logged): source != .system
         case .identity, .content, .device, .outcome: true
-        case .message, .remark: false
+        case .message, .note: false
         case nil: true  // a newer program's kind
         }
     }

@@ -69,19 +69,19 @@ extension APIRequest {
 
     /// Refuses `If-Match`, which would have to hold for many users.
     package func refuseIfMatch(remedy: String = "Send the request without it.") throws {
-        if ifMatch != nil { throw APIProblem.invalid("If-Match", "has no meaning here", remedy: remedy) }
+        if ifMatch != nil { throw APIError.invalid("If-Match", "has no meaning here", remedy: remedy) }
     }
 
     /// The members of the object that a body must be.
     package static func members(
         of body: [UInt8], maxDepth: Int, remedy: String
     ) throws -> [AttributeValue.Member] {
-        func problem(_ error: String) -> APIProblem {
-            APIProblem(status: 400, code: "invalid_json", error: error, remedy: remedy, place: "body")
+        func apiError(_ error: String) -> APIError {
+            APIError(status: 400, code: "invalid_json", error: error, remedy: remedy, place: "body")
         }
-        if body.isEmpty { throw problem("The body is empty.") }
+        if body.isEmpty { throw apiError("The body is empty.") }
         guard case .object(let members) = try JSON.parse(body, maxDepth: maxDepth) else {
-            throw problem("The body is no JSON object.")
+            throw apiError("The body is no JSON object.")
         }
         return members
     }

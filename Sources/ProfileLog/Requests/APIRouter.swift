@@ -17,13 +17,13 @@ package struct APIRouter: Sendable {
         answers = dialects.flatMap(\.answers)
     }
 
-    /// Does what `request` asks. A failure is an answer too: an ``APIProblem`` in the dialect of the path.
+    /// Does what `request` asks. A failure is an answer too: an ``APIError`` in the dialect of the path.
     package func answer(_ request: APIRequest) async -> APIAnswer {
         var request = request
         request.path = table.plain(request.path)
         do {
             guard request.body.count <= Self.maxBodyBytes else {
-                throw APIProblem.tooLarge("The body", bytes: Self.maxBodyBytes)
+                throw APIError.tooLarge("The body", bytes: Self.maxBodyBytes)
             }
             let match = try table.match(request)
             request.parameters = match.parameters
@@ -34,7 +34,7 @@ package struct APIRouter: Sendable {
             #endif
             return answer
         } catch {
-            return APIProblem(error).answer(in: table.format(at: request.path))
+            return APIError(error).answer(in: table.format(at: request.path))
         }
     }
 }

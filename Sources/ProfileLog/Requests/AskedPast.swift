@@ -21,7 +21,7 @@ package struct AskedPast: Sendable {
 
     /// The history that is asked about, also if it is the present one.
     package func wholeHistory(_ log: LogReader) throws -> PastHistory {
-        try APIProblem.resolving(place) { try log.past.history(at: moment ?? .now, order: order) }
+        try APIError.resolving(place) { try log.past.history(at: moment ?? .now, order: order) }
     }
 
     /// As ``history(_:)``, for one user: the moment may be one of their versions.
@@ -64,13 +64,13 @@ package struct AskedPast: Sendable {
         do {
             return try body()
         } catch let error as MomentError {
-            var problem = APIProblem(error, place)
+            var apiError = APIError(error, place)
             if case .beforeUser = error, order == .recorded, case .time? = moment,
                 (try? log.past.profile(of: user, asOf: moment ?? .now, order: .occurred)) != nil
             {
-                problem.remedy += " Something of theirs had happened by then: \(Self.remedy)."
+                apiError.remedy += " Something of theirs had happened by then: \(Self.remedy)."
             }
-            throw problem
+            throw apiError
         }
     }
 }

@@ -43,7 +43,7 @@ extension RequestStore {
         do {
             return try await SlowPath.run { try await self.attempt(.slow, evenIfFull, decide) }
         } catch is WorkBudgetExceeded {
-            throw APIProblem.busy
+            throw APIError.busy
         }
     }
 
@@ -77,9 +77,9 @@ extension RequestStore {
 /// A decision needs to read more than it may where it runs.
 package struct WorkBudgetExceeded: Error {}
 
-extension APIProblem {
+extension APIError {
     /// Status 503: the request cannot be decided now.
-    package static let busy = APIProblem(
+    package static let busy = APIError(
         status: 503, code: "busy",
         error: "What the request depends on keeps changing, and is too much to read while all other writers wait; "
             + "nothing was stored.",

@@ -11,21 +11,21 @@ package protocol Dialect: Sendable {
     static var handlers: [EndpointHandler<Self>] { get }
     /// Endpoints of the platform that the dialect does not answer.
     static var missing: [MissingEndpoint] { get }
-    /// `problem`, the answer to `request`, with a better remedy if there is one.
-    func explained(_ problem: APIProblem, _ request: APIRequest) -> APIProblem
+    /// `error`, the answer to `request`, with a better remedy if there is one.
+    func explained(_ error: APIError, _ request: APIRequest) -> APIError
 }
 
 /// The format of a dialect's requests and answers.
 package enum APIFormat: Sendable {
-    /// Unknown fields are refused, paths are taken as they are, and a problem has its sentence under `error`.
+    /// Unknown fields are refused, paths are taken as they are, and an error has its sentence under `error`.
     case native
-    /// Unknown fields are ignored, a slash at the end of a path too, and a problem has its sentence under `message`.
+    /// Unknown fields are ignored, a slash at the end of a path too, and an error has its sentence under `message`.
     case braze
 }
 
 extension Dialect {
     package static var missing: [MissingEndpoint] { [] }
-    package func explained(_ problem: APIProblem, _ request: APIRequest) -> APIProblem { problem }
+    package func explained(_ error: APIError, _ request: APIRequest) -> APIError { error }
 }
 
 /// An endpoint that the platform has whose dialect is spoken here, and that is not simulated.
@@ -71,8 +71,8 @@ extension Dialect {
     var answers: [APIRouter.Answer] {
         Self.handlers.map { handler in
             { request in
-                do { return try await handler.answer(self, request) } catch let problem as APIProblem {
-                    throw explained(problem, request)
+                do { return try await handler.answer(self, request) } catch let error as APIError {
+                    throw explained(error, request)
                 }
             }
         }

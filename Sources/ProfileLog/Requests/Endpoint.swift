@@ -119,7 +119,7 @@ extension Endpoint {
         guard answer.isSuccess, answer.file == nil, answer.stream == nil, !answer.body.isEmpty else { return }
         guard let place = self.answer.difference(in: try JSON.parse(answer.body, maxDepth: 100))
         else { return }
-        throw APIProblem(
+        throw APIError(
             status: 500, code: "undeclared_answer",
             error: "The answer of \(method.rawValue) \(path) has another form than it declares, at \(place).",
             remedy: "Correct the endpoint's `AnswerShape`.")

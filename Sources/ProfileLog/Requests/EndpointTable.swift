@@ -57,24 +57,24 @@ package struct EndpointTable: Sendable {
 
     /// Returns the reason why `method` of HTTP is not answered at `path`: 405 with the right one, 501 for what the
     /// platform has and is not simulated, or 404.
-    package func refusal(of method: String, at path: String) -> APIProblem {
+    package func refusal(of method: String, at path: String) -> APIError {
         let methods = matches(path).map(\.endpoint.method.rawValue)
         guard methods.isEmpty else {
             let allowed = methods.joined(separator: ", ")
-            return APIProblem(
+            return APIError(
                 status: 405, code: "wrong_method", error: "This path does not know this method.",
                 remedy: "Send \(allowed).", allow: allowed)
         }
         let missing = missing(at: path)
         if let endpoint = missing.first(where: { $0.method == method }) {
-            return APIProblem(
+            return APIError(
                 status: 501, code: "not_simulated",
                 error: "Braze has \(endpoint.method) \(endpoint.path); ProfileLog does not simulate it.",
                 remedy: endpoint.instead)
         }
         if let first = missing.first {
             let allowed = missing.map(\.method).joined(separator: ", ")
-            return APIProblem(
+            return APIError(
                 status: 405, code: "wrong_method",
                 error:
                     "Braze has \(first.path) with \(allowed), not with this method; ProfileLog does not simulate it.",
@@ -84,7 +84,7 @@ package struct EndpointTable: Sendable {
             abs($0.utf8.count - path.utf8.count) <= 2
         }.sorted()
         let nearest = NearestNames(to: path, among: paths, within: 2).close.first
-        return APIProblem(
+        return APIError(
             status: 404, code: "unknown_path", error: "There is nothing at this path.",
             remedy: nearest.map { "Did you mean \($0)? GET / lists what there is." } ?? "GET / lists what there is.")
     }

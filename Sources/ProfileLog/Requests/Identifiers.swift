@@ -4,7 +4,7 @@ internal import ProfileLogSnippets
 package enum Identifiers {
     package static func device(_ text: String, _ place: String = "device") throws -> String {
         guard (1...Limits.bytesPerDevice).contains(text.utf8.count) else {
-            throw APIProblem.invalid(place, "must have 1 to \(Limits.bytesPerDevice) bytes")
+            throw APIError.invalid(place, "must have 1 to \(Limits.bytesPerDevice) bytes")
         }
         return text
     }
@@ -12,7 +12,7 @@ package enum Identifiers {
     package static func user(_ text: String) throws -> UserID {
         // An alias has two parts, and its label twice as many bytes if there is a backslash before each.
         guard (1...(3 * Limits.bytesPerIdentifier + 16)).contains(text.utf8.count) else {
-            throw APIProblem.invalid("user", "must have 1 to \(Limits.bytesPerIdentifier) bytes")
+            throw APIError.invalid("user", "must have 1 to \(Limits.bytesPerIdentifier) bytes")
         }
         let id = UserID(text)
         if case .device(let device) = id { _ = try Identifiers.device(device, "user") }
@@ -37,7 +37,7 @@ extension UserReader {
     }
 
     /// Status 404: no user is known by `id`, maybe as they were merged into another.
-    package func unknownUser(_ id: UserID) throws -> APIProblem {
+    package func unknownUser(_ id: UserID) throws -> APIError {
         switch id {
         case .externalID, .alias:
             guard let merge = try log.past.merge(releasing: id) else { return .unknownUser(id) }

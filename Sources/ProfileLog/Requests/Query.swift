@@ -30,12 +30,12 @@ package struct Query {
 
     package mutating func text(_ name: String) throws -> String? {
         let all = all(name)
-        guard all.count <= 1 else { throw APIProblem.invalid(name, "is given twice") }
+        guard all.count <= 1 else { throw APIError.invalid(name, "is given twice") }
         return all.first
     }
 
     package mutating func requiredText(_ name: String) throws -> String {
-        guard let text = try text(name) else { throw APIProblem.invalid(name, "is missing") }
+        guard let text = try text(name) else { throw APIError.invalid(name, "is missing") }
         return text
     }
 
@@ -47,7 +47,7 @@ package struct Query {
         switch try text(name) {
         case nil, "false", "0": return false
         case "true", "1", "": return true
-        default: throw APIProblem.invalid(name, "must be true or false")
+        default: throw APIError.invalid(name, "must be true or false")
         }
     }
 
@@ -56,7 +56,7 @@ package struct Query {
         guard let text = try text(name) else { return standard }
         guard let number = UInt64(text), range.contains(number) else {
             let end = range.upperBound == .max ? "or more" : "to \(range.upperBound)"
-            throw APIProblem.invalid(name, "must be a whole number, \(range.lowerBound) \(end)")
+            throw APIError.invalid(name, "must be a whole number, \(range.lowerBound) \(end)")
         }
         return number
     }
@@ -77,7 +77,7 @@ package struct Query {
 
     /// The moment that `text`, the value of `name`, is.
     package static func moment(_ text: String, _ name: String, now: Timestamp) throws -> Moment {
-        guard let moment = Moment(text, now: now) else { throw APIProblem.noMoment(name, text) }
+        guard let moment = Moment(text, now: now) else { throw APIError.noMoment(name, text) }
         return moment
     }
 
@@ -85,7 +85,7 @@ package struct Query {
     package mutating func launch(_ name: String) throws -> Int? {
         guard let text = try text(name) else { return nil }
         guard let number = Int(text), number != 0 else {
-            throw APIProblem.invalid(name, "must be the number of a launch: 1 is the first, -1 the last")
+            throw APIError.invalid(name, "must be the number of a launch: 1 is the first, -1 the last")
         }
         return number
     }
@@ -94,7 +94,7 @@ package struct Query {
     package mutating func order() throws -> EventOrder {
         guard let text = try text("order") else { return .recorded }
         guard let order = EventOrder(rawValue: text) else {
-            throw APIProblem.invalid("order", "must be recorded or occurred")
+            throw APIError.invalid("order", "must be recorded or occurred")
         }
         return order
     }
@@ -111,7 +111,7 @@ package struct Query {
                     guard let known = EventKind(name: kind) else {
                         let nearest = NearestNames(to: kind, among: EventKind.allCases.map(\.name))
                         let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
-                        throw APIProblem.invalid(
+                        throw APIError.invalid(
                             "kind", "must be a kind of event",
                             remedy: "\(guess)The kinds are \(nearest.all.joined(separator: ", ")).")
                     }
@@ -124,23 +124,23 @@ package struct Query {
         filter.since = try pastTime("since", now: now)
         filter.before = try pastTime("before", now: now)
         if known == nil, filter.order == .occurred, filter.since == nil, filter.before == nil {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "order", "says of which times `since` and `before` are", remedy: "Give one of them, or omit it.")
         }
         return filter
     }
 
     package mutating func time(_ name: String) throws -> Timestamp? {
-        try text(name).map { try APIProblem.time($0, name).timestamp }
+        try text(name).map { try APIError.time($0, name).timestamp }
     }
 
     /// A time in one of the forms of a moment. Where no position can be meant, eight digits are a day.
     private mutating func pastTime(_ name: String, now: Timestamp) throws -> Timestamp? {
         guard let text = try text(name) else { return nil }
         if text.utf8.count == 8, let day = OccurredAt(iso8601: text) { return day.timestamp }
-        guard let moment = Moment(text, now: now) else { throw APIProblem.noMoment(name, text) }
+        guard let moment = Moment(text, now: now) else { throw APIError.noMoment(name, text) }
         guard case .time(let time) = moment else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 name, "must be a time", remedy: "Write it as in `2026-01-31T14:03Z`, `yesterday 14:00` or `-3d`.")
         }
         return time
@@ -150,6 +150,6 @@ package struct Query {
     package func end() throws {
         guard let unknown = values.keys.min() else { return }
         let names = known.sorted().joined(separator: ", ")
-        throw APIProblem.invalid(unknown, "is no parameter of this request", remedy: "The parameters are \(names).")
+        throw APIError.invalid(unknown, "is no parameter of this request", remedy: "The parameters are \(names).")
     }
 }

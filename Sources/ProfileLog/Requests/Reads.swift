@@ -44,7 +44,7 @@ package final class Reads: Sendable {
     }
 
     /// Returns the answer of `read`, which may be called twice. `becomingLong` is called before the second time;
-    /// `isWanted` tells whether the client is still there. Throws ``APIProblem``.
+    /// `isWanted` tells whether the client is still there. Throws ``APIError``.
     package func answer(
         while isWanted: @escaping @Sendable () -> Bool, becomingLong: @Sendable () -> Void = {},
         _ read: @escaping @Sendable () async -> APIAnswer
@@ -55,14 +55,14 @@ package final class Reads: Sendable {
         }
         if short.stopped == nil { return answer }
         becomingLong()
-        guard await takePlace(mayWait: { $0 < mostWaiting }) else { throw APIProblem.tooManyReads }
+        guard await takePlace(mayWait: { $0 < mostWaiting }) else { throw APIError.tooManyReads }
         defer { freePlace() }
         let long = ReadBudget(timeout, while: isWanted)
         let longAnswer = await withTaskExecutorPreference(SlowPath.shared) {
             await ReadBudget.$current.withValue(long) { await read() }
         }
         // Also where a part of the answer was missed in silence.
-        if let stop = long.stopped { throw APIProblem(stop) }
+        if let stop = long.stopped { throw APIError(stop) }
         return longAnswer
     }
 
@@ -102,8 +102,8 @@ package final class Reads: Sendable {
     }
 }
 
-extension APIProblem {
-    fileprivate static let tooManyReads = APIProblem(
+extension APIError {
+    fileprivate static let tooManyReads = APIError(
         status: 503, code: "too_many_reads", error: "As many long reads wait as the service allows.",
         remedy: "Ask again in a while, one after the other, or for less.", headers: [("Retry-After", "5")])
 }

@@ -27,7 +27,7 @@ package struct RequestKey: Sendable {
     package static func text(of request: APIRequest) throws -> String? {
         try request.refuseIfMatch()
         guard let key = request.idempotencyKey else { return nil }
-        if key.isEmpty { throw APIProblem.invalid("Idempotency-Key", "must not be empty") }
+        if key.isEmpty { throw APIError.invalid("Idempotency-Key", "must not be empty") }
         return key
     }
 

@@ -12,13 +12,13 @@ package enum ReservedField {
     /// otherwise.
     package static func value(
         _ value: AttributeValue, of attribute: StandardAttribute, time: (String) -> OccurredAt? = Self.date
-    ) throws(TrackFault) -> AttributeValue {
+    ) throws(TrackError) -> AttributeValue {
         if value == .null { return value }
         switch attribute {
         case .firstName, .lastName, .homeCity, .imageURL: return .string(try text(value))
         case .email:
             if value == .string("") { throw .field("is empty") }
-            guard let address = value.asText.flatMap(NormalContact.email) else { throw TrackFault.invalidEmail }
+            guard let address = value.asText.flatMap(NormalContact.email) else { throw TrackError.invalidEmail }
             return .string(address)
         case .phone:
             guard let number = NormalContact.phone(try text(value)) else {
@@ -64,7 +64,7 @@ package enum ReservedField {
         return date
     }
 
-    private static func text(_ value: AttributeValue) throws(TrackFault) -> String {
+    private static func text(_ value: AttributeValue) throws(TrackError) -> String {
         guard let text = value.asText else { throw .field("is no text") }
         // No document limits these; a page of text is no name.
         guard text.utf8.count <= 4096 else { throw .field("is longer than 4,096 bytes") }
@@ -73,21 +73,21 @@ package enum ReservedField {
 
     private static func text(
         _ value: AttributeValue, among known: Set<String>, _ reason: String
-    ) throws(TrackFault) -> String {
+    ) throws(TrackError) -> String {
         let text = try text(value)
         guard known.contains(text) else { throw .field(reason) }
         return text
     }
 
     /// A day as `YYYY-MM-DD`.
-    private static func day(_ value: AttributeValue) throws(TrackFault) -> String {
+    private static func day(_ value: AttributeValue) throws(TrackError) -> String {
         let text = try text(value)
         guard text.utf8.count == 10, text.utf8.dropFirst(4).first == UInt8(ascii: "-"), OccurredAt(iso8601: text) != nil
         else { throw .field("is no day as in 1990-12-31") }
         return text
     }
 
-    private static func location(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
+    private static func location(_ value: AttributeValue) throws(TrackError) -> AttributeValue {
         guard let longitude = value["longitude"]?.asNumber, let latitude = value["latitude"]?.asNumber,
             (-180...180).contains(longitude), (-90...90).contains(latitude)
         else { throw .field("needs 'longitude' from -180 to 180 and 'latitude' from -90 to 90") }
@@ -96,7 +96,7 @@ package enum ReservedField {
 
     /// Returns the user's data from elsewhere: members that mean something must be what they are called, others may be
     /// anything.
-    private static func account(_ value: AttributeValue, counts: [Name]) throws(TrackFault) -> AttributeValue {
+    private static func account(_ value: AttributeValue, counts: [Name]) throws(TrackError) -> AttributeValue {
         guard case .object = value else { throw .field("is no object") }
         for key in counts {
             if let count = value.present(key), count.asInteger == nil {
@@ -114,13 +114,13 @@ package enum ReservedField {
     }
 
     /// An array of objects that have text under each of `keys`.
-    private static func list(_ value: AttributeValue, keys: [Name]) throws(TrackFault) -> AttributeValue {
+    private static func list(_ value: AttributeValue, keys: [Name]) throws(TrackError) -> AttributeValue {
         guard let values = value.asArray, values.allSatisfy({ value in keys.allSatisfy { value[$0]?.asText != nil } })
         else { throw .field("is no array of objects with \(keys.map { "'\($0)'" }.joined(separator: " and "))") }
         return value
     }
 
-    private static func groups(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
+    private static func groups(_ value: AttributeValue) throws(TrackError) -> AttributeValue {
         let value = try list(value, keys: ["subscription_group_id", "subscription_state"])
         for group in value.asArray ?? [] {
             guard ["subscribed", "unsubscribed"].contains(group["subscription_state"]?.asText) else {
@@ -132,19 +132,19 @@ package enum ReservedField {
 }
 
 /// An error in an object of a track request, or in one field of it. Never shows a value.
-package enum TrackFault: Error {
+package enum TrackError: Error {
     /// The object is refused; the text is the `type` of its entry in `errors` (spec/rest-api 1.9). If it has names that
     /// the sender chose, `kept` says the same without them, for the log.
     case object(String, kept: String? = nil)
     /// The field is skipped, the rest of the object is taken; the text is the `reason` of its entry in `dropped`.
     case field(String)
 
-    package static let identifierMissing = TrackFault.object(
+    package static let identifierMissing = TrackError.object(
         "'external_id', 'braze_id', 'user_alias', 'email' or 'phone' is required")
-    package static let invalidEmail = TrackFault.object(
+    package static let invalidEmail = TrackError.object(
         "The value provided for the 'email' field is not a valid email.")
-    package static let invalidProperties = TrackFault.object("Invalid 'properties' field")
+    package static let invalidProperties = TrackError.object("Invalid 'properties' field")
 
-    package static func required(_ field: String) -> TrackFault { .object("'\(field)' is required") }
-    package static func notValid(_ field: String) -> TrackFault { .object("'\(field)' is not valid") }
+    package static func required(_ field: String) -> TrackError { .object("'\(field)' is required") }
+    package static func notValid(_ field: String) -> TrackError { .object("'\(field)' is not valid") }
 }

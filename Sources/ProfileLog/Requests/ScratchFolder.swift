@@ -6,7 +6,7 @@ internal import Foundation
 /// in use, and is removed by the next process that makes one with the same prefix: it holds persons' data.
 package final class ScratchFolder: Sendable {
     /// The reason why no folder could be made.
-    package struct Failure: Error {
+    package struct FolderError: Error {
         package let parent: String
         /// The system's code.
         package let code: Int32
@@ -26,10 +26,10 @@ package final class ScratchFolder: Sendable {
     /// Makes a folder in `parent`, whose name begins with `prefix`.
     package init(
         prefix: String, in parent: String = FileManager.default.temporaryDirectory.path
-    ) throws(Failure) {
+    ) throws(FolderError) {
         Self.removeAbandoned(prefix, in: parent)
         var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Failure(parent: parent, code: errno) }
+        guard mkdtemp(&template) != nil else { throw FolderError(parent: parent, code: errno) }
         path = template.withUnsafeBufferPointer {
             String(decoding: $0.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
@@ -37,7 +37,7 @@ package final class ScratchFolder: Sendable {
         let unnamed = "\(path)/\(Self.lockName)-soon"
         lock = open(unnamed, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0, rename(unnamed, "\(path)/\(Self.lockName)") == 0 else {
-            throw Failure(parent: parent, code: errno)
+            throw FolderError(parent: parent, code: errno)
         }
     }
 

@@ -104,7 +104,7 @@ private struct WhatIfRun {
         case .identity(let change): change == .merged
         case .device(.launched), .device(.userChanged), .device(.settings), .outcome(.discarded): true
         case .outcome(.flushed): !erasedLaunches.isEmpty
-        case .device, .outcome(.sent), .message, .remark: false
+        case .device, .outcome(.sent), .message, .note: false
         }
     }
 
@@ -175,7 +175,7 @@ private struct WhatIfRun {
         case .device(.launched): erasedLaunches[event.position] = user
         case .device(.settings): break
         case .outcome(.discarded): if !policy.has(.resetTakesEverything) { return }
-        case .content, .identity, .device, .outcome, .message, .remark: return
+        case .content, .identity, .device, .outcome, .message, .note: return
         }
         report.unplayed += 1
     }

@@ -16,7 +16,7 @@ package final class ReadBudget: Sendable {
 
     private struct State {
         var begin = ContinuousClock.now
-        var stopped: ReadStop?
+        var stopped: ReadError?
         var checks = 0
         var views = 0
     }
@@ -36,7 +36,7 @@ package final class ReadBudget: Sendable {
     }
 
     /// The reason why a read with it was stopped; nil if none was.
-    package var stopped: ReadStop? { state.withLock { $0.stopped } }
+    package var stopped: ReadError? { state.withLock { $0.stopped } }
 
     /// The number of times that a read looked at it: a measure of what the read costs that is the same on every
     /// machine.
@@ -54,9 +54,9 @@ package final class ReadBudget: Sendable {
     package func restart() { state.withLock { $0.begin = .now } }
 
     /// Throws if the read is to end.
-    package func check() throws(ReadStop) {
+    package func check() throws(ReadError) {
         let isWanted = isWanted()
-        let stop = state.withLock { state -> ReadStop? in
+        let stop = state.withLock { state -> ReadError? in
             state.checks += 1
             if !isWanted { state.stopped = .abandoned }
             if isWanted, ContinuousClock.now - state.begin > limit { state.stopped = .tooLong(limit) }
@@ -68,14 +68,14 @@ package final class ReadBudget: Sendable {
     /// As `check()`, at one of 32 positions: for loops with short steps.
     @inlinable
     @inline(__always)
-    package func check(at position: UInt64) throws(ReadStop) {
+    package func check(at position: UInt64) throws(ReadError) {
         // Every 32nd would miss a user whose events are all at odd positions.
         if (position &* 0x9E37_79B9_7F4A_7C15) >> 59 == 0 { try check() }
     }
 }
 
 /// The reason why a read was stopped before its end.
-package enum ReadStop: Error, Hashable {
+package enum ReadError: Error, Hashable {
     /// The read took longer than this.
     case tooLong(Duration)
     /// Its client has gone.

@@ -13,16 +13,16 @@ extension Connection {
     /// empty list is printed, unless `notes` is false: where earlier pages had something.
     func exchange(
         _ request: APIRequest, notes: Bool = true
-    ) async throws -> (object: JSONObject, refusal: Failure?) {
+    ) async throws -> (object: JSONObject, refusal: CommandError?) {
         let answer = try await answer(request)
         guard let object = try? JSONObject(answer.body) else {
-            throw Failure(
+            throw CommandError(
                 "The answer (status \(answer.status)) is not a JSON object.",
                 remedy: "Check that the address is that of a profiled: GET / there says what it is.")
         }
         // The sentences of writes have their notes.
         if notes, answer.isSuccess, request.method == .get { object["note"].text.map(Output.note) }
-        return (object, answer.isSuccess ? nil : Failure(object, status: answer.status))
+        return (object, answer.isSuccess ? nil : CommandError(object, status: answer.status))
     }
 
     func send(_ request: APIRequest, notes: Bool = true) async throws -> JSONObject {

@@ -21,7 +21,7 @@ actor HTTPClient {
     }
 
     /// The reason why there is no answer (`curl_easy_perform`).
-    enum Failure: Error {
+    enum RequestError: Error {
         case unreached
         /// Nothing came for `HTTPClient.timeoutSeconds`.
         case timeout
@@ -43,7 +43,7 @@ actor HTTPClient {
         handle = curl_easy_init()
     }
 
-    func send(_ request: Request) throws(Failure) -> Answer {
+    func send(_ request: Request) throws(RequestError) -> Answer {
         guard let handle else { throw .other("libcurl has no memory") }
         // Connections stay.
         curl_easy_reset(handle)
@@ -70,7 +70,7 @@ actor HTTPClient {
         return try perform(handle)
     }
 
-    private func perform(_ handle: UnsafeMutableRawPointer) throws(Failure) -> Answer {
+    private func perform(_ handle: UnsafeMutableRawPointer) throws(RequestError) -> Answer {
         var body: [UInt8] = []
         let code = withUnsafeMutablePointer(to: &body) { body in
             profilecli_curl_set_writer(

@@ -16,8 +16,8 @@ struct RemoteAPI: Connection {
         self.key = key
     }
 
-    private static func unusable(_ url: String) -> Failure {
-        Failure(
+    private static func unusable(_ url: String) -> CommandError {
+        CommandError(
             "\(url) is not the address of a service.", remedy: "Write it as in http://127.0.0.1:8080.", status: .usage)
     }
 
@@ -40,20 +40,20 @@ struct RemoteAPI: Connection {
     }
 
     /// Returns the failure that the user reads when no answer came.
-    private func failure(_ error: HTTPClient.Failure) -> Failure {
+    private func failure(_ error: HTTPClient.RequestError) -> CommandError {
         let address = base.absoluteString
         switch error {
         case .timeout:
-            return Failure(
+            return CommandError(
                 "\(address) did not answer within \(HTTPClient.timeoutSeconds) s: whether a write was done is unknown.",
                 remedy: "Look at its log; a write with --key can be run again safely.")
         case .unreached:
-            return Failure(
+            return CommandError(
                 "Nothing answers at \(address).",
                 remedy: "Start the service (`profiled`) or correct --url; --store works without a service.")
-        case .notHTTP: return Failure("\(address) does not answer by HTTP.", remedy: "Check the address.")
+        case .notHTTP: return CommandError("\(address) does not answer by HTTP.", remedy: "Check the address.")
         case .other(let reason):
-            return Failure(
+            return CommandError(
                 "The connection to \(address) failed (\(reason)).",
                 remedy: "Check that the service runs (`profiled`) and that the address is right.")
         }

@@ -20,7 +20,7 @@ struct CompactCommand: ParsableCommand {
     func run() throws {
         let compaction = try ProgressBar.run { try EventLog.compact(path: store.path, progress: $0) }
         guard compaction.isComplete else {
-            throw Failure(
+            throw CommandError(
                 "The store was not compacted, and is unchanged.", remedy: "Run the same command again.",
                 status: Interrupt.status)
         }

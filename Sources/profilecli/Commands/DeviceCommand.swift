@@ -442,16 +442,16 @@ struct SettingsOptions: ParsableArguments {
         if let sdk { json.member("sdk_enabled", sdk == .enabled) }
         json.member("request_policy", requestPolicy?.rawValue)
         for (key, span) in [("flush_interval_s", flushInterval), ("session_timeout_s", sessionTimeout)] {
-            if let span { json.member(key, try Self.seconds(span, Failure.option(key.dropLast(2)))) }
+            if let span { json.member(key, try Self.seconds(span, CommandError.option(key.dropLast(2)))) }
         }
         for (key, targets) in [("without_app_groups", withoutAppGroup), ("with_app_groups", withAppGroup)]
         where !targets.isEmpty {
-            json.member(key, .array(try targets.map { try Self.target($0, Failure.option(key.dropLast())) }))
+            json.member(key, .array(try targets.map { try Self.target($0, CommandError.option(key.dropLast())) }))
         }
         json.member("permission", permission?.rawValue)
         json.member("server_events", serverEvents?.rawValue)
         for (key, text) in documents {
-            let place = Failure.option(key[...])
+            let place = CommandError.option(key[...])
             json.member(
                 key,
                 key == "content_extension"

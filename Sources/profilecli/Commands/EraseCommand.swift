@@ -102,18 +102,18 @@ struct EraseCommand: AsyncParsableCommand {
 
     // MARK: - Refusals
 
-    private var nothingErased: Failure {
-        Failure("Nothing was erased.", remedy: "Run the command again to erase a user.", status: .usage)
+    private var nothingErased: CommandError {
+        CommandError("Nothing was erased.", remedy: "Run the command again to erase a user.", status: .usage)
     }
 
-    private var unconfirmed: Failure {
-        Failure("Nothing was erased: it cannot be undone.", remedy: "Add --yes to do it.", status: .usage)
+    private var unconfirmed: CommandError {
+        CommandError("Nothing was erased: it cannot be undone.", remedy: "Add --yes to do it.", status: .usage)
     }
 
-    private func several(_ users: [JSONObject]) -> Failure {
+    private func several(_ users: [JSONObject]) -> CommandError {
         let reason = Shell.option("--reason", reason.reason)
         let commands = users.prefix(Self.mostShown).map { "`profilecli erase \(Self.id($0)) \(reason) --yes`" }
-        return Failure(
+        return CommandError(
             "Nothing was erased: \(users.count) users have this address.",
             remedy: "Erase one of them with \(commands.joined(separator: " or ")), or all with "
                 + "`profilecli erase \(Shell.user(user)) --all \(reason) --yes`.",

@@ -115,7 +115,8 @@ struct ExportCommand: AsyncParsableCommand {
                 APIRequest(.get, "/v1/events", query: query), notes: count == 0)
             if let refusal {
                 guard answer["code"].text == "other_history" else { throw refusal }
-                throw Failure("The service began a new log during the export.", remedy: "Run the same command again.")
+                throw CommandError(
+                    "The service began a new log during the export.", remedy: "Run the same command again.")
             }
             for event in answer["events"].elements {
                 writer.value(event)

@@ -20,7 +20,7 @@ struct FoldCommand: ParsableCommand {
                 guard let answer = try receiver.answer(to: Array(line.utf8)) else { continue }
                 try Output.print([String(decoding: answer, as: UTF8.self)])
             } catch let refusal as FoldProtocol.Receiver.Refusal {
-                throw Failure(
+                throw CommandError(
                     "Line \(number) \(refusal.reason).",
                     remedy:
                         "`profilecli whatif --program PROGRAM` writes the lines; docs/fold-protocol.md has an example.")

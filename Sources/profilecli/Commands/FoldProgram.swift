@@ -42,7 +42,7 @@ final class FoldProgram {
         close(fromProgram.writing)
         (self.process, input, output) = (process, toProgram.writing, fromProgram.reading)
         guard code == 0 else {
-            throw Failure(
+            throw CommandError(
                 "\(program) cannot be started: \(String(cString: strerror(code))).",
                 remedy: "Name an executable file with --program.", status: .usage)
         }
@@ -60,7 +60,8 @@ final class FoldProgram {
     private static func pipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
         guard Glibc.pipe(&ends) == 0 else {
-            throw Failure("No pipe can be made: \(String(cString: strerror(errno))).", remedy: "Close other programs.")
+            throw CommandError(
+                "No pipe can be made: \(String(cString: strerror(errno))).", remedy: "Close other programs.")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])

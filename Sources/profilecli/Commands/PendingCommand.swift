@@ -209,8 +209,8 @@ struct PendingRetry: AsyncParsableCommand {
         let connection = try place.connect()
         let kind = correction.isEmpty && properties.isEmpty ? nil : try await kind(connection)
         let attributes = TypedPairs(.attribute, correction, texts: properties.strings)
-        let remarks = properties.remarks + (kind == .customAttributesSaved ? attributes.remarks : [])
-        try await place.send("/v1/pending/retry", remarks: remarks) { json in
+        let notes = properties.notes + (kind == .customAttributesSaved ? attributes.notes : [])
+        try await place.send("/v1/pending/retry", notes: notes) { json in
             json.member("position", position)
             switch kind.flatMap({ PendingKind($0) }) {
             case .customEvents:
@@ -248,8 +248,8 @@ struct PendingRetry: AsyncParsableCommand {
         return answer.objects("events").first?["kind"].text.flatMap { EventKind(name: $0) }
     }
 
-    private static func misfit(_ what: String, _ remedy: String) -> Failure {
-        Failure("The item \(what).", remedy: "\(remedy).", status: .usage)
+    private static func misfit(_ what: String, _ remedy: String) -> CommandError {
+        CommandError("The item \(what).", remedy: "\(remedy).", status: .usage)
     }
 }
 

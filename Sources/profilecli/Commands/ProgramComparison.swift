@@ -90,24 +90,24 @@ struct ProgramComparison {
             case .ended(let how):
                 let rest = program.unfinishedLine
                 let printed = rest.isEmpty ? "" : " It had printed: \(Self.shown(rest))"
-                throw Failure(
+                throw CommandError(
                     "\(name) \(how) before it gave the profile\(whose).\(printed)",
                     remedy: alone ?? "Check that it reads the protocol: docs/fold-protocol.md has an example.")
             case .silent:
-                throw Failure(
+                throw CommandError(
                     "\(name) gave no profile\(whose) in time.",
                     remedy:
                         "It must print a line, and flush it, after each line with \"end\"; --program-limit gives it "
                         + "longer.")
             case .tooLong:
-                throw Failure(
+                throw CommandError(
                     "\(name) printed a line without an end.", remedy: "It must print a line for each profile.")
             }
         }
     }
 
-    private static func nonsense(_ line: [UInt8], _ reason: String, _ name: String) -> Failure {
-        Failure(
+    private static func nonsense(_ line: [UInt8], _ reason: String, _ name: String) -> CommandError {
+        CommandError(
             "A line that \(name) printed \(reason): \(shown(line))",
             remedy: #"Print one line for each user, as in {"user":1,"profile":{"custom_events":{"played":1}}}."#)
     }

@@ -29,8 +29,8 @@ struct RejectedCommand: AsyncParsableCommand {
         while let next = after {
             let answer = try await connection.get("/v1/rejected", query + [("after", next)])
             let page = answer.objects("rejected")
-            if !place.isJSON { items += page.filter { !Self.isLeftOut($0) } }
-            try leftOut.print(place.isJSON ? page : page.filter(Self.isLeftOut))
+            if !place.isJSON { items += page.filter { !Self.isRefusedObject($0) } }
+            try leftOut.print(place.isJSON ? page : page.filter(Self.isRefusedObject))
             after = answer.flag("more") ? answer["last"].cell : nil
         }
         if place.isJSON { return }
@@ -51,7 +51,9 @@ struct RejectedCommand: AsyncParsableCommand {
         try Output.print(table.lines() + ["\(Number.counted(open, "item")) to be repaired. \(Suggestion.next(next))"])
     }
 
-    private static func isLeftOut(_ item: JSONObject) -> Bool { item["kind"].text == EventKind.objectsLeftOut.name }
+    private static func isRefusedObject(_ item: JSONObject) -> Bool {
+        item["kind"].text == EventKind.objectsLeftOut.name
+    }
 
     private static func leftOutTable(_ items: [JSONObject]) -> Table {
         var table = Table("#POSITION", "WHEN!", "USER", "INPUT ARRAY", "#INDEX", "FIELD", "REASON")

@@ -68,7 +68,7 @@ struct ReplayCommand: AsyncParsableCommand {
     mutating func validate() throws {
         guard 1...256 ~= threads else { throw ValidationError("--threads must be from 1 to 256.") }
         if let until, UInt64(until) == nil {
-            do throws(TimeFault) {
+            do throws(TimeError) {
                 _ = try OccurredAt(reading: LocalMoment.time(until))
             } catch {
                 throw ValidationError(
@@ -113,7 +113,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
     private func replayWhole() throws {
         if let into, try StoreFolder(path: into) == .foreign {
-            throw Failure(
+            throw CommandError(
                 StorageError.notAStore(path: into).description,
                 remedy: "Name an empty or a new folder with --into; nothing was changed in this one.")
         }
@@ -130,7 +130,7 @@ struct ReplayCommand: AsyncParsableCommand {
         guard report.isComplete else {
             Output.message("Stopped after \(Number.counted(report.events, "event")).")
             let hint = into == nil ? "." : ": the copy goes on where it stopped."
-            throw Failure(
+            throw CommandError(
                 "The replay was stopped.", remedy: "Run the same command again\(hint)", status: Interrupt.status)
         }
         try Output.print(place.isJSON ? [json(report, hasKeys)] : lines(report, hasKeys))
@@ -158,7 +158,7 @@ struct ReplayCommand: AsyncParsableCommand {
         do {
             return try log.reader.past.position(at: .position(position))
         } catch MomentError.beyondLog(let last) {
-            throw Failure(
+            throw CommandError(
                 "--until is beyond the log's last position, \(last.rawValue).", remedy: "Ask for an earlier one.",
                 status: .usage)
         }

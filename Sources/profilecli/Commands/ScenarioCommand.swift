@@ -23,9 +23,9 @@ struct ScenarioFiles: ParsableArguments {
     /// Reads all files. If some are wrong, a message names each, and nothing is played.
     func read() throws -> [Scenario] {
         var scenarios: [Scenario] = []
-        var failures: [Failure] = []
+        var failures: [CommandError] = []
         for file in files {
-            do throws(Failure) { scenarios.append(try Scenario(path: file)) } catch { failures.append(error) }
+            do throws(CommandError) { scenarios.append(try Scenario(path: file)) } catch { failures.append(error) }
         }
         guard let last = failures.popLast() else { return scenarios }
         for failure in failures { ProfileCLI.report(failure) }
@@ -108,7 +108,7 @@ struct ScenarioRun: AsyncParsableCommand {
             let now = files.files.map(Self.mark)
             if now != seen {
                 seen = now
-                do { _ = try await play(try files.read()) } catch let error as Failure { ProfileCLI.report(error) }
+                do { _ = try await play(try files.read()) } catch let error as CommandError { ProfileCLI.report(error) }
                 if !Interrupt.isRequested { Output.message("Waiting for a change; Ctrl-C ends it.") }
             }
             for _ in 0..<10 where !Interrupt.isRequested { try await Task.sleep(for: .milliseconds(100)) }
@@ -160,7 +160,7 @@ struct ScenarioNew: AsyncParsableCommand {
     func run() async throws {
         let shown = file.oneLine
         if !OutputFile.isStandardOutput(file), FileManager.default.fileExists(atPath: file) {
-            throw Failure("\(shown) is there already.", remedy: "Name another file.")
+            throw CommandError("\(shown) is there already.", remedy: "Name another file.")
         }
         let output = try OutputFile(file, mode: 0o644)
         try await output.write { _ in try Output.write(Array(ScenarioExample.text.utf8), to: output.descriptor) }

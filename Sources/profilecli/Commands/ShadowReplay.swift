@@ -45,20 +45,20 @@ struct ShadowReplay {
         } while !answer.object("shadow").flag("complete") && !Interrupt.isRequested
         bar.clear()
         guard answer.object("shadow").flag("complete") else {
-            throw Failure(
+            throw CommandError(
                 "The replay was stopped.", remedy: "Run the same command again: it goes on where it stopped.",
                 status: Interrupt.status)
         }
         if isLast { try Output.print(isJSON ? [answer.line] : Self.lines(answer.object("shadow"))) }
         if !damaged.isEmpty {
-            throw Failure(
+            throw CommandError(
                 "\(Self.named(damaged)) damaged records and no states in the shadow.",
                 remedy: "Run `profilecli check` to see where; the states of all others are there.", status: .damaged)
         }
         if differing.isEmpty { return }
         let sentence = "\(Self.named(differing)) live states that are not what their events say."
         if !isLast { return Output.message("\(sentence) The swap replaces them.") }
-        throw Failure(sentence, remedy: "`profilecli replay --swap` replaces them.", status: .damaged)
+        throw CommandError(sentence, remedy: "`profilecli replay --swap` replaces them.", status: .damaged)
     }
 
     /// Tells the user where a resumed replay continues; `earlier` is the shadow before it.
@@ -87,7 +87,7 @@ struct ShadowReplay {
     func swap() async throws {
         let known = try await connection.get("/v1/replay")
         guard let generation = known.object("shadow")["generation"].integer else {
-            throw Failure(
+            throw CommandError(
                 "There is no shadow to swap.",
                 remedy: TypedPlace.completing(in: "Make one with `profilecli replay --shadow`."))
         }

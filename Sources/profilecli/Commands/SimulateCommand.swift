@@ -31,7 +31,7 @@ struct SimulateCommand: ParsableCommand {
         Interrupt.watch()
         let log = try openStore(store.path, create: true)
         guard try log.lastPosition() == .start else {
-            throw Failure(
+            throw CommandError(
                 "The store in \(store.path) holds events already.",
                 remedy: "Name an empty folder with --store: a made-up history does not mix with a real one.")
         }
@@ -40,7 +40,7 @@ struct SimulateCommand: ParsableCommand {
         let history = DeviceHistory(seed: seed, devices: devices, days: days, start: start)
         let isComplete = try ProgressBar.run { try history.play(on: log, progress: $0) }
         guard isComplete else {
-            throw Failure(
+            throw CommandError(
                 "The simulation was stopped by \(Interrupt.name); what it made until then is in the store.",
                 remedy: "Run it again with another folder.", status: Interrupt.status)
         }

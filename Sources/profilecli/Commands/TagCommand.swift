@@ -85,7 +85,7 @@ struct TagCommand: AsyncParsableCommand {
             json.member("time", clock.time)
             if dryRun { json.member("dry_run", true) }
         }
-        for remark in properties.remarks { Output.message(remark) }
+        for note in properties.notes { Output.message(note) }
         try Output.answer(place.isJSON ? [answer.line] : TagTable(answer: answer).lines, to: answer)
     }
 }

@@ -93,7 +93,7 @@ struct WhatIfCommand: AsyncParsableCommand {
         let table = WhatIfTable(answer: answer, showsAllQuirks: !quirk.isEmpty)
         try Output.print(place.isJSON ? Self.json(answer) : table.lines)
         for warning in answer.objects("warnings") {
-            let typed = warning["place"].text.flatMap(Failure.typedName) ?? warning["place"].cell
+            let typed = warning["place"].text.flatMap(CommandError.typedName) ?? warning["place"].cell
             Self.warn("\(typed) \(warning["reason"].cell).")
         }
         guard failOnDifference else { return }

@@ -59,7 +59,7 @@ struct Save<What: SaveArguments>: AsyncParsableCommand {
     func run() async throws {
         let given = self.device ?? user.device
         let device = given ?? DefaultDevice.name
-        let answer: JSONObject = try await place.send("/v1/save/\(What.path)", create: true, remarks: what.remarks) {
+        let answer: JSONObject = try await place.send("/v1/save/\(What.path)", create: true, notes: what.notes) {
             json in
             try write.write(user, what, device: given, to: &json)
             json.member("app_group", appGroup)
@@ -102,7 +102,7 @@ struct Log<What: WhatArguments>: AsyncParsableCommand {
 
     func run() async throws {
         let device = device ?? user.device
-        try await place.send("/v1/log/\(What.path)", create: true, remarks: what.remarks) { json in
+        try await place.send("/v1/log/\(What.path)", create: true, notes: what.notes) { json in
             json.member("source", EventSource.cli.name)
             try write.write(user, what, device: device, to: &json)
         } describe: { answer in
@@ -135,7 +135,7 @@ protocol WhatArguments: ParsableArguments {
     static var path: String { get }
     static var logging: CommandConfiguration { get }
     /// Notes on how the values were read.
-    var remarks: [String] { get }
+    var notes: [String] { get }
 
     func write(to json: inout JSONWriter) throws
 }
@@ -165,7 +165,7 @@ struct EventArguments: SaveArguments {
     @Argument(help: "The event's name.") var name: String
     @OptionGroup var properties: PropertyOptions
 
-    var remarks: [String] { properties.remarks }
+    var notes: [String] { properties.notes }
     mutating func validate() throws { try Blank.refuse(name, "NAME") }
 
     func write(to json: inout JSONWriter) throws {
@@ -204,7 +204,7 @@ struct AttributeArguments: SaveArguments {
     var strings: [String] = []
 
     private var pairs: TypedPairs { TypedPairs(.attribute, attributes, texts: strings) }
-    var remarks: [String] { pairs.remarks }
+    var notes: [String] { pairs.notes }
 
     mutating func validate() throws {
         guard !attributes.isEmpty || !strings.isEmpty else {
@@ -242,7 +242,7 @@ struct UserAttributeArguments: SaveArguments {
     @Flag(name: .customLong("string"), help: "VALUE is text, even if it is null, true or an object.")
     var isText = false
 
-    var remarks: [String] { [] }
+    var notes: [String] { [] }
 
     func write(to json: inout JSONWriter) throws {
         json.member("attribute", attribute)
@@ -275,7 +275,7 @@ struct PurchaseArguments: WhatArguments {
     @Option(parsing: .unconditional, help: "How many, from 1 to 100.") var quantity = 1
     @OptionGroup var properties: PropertyOptions
 
-    var remarks: [String] { properties.remarks }
+    var notes: [String] { properties.notes }
 
     mutating func validate() throws {
         try Blank.refuse(product, "PRODUCT")
@@ -356,7 +356,7 @@ struct PropertyOptions: ParsableArguments {
     var strings: [String] = []
 
     private var pairs: TypedPairs { TypedPairs(.property, properties, texts: strings) }
-    var remarks: [String] { pairs.remarks }
+    var notes: [String] { pairs.notes }
     var isEmpty: Bool { properties.isEmpty && strings.isEmpty }
     mutating func validate() throws { if !pairs.hasFiles { _ = try pairs.members() } }
 
@@ -420,7 +420,7 @@ struct TypedPairs {
     }
 
     /// A remark for each value that looks like JSON and is stored as text because it is not valid.
-    var remarks: [String] {
+    var notes: [String] {
         pairs.compactMap { pair -> String? in
             guard !Self.isFile(pair), let (key, text) = try? split(pair), Self.looksLikeJSON(text) else { return nil }
             do throws(JSONError) {

@@ -59,14 +59,14 @@ struct AnalysisExport {
             do {
                 try file.append(rows, progress)
             } catch let error as Output.CannotWrite {
-                throw Failure(
+                throw CommandError(
                     "\(path) cannot be written: \(error.reason).",
                     remedy: "Free some space and run the same command again: it goes on where it stopped.",
                     status: .unwritable)
             }
             bar.update(LogProgress(stage: "export", done: progress.next, total: progress.total))
             if Interrupt.isRequested {
-                throw Failure(
+                throw CommandError(
                     "Stopped by \(Interrupt.name) after \(Number.counted(progress.rows, "row")).",
                     remedy: "Run the same command again: it goes on where it stopped.", status: Interrupt.status)
             }
@@ -89,7 +89,7 @@ struct AnalysisExport {
                 return earlier
             }
         } catch is OtherExport where !force {
-            throw Failure(
+            throw CommandError(
                 "\(target.partial) is of another export.",
                 remedy: "Run that one again, or add --force to begin this one.", status: .usage)
         } catch is OtherExport {}
@@ -114,7 +114,7 @@ struct AnalysisExport {
         let isOther = answer["code"].text == "other_history"
         if let refusal, !isOther { throw refusal }
         guard !isOther, progress.store.isEmpty || answer["store"].text == progress.store else {
-            throw Failure(
+            throw CommandError(
                 "The service has another log now than when this export began.",
                 remedy: "Add --force to begin the export again.")
         }

@@ -49,23 +49,23 @@ final class ExportTarget {
         var status = stat()
         if stat(path, &status) == 0 {
             guard force else {
-                throw Failure(
+                throw CommandError(
                     "\(path) exists.", remedy: "Name another file, or replace it with --force.", status: .usage)
             }
             guard status.st_mode & S_IFMT == S_IFREG else {
-                throw Failure("\(path) is no file.", remedy: "Name a file.", status: .usage)
+                throw CommandError("\(path) is no file.", remedy: "Name a file.", status: .usage)
             }
         }
         while true {
             let descriptor = open(partial, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else {
-                throw Failure(
+                throw CommandError(
                     "The file \(partial) cannot be written: \(String(cString: strerror(errno))).",
                     remedy: "Check the path and the folder's permissions.")
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
-                throw Failure(
+                throw CommandError(
                     "Another program writes \(partial).", remedy: "Wait until it has ended, or name another file.")
             }
             // The other program may have given it its final name before it was locked.

@@ -10,7 +10,7 @@ final class SQLite {
     /// Opens the file at `path`, which may be empty.
     init(path: String) throws {
         guard let functions = Functions() else {
-            throw Failure(
+            throw CommandError(
                 "SQLite is not installed: there is no libsqlite3.so.0.",
                 remedy: "Install it (Debian and Ubuntu: apt-get install libsqlite3-0), or use --format csv.")
         }
@@ -86,7 +86,7 @@ final class SQLite {
         if code == Self.ok { return }
         if code & 0xFF == Self.full { throw Output.CannotWrite(code: ENOSPC) }
         let reason = functions.message(connection).map { String(cString: $0) } ?? "code \(code)"
-        throw Failure(
+        throw CommandError(
             "SQLite refused to write the file: \(reason).",
             remedy: "Run the same command again; add --force to begin the file again.", status: .unwritable)
     }

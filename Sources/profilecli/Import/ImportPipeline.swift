@@ -41,7 +41,7 @@ final class ImportPipeline: Sendable {
                     free.wait()
                     var chunk: ImportChunk?
                     while goesOn, chunk == nil {
-                        goesOn = try records.withNext { chunk = try chunker.add($0, lines: $1, fault: $2) }
+                        goesOn = try records.withNext { chunk = try chunker.add($0, lines: $1, error: $2) }
                     }
                     guard let chunk = try chunk ?? chunker.finish() else { break }
                     state.withLock { $0.chunks.append(chunk) }

@@ -12,7 +12,7 @@ struct ImportRun {
     private let skipped: SkippedLines?
     private var bar = ProgressBar()
     private var tally = ImportTally()
-    private var remarks = ImportChunk.Remarks()
+    private var passedOver = ImportChunk.PassedOver()
     /// Remarks about IDs that are likely to be mistakes.
     private var doubts: [(user: UserID, text: String)] = []
     private var elapsed = Duration.zero
@@ -58,7 +58,7 @@ struct ImportRun {
     }
 
     private var notes: [String] {
-        let isPast = target.isEmpty && remarks.hasUnreadRecordings && tally.stored > 0
+        let isPast = target.isEmpty && passedOver.hasUnreadRecordings && tally.stored > 0
         return doubts.map(\.text) + (isPast ? [Self.recordedNow] : [])
     }
 
@@ -71,11 +71,11 @@ struct ImportRun {
 
     private mutating func store(_ chunks: [ImportChunk]) async throws {
         for chunk in chunks {
-            remarks.erased += chunk.remarks.erased
-            remarks.invalid += chunk.remarks.invalid
-            remarks.unmatched += chunk.remarks.unmatched
-            remarks.hasUnreadRecordings = remarks.hasUnreadRecordings || chunk.remarks.hasUnreadRecordings
-            for (user, line) in chunk.remarks.doubtful.sorted(by: { $0.value < $1.value }) {
+            passedOver.erased += chunk.passedOver.erased
+            passedOver.invalid += chunk.passedOver.invalid
+            passedOver.unmatched += chunk.passedOver.unmatched
+            passedOver.hasUnreadRecordings = passedOver.hasUnreadRecordings || chunk.passedOver.hasUnreadRecordings
+            for (user, line) in chunk.passedOver.doubtful.sorted(by: { $0.value < $1.value }) {
                 guard doubts.count < Self.mostDoubts, !doubts.contains(where: { $0.user == user }),
                     let doubt = user.doubt
                 else { continue }
@@ -97,8 +97,8 @@ struct ImportRun {
                 done += UInt64(chunk.events)
                 bar.update(progress(done, chunk.doneBytes))
             }
-        } catch let stop as ImportStop {
-            throw explained(stop)
+        } catch let error as ImportError {
+            throw explained(error)
         }
     }
 
@@ -128,9 +128,9 @@ struct ImportRun {
         file == "-" ? "send the same input again with \(Shell.option("--name", name))" : "run the same command again"
     }
 
-    private mutating func interrupted() -> Failure {
+    private mutating func interrupted() -> CommandError {
         bar.clear()
-        return Failure(
+        return CommandError(
             "Stopped by \(Interrupt.name); \(beginning) stored.", remedy: "To go on where it stopped, \(again).",
             status: Interrupt.status)
     }
@@ -153,7 +153,7 @@ struct ImportRun {
     }
 
     private func explained(_ error: any Error) -> any Error {
-        guard let refusal = error as? ImportRefusal else { return error }
+        guard let refusal = error as? ImportLineError else { return error }
         let remedy =
             switch refusal.remedy {
             case .correct: "Correct line \(refusal.line) and \(again)"
@@ -172,7 +172,7 @@ struct ImportRun {
             }
         let canSkip = [.correct, .timeUnit, .anyTime].contains(refusal.remedy) && skipped == nil
         let skip = canSkip ? " To go on without such lines: --skip-invalid FILE." : ""
-        return Failure(
+        return CommandError(
             "Line \(refusal.line) of \(sourceName) cannot be imported: \(refusal.reason). "
                 + "\(stateAroundLine(before: "its chunk")).",
             remedy: "\(remedy): what is stored is skipped.\(skip)")
@@ -185,26 +185,26 @@ struct ImportRun {
             + "kinds,"
     }
 
-    private mutating func explained(_ stop: ImportStop) -> Failure {
+    private mutating func explained(_ error: ImportError) -> CommandError {
         bar.clear()
-        var failure = Failure("", remedy: stop.remedy, status: stop.status)
-        let place = stop.line.map { "Line \($0)" } ?? "Lines from \(stop.firstLine)"
+        var failure = CommandError("", remedy: error.remedy, status: error.status)
+        let place = error.line.map { "Line \($0)" } ?? "Lines from \(error.firstLine)"
         // This append knows only its own events; earlier ones of the input are stored.
         failure.message =
-            "\(place) of \(sourceName): \(stop.message) "
-            + "\(stop.line == nil ? state(before: "it") : stateAroundLine(before: "it"))."
-        if stop.isKeyReused {
+            "\(place) of \(sourceName): \(error.message) "
+            + "\(error.line == nil ? state(before: "it") : stateAroundLine(before: "it"))."
+        if error.isKeyReused {
             failure.remedy =
                 "An import named \(name) stored other lines there. If this is another file, give it another name with "
-                + "--name. If it is the same one, undo the change in the lines from \(stop.firstLine) on: under "
+                + "--name. If it is the same one, undo the change in the lines from \(error.firstLine) on: under "
                 + "another name, what is stored would be stored a second time. If another version of profilecli stored "
                 + "it, import only the later lines, under another name."
-        } else if stop.isCorrectable, let line = stop.line {
+        } else if error.isCorrectable, let line = error.line {
             failure.remedy += " Correct or remove line \(line) and \(again): what is stored is skipped."
         } else {
             failure.remedy += " Then \(again): what is stored is skipped."
         }
-        if skipped == nil, stop.isSkippable { failure.remedy += " To go on without such lines: --skip-invalid FILE." }
+        if skipped == nil, error.isSkippable { failure.remedy += " To go on without such lines: --skip-invalid FILE." }
         return failure
     }
 
@@ -217,11 +217,11 @@ struct ImportRun {
     var hasSkipped: Bool { invalid > 0 }
 
     /// The number of lines that were skipped, since they are not valid or the log refused them.
-    private var invalid: UInt64 { UInt64(remarks.invalid) + tally.refused }
+    private var invalid: UInt64 { UInt64(passedOver.invalid) + tally.refused }
 
     func summary() -> String {
         var line: String
-        if tally.total == 0, remarks.erased + remarks.unmatched == 0, !hasSkipped {
+        if tally.total == 0, passedOver.erased + passedOver.unmatched == 0, !hasSkipped {
             line = "Imported nothing: \(sourceName.oneLine) has no events"
         } else if tally.stored == 0, tally.skipped > 0 {
             let events = tally.skipped == 1 ? "its event was" : "all \(Number.grouped(tally.skipped)) events were"
@@ -242,11 +242,11 @@ struct ImportRun {
             line +=
                 "; \(Number.counted(tally.withoutEffect, "update")) changed nothing by the policies of attributes"
         }
-        if remarks.erased > 0 {
-            line += "; skipped \(Number.counted(UInt64(remarks.erased), "line")) of erased persons"
+        if passedOver.erased > 0 {
+            line += "; skipped \(Number.counted(UInt64(passedOver.erased), "line")) of erased persons"
         }
-        if remarks.unmatched > 0 {
-            line += "; skipped \(Number.counted(UInt64(remarks.unmatched), "row")) that fit no entry of the map"
+        if passedOver.unmatched > 0 {
+            line += "; skipped \(Number.counted(UInt64(passedOver.unmatched), "row")) that fit no entry of the map"
         }
         if hasSkipped, let skipped {
             let lines = Number.counted(invalid, source.map == nil ? "line" : "row")
@@ -259,11 +259,11 @@ struct ImportRun {
         JSONWriter.object { json in
             json.member("imported", tally.stored)
             json.member("skipped", tally.skipped)
-            json.member("erased", remarks.erased)
+            json.member("erased", passedOver.erased)
             if tally.withoutEffect > 0 { json.member("without_effect", tally.withoutEffect) }
             if options.idField != nil { json.member("different", tally.different) }
             if skipped != nil { json.member("invalid", invalid) }
-            if source.map != nil { json.member("unmatched", remarks.unmatched) }
+            if source.map != nil { json.member("unmatched", passedOver.unmatched) }
             if !notes.isEmpty { json.array("notes", notes) { $0.value($1) } }
             json.member("seconds", elapsed.inSeconds)
         }

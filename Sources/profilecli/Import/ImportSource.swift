@@ -74,19 +74,19 @@ struct ImportSource: Sendable {
             do throws(ImportMapError) {
                 rows = try ImportRows(table: map, header: names ?? [], separator)
             } catch {
-                throw Failure(error.message, remedy: error.remedy, status: .usage)
+                throw CommandError(error.message, remedy: error.remedy, status: .usage)
             }
         }
 
         /// Refuses a file that begins with `line`, if it is neither a table nor lines of JSON.
-        static func refuseOther(_ line: [UInt8], _ name: String) throws(Failure) {
+        static func refuseOther(_ line: [UInt8], _ name: String) throws(CommandError) {
             if line.first(where: { $0 != 0x20 && $0 != 0x09 }) == UInt8(ascii: "[") {
-                throw Failure(
+                throw CommandError(
                     "\(name) is one JSON array, and not an object a line.",
                     remedy: "Let `jq -c '.[]' \(Shell.quoted(name))` write its elements as lines.", status: .usage)
             }
             guard line.withUnsafeBytes(CSVRecord.isText) else {
-                throw Failure(
+                throw CommandError(
                     "\(name) is no text in UTF-8.",
                     remedy: "Convert it, as with `iconv -f latin1 -t utf8`; save a spreadsheet as CSV in UTF-8.",
                     status: .usage)
@@ -95,7 +95,7 @@ struct ImportSource: Sendable {
 
         /// Calls `body` with the next record and the number of its lines, or with the next line and why it begins no
         /// record. False at the end.
-        func withNext(_ body: (UnsafeRawBufferPointer, Int, _ fault: String?) throws -> Void) throws -> Bool {
+        func withNext(_ body: (UnsafeRawBufferPointer, Int, _ error: String?) throws -> Void) throws -> Bool {
             guard let delimiter else { return try reader.withNextLine { try body($0, 1, nil) } }
             var quotes = CSVRecord.Quotes(delimiter)
             return try reader.withNext(

@@ -26,7 +26,7 @@ struct ImportSuggestion {
             }
         }
         guard !header.isEmpty else {
-            throw Failure("\(input.name) is empty.", remedy: "Name a file with a header or lines of JSON.")
+            throw CommandError("\(input.name) is empty.", remedy: "Name a file with a header or lines of JSON.")
         }
         try ImportSource.Records.refuseOther(header, input.name)
         isTable = header.first != UInt8(ascii: "{")

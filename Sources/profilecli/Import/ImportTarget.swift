@@ -22,7 +22,7 @@ protocol ImportTarget: Sendable {
 }
 
 /// The reason why a chunk was refused.
-struct ImportStop: Error {
+struct ImportError: Error {
     var message: String
     var remedy: String
     var status: ExitStatus
@@ -76,19 +76,19 @@ final class ImportStore: ImportTarget {
         if isEmptyStore, tally.total == 0, let first = chunks.first { try refuseOthersEvents(log, first) }
         do {
             try tally.store(chunks, in: log, skipping: skip, progress)
-        } catch let refused as RefusedChunk {
+        } catch let refused as ChunkRefusal {
             let (chunk, error) = (refused.chunk, refused.error)
-            let failure = Failure(error)
-            var stop = ImportStop(
+            let failure = CommandError(error)
+            var importError = ImportError(
                 message: error.fact, remedy: failure.remedy, status: failure.status,
                 line: try? chunk.line(refusedBy: log, error), firstLine: chunk.firstLine)
             switch error {
             // Under the key of a line, the content of another.
-            case .keyReused where stop.line != nil, .unknownUser: stop.isCorrectable = true
-            case .keyReused: stop.isKeyReused = true
+            case .keyReused where importError.line != nil, .unknownUser: importError.isCorrectable = true
+            case .keyReused: importError.isKeyReused = true
             default: break
             }
-            throw stop
+            throw importError
         }
     }
 
@@ -97,7 +97,7 @@ final class ImportStore: ImportTarget {
         guard try log.lastPosition() > .start else { return }
         let stored = try log.reader.events.append(underKey: first.identified.first?.key ?? first.key)
         if stored?.first == Position(rawValue: 1) { return }
-        throw Failure(
+        throw CommandError(
             "Line \(first.firstLine) cannot be recorded in the past: the store has other events already.",
             remedy: "Name a new store with --store, or omit --recorded: by when things happened (--occurred) the past "
                 + "is there anyway.", status: .usage)
@@ -129,7 +129,7 @@ struct ImportService: ImportTarget {
             let (answer, refusal) = try await connection.exchange(request(chunk, skipsRefused: skip != nil))
             if let refusal {
                 let line = answer["place"].text.flatMap { $0.hasPrefix("line ") ? Int($0.dropFirst(5)) : nil }
-                throw ImportStop(
+                throw ImportError(
                     message: refusal.message, remedy: refusal.remedy, status: refusal.status, line: line,
                     firstLine: chunk.firstLine, isKeyReused: line == nil && answer["code"].text == "key_reused",
                     isCorrectable: answer["code"].text == "unknown_user"

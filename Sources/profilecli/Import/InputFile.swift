@@ -66,7 +66,7 @@ final class InputBytes {
         first = Array(bytes.prefix(have))
         if first.starts(with: [0x1F, 0x8B]) { zipped = try Gunzip(file.name) }
         if let other = Self.others.first(where: { first.starts(with: $0.beginning) }) {
-            throw Failure("\(file.name) is \(other.name).", remedy: other.remedy, status: .usage)
+            throw CommandError("\(file.name) is \(other.name).", remedy: other.remedy, status: .usage)
         }
     }
 
@@ -100,7 +100,7 @@ final class InputBytes {
         var result = 0
         repeat { result = Foundation.read(file.descriptor, buffer, count) } while result < 0 && errno == EINTR
         guard result >= 0 else {
-            throw Failure(
+            throw CommandError(
                 "\(file.name) cannot be read: \(String(cString: strerror(errno))).",
                 remedy: "Check the file, and run the same command again: it goes on where it stopped.")
         }
@@ -120,7 +120,8 @@ private final class Gunzip {
     init(_ name: String) throws {
         self.name = name
         guard gzip_begin(&stream) == Z_OK else {
-            throw Failure("\(name) cannot be unpacked: there is no memory for it.", remedy: "Unpack it with gzip -d.")
+            throw CommandError(
+                "\(name) cannot be unpacked: there is no memory for it.", remedy: "Unpack it with gzip -d.")
         }
     }
 
@@ -159,8 +160,8 @@ private final class Gunzip {
         return count - Int(stream.avail_out)
     }
 
-    private func broken(_ what: String) -> Failure {
-        Failure("\(name) \(what).", remedy: "Check the file with `gzip -t`, and run the same command again.")
+    private func broken(_ what: String) -> CommandError {
+        CommandError("\(name) \(what).", remedy: "Check the file with `gzip -t`, and run the same command again.")
     }
 }
 
@@ -264,7 +265,7 @@ final class LineReader {
 
     private func fill() throws {
         guard unread.count < Self.longestLineBytes else {
-            throw Failure(
+            throw CommandError(
                 "Line \(lineNumber + 1) of \(name) is longer than \(Self.longestLineBytes) bytes.",
                 remedy: "Write each event on its own line, ended by a line feed.")
         }

@@ -14,13 +14,13 @@ final class SkippedLines: Sendable {
     init(_ path: String, besides input: InputFile) throws {
         self.path = path
         guard !input.isSame(as: path) else {
-            throw Failure(
+            throw CommandError(
                 "--skip-invalid names the file that is imported.", remedy: "Name another file, which is written.",
                 status: .usage)
         }
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw Failure(
+            throw CommandError(
                 "The file \(path) cannot be written: \(String(cString: strerror(errno))).",
                 remedy: "Check the path and the folder's permissions.")
         }

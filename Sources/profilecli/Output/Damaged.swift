@@ -27,7 +27,7 @@ struct Damaged {
     /// Reports damage after the rest was printed: fails if something is not in it.
     func report() throws { if let sentence { throw Self.failure(sentence) } }
 
-    static func failure(_ sentence: String) -> Failure {
-        Failure(sentence, remedy: StorageError.damaged(place: "").remedy, status: .damaged)
+    static func failure(_ sentence: String) -> CommandError {
+        CommandError(sentence, remedy: StorageError.damaged(place: "").remedy, status: .damaged)
     }
 }

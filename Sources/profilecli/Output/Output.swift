@@ -45,7 +45,7 @@ enum Output {
             try print(lines)
         } catch let error as CannotWrite {
             guard let done else { throw error }
-            throw Failure(
+            throw CommandError(
                 "\(done); only the answer could not be written (\(error.reason)).",
                 remedy: "Do not run it again: `profilecli tail` shows what is stored.", status: .unwritable)
         }
@@ -190,8 +190,8 @@ struct OutputFile {
         return path
     }
 
-    private static func unwritable(_ path: String) -> Failure {
-        Failure(
+    private static func unwritable(_ path: String) -> CommandError {
+        CommandError(
             "The file \(path) cannot be written: \(String(cString: strerror(errno))).",
             remedy: "Check the path and the folder's permissions.")
     }
@@ -201,7 +201,7 @@ struct OutputFile {
         do {
             let result = try await body {
                 if path == nil || !Interrupt.isRequested { return }
-                throw Failure(
+                throw CommandError(
                     "Stopped by \(Interrupt.name); no file was written.", remedy: "Run it again.",
                     status: Interrupt.status)
             }

@@ -23,7 +23,7 @@ struct Timeline {
             case .device(.launched): self = .launch
             case .outcome: self = .flush
             case .message: self = .message
-            case .device, .remark, nil: self = .other
+            case .device, .note, nil: self = .other
             }
         }
 

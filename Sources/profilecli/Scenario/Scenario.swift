@@ -46,12 +46,12 @@ extension StepKind {
 
 extension Scenario {
     /// Reads the file at `path`. A failure names the file, the line and the column.
-    init(path: String) throws(Failure) {
+    init(path: String) throws(CommandError) {
         let text = try Self.text(path)
         do throws(YAMLFileError) {
             try self.init(text, file: path)
         } catch {
-            throw Failure(error, in: path)
+            throw CommandError(error, in: path)
         }
     }
 
@@ -59,16 +59,16 @@ extension Scenario {
     static func text(
         _ path: String, ifMissing remedy: String = "Check the path; `profilecli scenario new FILE` writes an example.",
         atMost mostBytes: Int = mostBytes
-    ) throws(Failure) -> String {
+    ) throws(CommandError) -> String {
         let shown = path.oneLine
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
             let pattern = path.hasSuffix("/") ? "\(shown)*.yaml" : "\(shown)/*.yaml"
-            throw Failure("\(shown) is a folder.", remedy: "Name its files: \(pattern)", status: .usage)
+            throw CommandError("\(shown) is a folder.", remedy: "Name its files: \(pattern)", status: .usage)
         }
         let bytes = try NamedFile.bytes(path, atMost: mostBytes, remedy: remedy)
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure("\(NamedFile.shown(path)) is not UTF-8.", remedy: "Save it as UTF-8.", status: .usage)
+            throw CommandError("\(NamedFile.shown(path)) is not UTF-8.", remedy: "Save it as UTF-8.", status: .usage)
         }
         return text
     }
@@ -185,7 +185,7 @@ extension ScenarioStep {
         let members = sent.filter { !path.contains("{\($0.member)}") }.map { member, value in
             AttributeValue.Member(Name(member), value)
         }
-        do throws(APIProblem) {
+        do throws(APIError) {
             try NativeAPI.check(path, members)
         } catch {
             guard let reason = error.reason, let place = error.place else {

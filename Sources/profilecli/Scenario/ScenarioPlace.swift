@@ -29,7 +29,7 @@ enum ScenarioPlace: Sendable {
     }
 
     /// Refuses a scenario that cannot be played here.
-    func check(_ scenario: Scenario) throws(Failure) {
+    func check(_ scenario: Scenario) throws(CommandError) {
         guard case .service(_, let url, let hasClock) = self else { return }
         if scenario.workspace != nil {
             Output.message(
@@ -39,7 +39,7 @@ enum ScenarioPlace: Sendable {
         let wait = scenario.steps.first { if case .wait = $0.kind.action { true } else { false } }
         guard wait != nil || scenario.start != nil else { return }
         let what = wait.map { ":\($0.line): `wait`" } ?? ": `start`"
-        throw Failure(
+        throw CommandError(
             "\(scenario.file.oneLine)\(what) needs a clock that can be set, and the service at \(url) "
                 + "keeps its store.",
             remedy: "Start a service for tests with `profiled --ephemeral`, or play it without --url.", status: .usage)
@@ -76,10 +76,10 @@ extension ScenarioPlace {
         if Terminal.environment("TMPDIR") == nil, let folder = try? ScratchFolder(prefix: prefix, in: "/dev/shm") {
             return folder
         }
-        do throws(ScratchFolder.Failure) {
+        do throws(ScratchFolder.FolderError) {
             return try ScratchFolder(prefix: prefix)
         } catch {
-            throw Failure(
+            throw CommandError(
                 "No temporary folder can be made in \(error.parent): \(String(cString: strerror(error.code))).",
                 remedy: "Free some space, or name another folder in the environment variable TMPDIR.")
         }
@@ -118,7 +118,7 @@ struct ScenarioWorld: Sendable {
             return
         }
         guard clock.advance(byMicroseconds: seconds * 1_000_000) else {
-            throw Failure("`advance` leads beyond the year 9999.", remedy: "Correct it and try again.")
+            throw CommandError("`advance` leads beyond the year 9999.", remedy: "Correct it and try again.")
         }
         try await braze.sendDue()
     }

@@ -10,20 +10,20 @@ struct ScenarioResult: Sendable {
     /// Steps that were done.
     let played: Int
     /// Effects that a step lacked although it was accepted.
-    var warnings: [StepWarning] = []
+    var warnings: [StepNote] = []
     /// The failure that stopped it; nil if all is as expected.
-    let failure: StepFailure?
+    let failure: StepError?
 }
 
 /// A part of an accepted step that was not done.
-struct StepWarning: Sendable {
+struct StepNote: Sendable {
     let line: Int
     /// As in `no such user: jane`.
     let message: String
 }
 
 /// The reason why a scenario stopped at a step.
-struct StepFailure: Error {
+struct StepError: Error {
     let line: Int
     let step: String
     /// One sentence.
@@ -41,8 +41,8 @@ struct ScenarioPlayer {
     static func play(_ scenario: Scenario, in place: ScenarioPlace) async -> ScenarioResult {
         let begin = ContinuousClock.now
         var played = 0
-        var warnings: [StepWarning] = []
-        var failure: StepFailure?
+        var warnings: [StepNote] = []
+        var failure: StepError?
         do {
             try await place.play(scenario) { world in
                 let player = ScenarioPlayer(world: world)
@@ -52,12 +52,12 @@ struct ScenarioPlayer {
                     played += 1
                 }
             }
-        } catch let error as StepFailure {
+        } catch let error as StepError {
             failure = error
         } catch {
-            let failed = Failure(error)
+            let failed = CommandError(error)
             let step = scenario.steps[min(played, scenario.steps.count - 1)]
-            failure = StepFailure(
+            failure = StepError(
                 line: step.line, step: step.kind.name, message: failed.message, remedy: failed.remedy)
         }
         return ScenarioResult(
@@ -65,7 +65,7 @@ struct ScenarioPlayer {
             failure: failure)
     }
 
-    private func play(_ step: ScenarioStep) async throws -> [StepWarning] {
+    private func play(_ step: ScenarioStep) async throws -> [StepNote] {
         switch step.kind.action {
         case .wait: try await wait(step)
         case .post(let path):
@@ -82,12 +82,12 @@ struct ScenarioPlayer {
     }
 
     /// The recipients of a send that no user is; none if the step expects something about them.
-    private static func warnings(of answer: JSONObject, _ step: ScenarioStep) -> [StepWarning] {
+    private static func warnings(of answer: JSONObject, _ step: ScenarioStep) -> [StepNote] {
         if case .object(let members)? = step.expected?.form, members.contains(where: { $0.key == "dropped" }) {
             return []
         }
         return answer.objects("dropped").compactMap { dropped in
-            guard let reason = dropped["reason"].text.flatMap(SkippedRecipient.init),
+            guard let reason = dropped["reason"].text.flatMap(RecipientReason.init),
                 [.unknownUser, .attributesRefused, .noneLeft, .severalLeft].contains(reason),
                 let list = dropped["input_array"].text,
                 let index = dropped["index"].integer
@@ -95,7 +95,7 @@ struct ScenarioPlayer {
             let recipient = step.own["body"]?[Name(list)]?.elements.dropFirst(Int(index)).first
             let id = recipient?["external_user_id"] ?? recipient
             let isUnknown = [.unknownUser, .attributesRefused].contains(reason)
-            return StepWarning(
+            return StepNote(
                 line: step.line, message: "\(isUnknown ? "no such user" : reason.rawValue): \((id ?? .null).cell)")
         }
     }
@@ -103,7 +103,7 @@ struct ScenarioPlayer {
     private func wait(_ step: ScenarioStep) async throws {
         do {
             try await world.wait(seconds: step.own["for"]?.integer ?? 0)
-        } catch let error as Failure {
+        } catch let error as CommandError {
             throw failure(of: step, "failed: \(error.message)", error.remedy)
         }
     }
@@ -142,7 +142,7 @@ struct ScenarioPlayer {
         let answer: APIAnswer
         do {
             answer = try await world.connection.answer(request)
-        } catch let error as Failure {
+        } catch let error as CommandError {
             throw failure(of: step, "failed: \(error.message)", error.remedy)
         }
         let object = (try? JSONObject(answer.body)) ?? JSONObject(.object([]))
@@ -156,7 +156,7 @@ struct ScenarioPlayer {
         throw failure
     }
 
-    private func checkStatus(_ status: Int, _ answer: JSONObject, _ step: ScenarioStep) throws(StepFailure) {
+    private func checkStatus(_ status: Int, _ answer: JSONObject, _ step: ScenarioStep) throws(StepError) {
         let sentence = answer["error"].text ?? answer["message"].text ?? "status \(status)"
         let remedy = answer["remedy"].text ?? ""
         let wanted: (text: String, isMet: Bool)
@@ -173,7 +173,7 @@ struct ScenarioPlayer {
         throw failure(of: step, "expects \(wanted.text), and \(got)", remedy)
     }
 
-    private func failure(of step: ScenarioStep, _ message: String, _ remedy: String = "") -> StepFailure {
-        StepFailure(line: step.line, step: step.kind.name, message: "`\(step.kind.name)` \(message)", remedy: remedy)
+    private func failure(of step: ScenarioStep, _ message: String, _ remedy: String = "") -> StepError {
+        StepError(line: step.line, step: step.kind.name, message: "`\(step.kind.name)` \(message)", remedy: remedy)
     }
 }

@@ -29,11 +29,11 @@ enum ScenarioReport {
         return lines
     }
 
-    private static func place(_ result: ScenarioResult, _ failure: StepFailure) -> String {
+    private static func place(_ result: ScenarioResult, _ failure: StepError) -> String {
         "\(result.scenario.file.oneLine):\(failure.line)"
     }
 
-    private static func warning(_ warning: StepWarning, _ result: ScenarioResult) -> String {
+    private static func warning(_ warning: StepNote, _ result: ScenarioResult) -> String {
         "\(result.scenario.file):\(warning.line): \(warning.message)"
     }
 

@@ -94,7 +94,7 @@ extension StepField.Kind {
         case .span(let least): return .int(try Self.seconds(node, least))
         case .time:
             let text = try node.text()
-            do throws(TimeFault) {
+            do throws(TimeError) {
                 _ = try OccurredAt(reading: text)
             } catch {
                 let reason = error.remedy == nil ? "must be a time" : error.reason

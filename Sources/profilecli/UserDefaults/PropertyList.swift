@@ -212,21 +212,22 @@ struct PreferencesFile {
             path, atMost: Self.mostBytes, remedy: "Check the path and the permissions. \(Self.wanted)")
         fingerprint = Self.fingerprint(bytes)
         guard !bytes.isEmpty else {
-            throw Failure("The file \(path) is empty.", remedy: "Copy it from the device again.")
+            throw CommandError("The file \(path) is empty.", remedy: "Copy it from the device again.")
         }
         let list: PropertyList
         do throws(PropertyList.Unreadable) {
             list = try PropertyList(bytes)
         } catch {
             guard let format = error.format else {
-                throw Failure("The file \(path) is not a property list, neither binary nor XML.", remedy: Self.wanted)
+                throw CommandError(
+                    "The file \(path) is not a property list, neither binary nor XML.", remedy: Self.wanted)
             }
-            throw Failure(
+            throw CommandError(
                 "The file \(path) is \(format) that was cut short or is damaged.",
                 remedy: "Copy it from the device again.")
         }
         guard case .dictionary(let members) = list else {
-            throw Failure("The file \(path) holds \(list.type), not a dictionary of keys.", remedy: Self.wanted)
+            throw CommandError("The file \(path) holds \(list.type), not a dictionary of keys.", remedy: Self.wanted)
         }
         self.members = members
     }

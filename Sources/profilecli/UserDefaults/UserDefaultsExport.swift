@@ -81,7 +81,7 @@ enum AppGroup {
             let name = String(file.dropLast(".plist".count))
             if isValid(name) { return name }
         }
-        throw Failure(
+        throw CommandError(
             "The name of \(path) is not that of an app group, which begins with group. and ends with .plist.",
             remedy: "Add --app-group, as in --app-group group.com.company.app.", status: .usage)
     }
@@ -123,7 +123,7 @@ struct UserDefaultsExport {
         let what = "\(Number.counted(count, "item")) of \(device), \(appGroup)"
         Output.message("Wrote \(what), to \(path)\(kept).")
         if refusals.isEmpty { return }
-        throw Failure(
+        throw CommandError(
             "\(Number.counted(UInt64(refusals.count), "item")) could not be written.",
             remedy: "The file can only set values; the rest still waits on the device.")
     }
@@ -140,7 +140,7 @@ struct UserDefaultsExport {
     private func otherKeys() throws -> [Name: PropertyList] {
         guard isFileThere else { return [:] }
         if OutputFile.isStandardOutput(path) {
-            throw Failure(
+            throw CommandError(
                 "Standard output is a file that is not empty, and a property list after that cannot be read. "
                     + "Nothing was written.",
                 remedy: "Name the file itself, whose other keys stay, or a new one.")
@@ -148,7 +148,7 @@ struct UserDefaultsExport {
         do {
             let lists = Set(PendingKind.allCases.map { Name($0.key) })
             return try PreferencesFile(path: path).members.filter { !lists.contains($0.key) }
-        } catch var failure as Failure {
+        } catch var failure as CommandError {
             failure.message += " Nothing was written."
             failure.remedy = "Name a new file, or one with an app group's preferences, whose other keys stay."
             throw failure
@@ -163,7 +163,7 @@ struct UserDefaultsExport {
         let query = [("device", device), ("storage", appGroup), ("limit", "\(Self.mostItems)")]
         let answer = try await connection.get("/v1/pending", query)
         guard answer.count("total") + answer.count("queued") == answer.count("listed") else {
-            throw Failure(
+            throw CommandError(
                 "More than \(Number.grouped(Self.mostItems)) items wait there.",
                 remedy: "Launch the app on it (`profilecli launch`), or discard some (`profilecli pending discard`).")
         }
@@ -182,7 +182,7 @@ struct UserDefaultsExport {
         guard let first = groups.first else { return }
         let message = "Nothing waits in \(appGroup) on \(device); something does in \(groups.joined(separator: ", "))."
         guard isFileThere else {
-            throw Failure(message, remedy: "Nothing was written. Add --app-group, as in --app-group \(first).")
+            throw CommandError(message, remedy: "Nothing was written. Add --app-group, as in --app-group \(first).")
         }
         Output.message(message)
     }

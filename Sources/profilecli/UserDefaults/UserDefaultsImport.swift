@@ -28,7 +28,7 @@ struct UserDefaultsImport {
 
     /// Saves what can be saved, and prints the result; throws if an item was refused.
     mutating func run(_ place: PlaceOptions) async throws {
-        for remark in lists.remarks { Output.message(remark) }
+        for note in lists.notes { Output.message(note) }
         tellOtherKeys()
         if options.strict { try await rehearse(isJSON: place.isJSON) }
         if !lists.items.isEmpty {
@@ -41,7 +41,7 @@ struct UserDefaultsImport {
         try Output.print(
             [place.isJSON ? json() : summary()], after: savedCount > 0 ? "\(Self.items(savedCount)) stored" : nil)
         if refusals.isEmpty { return }
-        throw Failure(
+        throw CommandError(
             "\(Self.items(UInt64(refusals.count))) of \(shownFile) could not be saved.",
             remedy: "A corrected file counts as a new one: all of it is saved. "
                 + "To correct it first, use --strict, which saves all or nothing.")
@@ -60,7 +60,7 @@ struct UserDefaultsImport {
         (trial.saved, trial.repeated) = ([:], 0)
         trial.tellRefusals()
         if isJSON { try Output.print(trial.json()) }
-        throw Failure(
+        throw CommandError(
             "\(Self.items(UInt64(trial.refusals.count))) of \(shownFile) cannot be saved; with --strict, nothing was.",
             remedy: "Correct the file, or omit --strict to save the others.")
     }
@@ -87,12 +87,12 @@ struct UserDefaultsImport {
                 }
             let (answer, refusal) = try await connection.exchange(APIRequest(.post, path, body: Array(body.utf8)))
             if answer["code"].text == "key_reused" {
-                throw Failure(
+                throw CommandError(
                     "\(shownFile) was imported before, with another --user, --process or --app-group.",
                     remedy: "Leave them as they were, or name another --device.", status: .conflict)
             }
             if let refusal {
-                guard Self.isItemsFault(answer) else { throw stopped(refusal, at: item) }
+                guard Self.isItemsError(answer) else { throw stopped(refusal, at: item) }
                 let sentence = refusal.message.hasSuffix(".") ? refusal.message.dropLast() : refusal.message[...]
                 let reason = "is refused: " + sentence.prefix(1).lowercased() + sentence.dropFirst()
                 refusals.append(.init(kind: item.kind, index: item.index, reason: reason))
@@ -105,7 +105,7 @@ struct UserDefaultsImport {
     }
 
     /// Tells whether the item itself is refused, and not an option that all items have in common.
-    private static func isItemsFault(_ problem: JSONObject) -> Bool {
+    private static func isItemsError(_ problem: JSONObject) -> Bool {
         let code = problem["code"].text
         let isCommon = [
             "app_group", "device", "key", "process", "user", "The app group's name", "The app group",
@@ -114,7 +114,7 @@ struct UserDefaultsImport {
         return code == "too_large" || code == "invalid_json" || code == "invalid" && !isCommon
     }
 
-    private func stopped(_ failure: Failure, at item: PendingLists.Item) -> Failure {
+    private func stopped(_ failure: CommandError, at item: PendingLists.Item) -> CommandError {
         var failure = failure
         let done = savedCount + repeated
         if done == 0 { return failure }
@@ -209,7 +209,7 @@ struct PendingLists {
     /// Items in the order of the flush: all of one list, then the next.
     private(set) var items: [Item] = []
     private(set) var refusals: [Refusal] = []
-    private(set) var remarks: [String] = []
+    private(set) var notes: [String] = []
     let otherKeys: [Name]
 
     init(_ members: [Name: PropertyList], _ language: UserAttributeCoding.Language) {
@@ -237,7 +237,7 @@ struct PendingLists {
                 }
             let item = Item(kind: kind, index: index, content: content)
             if kind == .customAttributes, entry[Self.eventName] != nil {
-                remarks.append(
+                notes.append(
                     "\(item.place) has an attribute event_name: a published Objective-C snippet saves events there, "
                         + "and its app sets their parts as attributes. This import does the same.")
             }

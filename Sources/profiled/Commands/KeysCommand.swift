@@ -18,7 +18,7 @@ struct KeysCommand: ParsableCommand {
         do {
             try body()
         } catch {
-            StartFailure(error, host: "", port: 0).report()
+            StartError(error, host: "", port: 0).report()
             throw ExitCode.failure
         }
     }
@@ -66,7 +66,7 @@ struct KeysAdd: ParsableCommand {
                 ? EventLog(path: store.path, create: true, projections: RequestStore.projections) : nil
             try store.keyFile.update { keys in
                 guard !keys.contains(where: { $0.name == name }) else {
-                    throw StartFailure(
+                    throw StartError(
                         "There is already a key called \(name).",
                         remedy: "Take another name, or first revoke the old key with `profiled keys revoke`.")
                 }
@@ -76,7 +76,7 @@ struct KeysAdd: ParsableCommand {
             // Else the service does it at its start.
             try? log?.store.noteKeys()
             // The key is valid now, whatever the disk says, and cannot be shown again.
-            let synced = Result { () throws(StartFailure) in try store.keyFile.sync() }
+            let synced = Result { () throws(StartError) in try store.keyFile.sync() }
             try Console.print(key.text)
             try synced.get()
             Console.note(
@@ -126,7 +126,7 @@ struct KeysRevoke: ParsableCommand {
 
     func run() throws {
         try KeysCommand.reporting {
-            let unknown = StartFailure(
+            let unknown = StartError(
                 "There is no key with the ID or name \(key).", remedy: "`profiled keys list` shows the keys.")
             guard try store.knownKeys() != nil else { throw unknown }
             let name = try store.keyFile.update { keys in

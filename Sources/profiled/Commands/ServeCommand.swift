@@ -36,7 +36,7 @@ struct ServeCommand: AsyncParsableCommand {
         do {
             try await serve(logger)
         } catch {
-            StartFailure(error, host: options.host, port: options.port).report()
+            StartError(error, host: options.host, port: options.port).report()
             throw ExitCode.failure
         }
     }
@@ -59,7 +59,7 @@ struct ServeCommand: AsyncParsableCommand {
         let hasKeyFile = !options.isEphemeral || store.keys != nil
         let present = hasKeyFile ? try store.presentKeys() : nil
         guard options.isLoopback || present?.isEmpty == false else {
-            throw StartFailure(
+            throw StartError(
                 "Other machines could reach \(options.host), and there are no keys.",
                 remedy: "Make one with `profiled keys add --name NAME`, or listen on this machine alone with "
                     + "--host 127.0.0.1.")
@@ -106,7 +106,7 @@ extension ServeCommand {
         let fact = "requests for this store, or for the one that it is a copy of, needed keys; here it has none"
         let remedy = "Put the file keys.json of the other store into \(store.path), or make a key with "
         if options.baseURL != nil {
-            throw StartFailure(
+            throw StartError(
                 "With --base-url other machines could reach the service, but \(fact).",
                 remedy: remedy + "`profiled keys add --name NAME`.")
         }
@@ -116,21 +116,21 @@ extension ServeCommand {
 
 extension Workspace {
     /// Reads the file that `--workspace` names; if it cannot be used, the start fails.
-    fileprivate init(path: String) throws(StartFailure) {
+    fileprivate init(path: String) throws(StartError) {
         guard let file = FileHandle(forReadingAtPath: path),
             let data = try? file.read(upToCount: Workspace.maxBytes + 1) ?? Data()
         else {
-            throw StartFailure(
+            throw StartError(
                 unreadable: "The workspace file", path,
                 remedy: "Check the path; docs/workspace.md describes the file.")
         }
         guard let yaml = String(data: data, encoding: .utf8) else {
-            throw StartFailure("The workspace file \(path) is not UTF-8.", remedy: "Save it as UTF-8.")
+            throw StartError("The workspace file \(path) is not UTF-8.", remedy: "Save it as UTF-8.")
         }
         do throws(YAMLFileError) {
             self = try Workspace(yaml: yaml)
         } catch {
-            throw StartFailure("The workspace file \(path), \(error)", remedy: error.remedy)
+            throw StartError("The workspace file \(path), \(error)", remedy: error.remedy)
         }
     }
 }

@@ -144,7 +144,7 @@ struct StoreOptions: ParsableArguments {
         }
         if let present = try keyFile.read() { return present }
         guard let keys else { return nil }
-        throw StartFailure(
+        throw StartError(
             "There is no file of keys \(keys).",
             remedy: "Check --keys; `profiled keys add` makes the file, with its first key.")
     }
@@ -155,7 +155,7 @@ struct StoreOptions: ParsableArguments {
         let folder = try StoreFolder(path: path)
         if folder == .store { return nil }
         if folder == .foreign { throw StorageError.notAStore(path: path) }
-        throw StartFailure(
+        throw StartError(
             StorageError.noStore(path: path).description,
             remedy: "Check --store or PROFILELOG_STORE; `profiled keys add` makes a store, with its first key.")
     }

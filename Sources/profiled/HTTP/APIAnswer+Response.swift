@@ -18,7 +18,7 @@ extension APIAnswer {
 
     /// The response, with `more` headers. `ending` is the connection of a client that asked before it sent the body,
     /// and is refused: it need not send the body, and its next bytes would be read as the body.
-    func response(_ more: [HTTPField], ending: ConnectionContext? = nil) throws(APIProblem) -> Response {
+    func response(_ more: [HTTPField], ending: ConnectionContext? = nil) throws(APIError) -> Response {
         if let file { return try Self.response(file, more) }
         let body = ByteBuffer(bytes: body)
         var fields = Self.fields(type: mediaType, more + ownHeaders)
@@ -50,10 +50,10 @@ extension APIAnswer {
     }
 
     /// A response with a file, which is read while it is sent.
-    private static func response(_ file: File, _ headers: [HTTPField]) throws(APIProblem) -> Response {
+    private static func response(_ file: File, _ headers: [HTTPField]) throws(APIError) -> Response {
         // Opened at once: its name may be gone when it is read.
         guard let handle = FileHandle(forReadingAtPath: file.path), let length = try? handle.seekToEnd() else {
-            throw APIProblem(
+            throw APIError(
                 status: 404, code: "unknown_export", error: "This export is no longer there.",
                 remedy: "Ask for the segment again.")
         }
@@ -113,54 +113,54 @@ extension HTTPField.Name {
 }
 
 /// The reason why the service itself refuses a request, before the API sees it.
-extension APIProblem {
+extension APIError {
     private static let close = (name: "Connection", value: "close")
 
     // MARK: - Bodies
 
-    static let contentEncoding = APIProblem(
+    static let contentEncoding = APIError(
         status: 415, code: "unsupported_encoding", error: "The body is compressed; nothing was stored.",
         remedy: "Send it as it is, without the header Content-Encoding.")
 
-    static let transferCoding = APIProblem(
+    static let transferCoding = APIError(
         status: 501, code: "unsupported_encoding",
         error: "The body has a transfer coding that is not known here; nothing was stored.",
         remedy: "Send it with Content-Length, or in chunks and nothing else.")
 
-    static let form = APIProblem(
+    static let form = APIError(
         status: 415, code: "unsupported_type", error: "The body is a form; nothing was stored.",
         remedy: "Send a JSON object, as application/json.")
 
     static let bodyTooLarge = tooLarge("The body", bytes: APIRouter.maxBodyBytes)
 
-    static let tooManyValues = APIProblem(
+    static let tooManyValues = APIError(
         status: 413, code: "too_large",
         error: "The body has more than \(BodyReader.maxValues) values; nothing was stored.",
         remedy: "Send less at once.")
 
-    static let tooSlow = APIProblem(
+    static let tooSlow = APIError(
         status: 408, code: "too_slow", error: "The body did not arrive in time; nothing was stored.",
         remedy: "Send it again, in one go.", headers: [close])
 
-    static let cutOff = APIProblem(
+    static let cutOff = APIError(
         status: 400, code: "cut_off", error: "The connection ended before the body did; nothing was stored.",
         remedy: "Send the request again.", headers: [close])
 
-    static let noRoom = APIProblem(
+    static let noRoom = APIError(
         status: 429, code: "overloaded", error: "Too many large requests are being read; nothing was stored.",
         remedy: "Try again in a moment.")
 
     // MARK: - The rest
 
-    static let wrongMethodOfService = APIProblem(
+    static let wrongMethodOfService = APIError(
         status: 405, code: "wrong_method", error: "This path does not know this method.", remedy: "Send GET.",
         allow: "GET")
 
-    static let tooManyStreams = APIProblem(
+    static let tooManyStreams = APIError(
         status: 503, code: "too_many_streams", error: "As many streams of events are open as the service allows.",
         remedy: "Close one, or start the service with a higher --max-streams.", headers: [("Retry-After", "5")])
 
-    static let tooManyConnections = APIProblem(
+    static let tooManyConnections = APIError(
         status: 503, code: "too_many_connections",
         error: "This address has as many connections as the service allows, and all of them are in use.",
         remedy: "Use fewer at once, or start the service with a higher --max-connections-per-address.")

@@ -13,19 +13,19 @@ final class BodyReader: Sendable {
 
     init(maxBytesAtOnce: Int) { room = Atomic(maxBytesAtOnce) }
 
-    /// The body of `request`. Throws an `APIProblem`, or the parser's error for what is not HTTP.
+    /// The body of `request`. Throws an `APIError`, or the parser's error for what is not HTTP.
     func read(_ request: Request, _ asked: RequestHeaders, _ connection: ConnectionContext) async throws -> [UInt8] {
         if let refusal = Self.refusal(of: asked) { throw refusal }
         let length = asked[.contentLength].flatMap { Int($0) }
-        if let length, length > APIRouter.maxBodyBytes { throw APIProblem.bodyTooLarge }
+        if let length, length > APIRouter.maxBodyBytes { throw APIError.bodyTooLarge }
         if asked.asksFirst { await connection.inviteBody() }
         let bytes = try await collect(request.body)
-        if let length, bytes.count < length { throw APIProblem.cutOff }
-        if Self.isForm(bytes, asked[.contentType]) { throw APIProblem.form }
+        if let length, bytes.count < length { throw APIError.cutOff }
+        if Self.isForm(bytes, asked[.contentType]) { throw APIError.form }
         if bytes.count > Self.maxValues {
             // On another thread, as it would delay the event loop.
             let hasTooMany = await withTaskExecutorPreference(globalConcurrentExecutor) { Self.hasTooManyValues(bytes) }
-            if hasTooMany { throw APIProblem.tooManyValues }
+            if hasTooMany { throw APIError.tooManyValues }
         }
         // Some programs put a byte order mark before UTF-8.
         return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
@@ -40,19 +40,19 @@ final class BodyReader: Sendable {
             for try await part in body {
                 taken += part.readableBytes
                 let left = room.subtract(part.readableBytes, ordering: .relaxed).newValue
-                if left < 0 { throw APIProblem.noRoom }
+                if left < 0 { throw APIError.noRoom }
                 bytes.append(contentsOf: part.readableBytesView)
-                if bytes.count > APIRouter.maxBodyBytes { throw APIProblem.bodyTooLarge }
+                if bytes.count > APIRouter.maxBodyBytes { throw APIError.bodyTooLarge }
             }
             return bytes
-        } catch let problem as APIProblem {
-            throw problem
+        } catch let error as APIError {
+            throw error
         } catch is BodyTooSlow {
-            throw APIProblem.tooSlow
+            throw APIError.tooSlow
         } catch let error as HTTPParserError where error != .invalidEOFState {
             throw error
         } catch {
-            throw APIProblem.cutOff
+            throw APIError.cutOff
         }
     }
 
@@ -60,7 +60,7 @@ final class BodyReader: Sendable {
 
     /// Returns the reason why a body with these headers is not read; nil if it is. A coding without `chunked` at its
     /// end is not HTTP.
-    private static func refusal(of asked: RequestHeaders) -> APIProblem? {
+    private static func refusal(of asked: RequestHeaders) -> APIError? {
         let transfer = asked[.transferEncoding]?.lowercased() ?? "chunked"
         if transfer != "chunked", transfer.hasSuffix("chunked") { return .transferCoding }
         let encoding = asked[.contentEncoding]?.lowercased() ?? ""

@@ -70,7 +70,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Answers that the client's address has too many connections, before a request has come.
     private func refuse(_ context: ChannelHandlerContext) {
         isLastRead = true
-        let answer = APIProblem.tooManyConnections.answer
+        let answer = APIError.tooManyConnections.answer
         let headers: HTTPHeaders = [
             "Content-Type": answer.mediaType, "Content-Length": "\(answer.body.count)", "Connection": "close",
             "Retry-After": "1",

@@ -20,7 +20,7 @@ enum OpenAPI {
             paths[place].operations.append((endpoint.method.rawValue.lowercased(), operation))
         }
         var schemas: [String: AttributeValue] = [
-            "Problem": ["type": "object", "properties": .members(problemMembers)]
+            "Problem": ["type": "object", "properties": .members(errorMembers)]
         ]
         for endpoint in API.table.endpoints { answer(of: endpoint).addNamed(to: &schemas) }
         let document: AttributeValue = [
@@ -38,7 +38,7 @@ enum OpenAPI {
         return Array(document.json.utf8)
     }
 
-    private static let problemMembers = ["error", "message", "remedy", "code", "place", "reason"].map {
+    private static let errorMembers = ["error", "message", "remedy", "code", "place", "reason"].map {
         ($0, ["type": "string"] as AttributeValue)
     }
 
@@ -47,7 +47,7 @@ enum OpenAPI {
     private static func operation(_ own: OwnPath, _ security: AttributeValue) -> AttributeValue {
         [
             "operationId": .string(id("get", own.rawValue)), "summary": .string(own.summary), "security": security,
-            "responses": ["200": ["description": .string(own.summary)], "default": problem],
+            "responses": ["200": ["description": .string(own.summary)], "default": errorAnswer],
         ]
     }
 
@@ -64,7 +64,7 @@ enum OpenAPI {
             "security": security,
             "responses": [
                 endpoint.isNative ? "200" : "2XX": ["description": "done", "content": .members(content)],
-                "default": problem,
+                "default": errorAnswer,
             ],
         ]
     }
@@ -130,7 +130,7 @@ enum OpenAPI {
         ([method] + path.split { !$0.isLetter && !$0.isNumber }.map(String.init)).joined(separator: "_")
     }
 
-    private static let problem: AttributeValue = [
+    private static let errorAnswer: AttributeValue = [
         "description": "why it was not done",
         "content": ["application/json": ["schema": ["$ref": "#/components/schemas/Problem"]]],
     ]

@@ -42,8 +42,8 @@ final class RateLimiter: Sendable {
 
         var headers: [HTTPField] { RateLimiter.headers("\(limit)", "\(remaining)", "\(reset)") }
 
-        var problem: APIProblem {
-            APIProblem(
+        var error: APIError {
+            APIError(
                 status: 429, code: "rate_limited",
                 error: "More than \(limit) requests came within the limit's window; nothing was stored.",
                 remedy: "Try again in \(seconds) s, at the time in X-RateLimit-Reset.",

@@ -49,7 +49,7 @@ final class RequestAdaptor: Sendable {
         /// The error, in one word.
         var code: String?
 
-        mutating func response(_ answer: APIAnswer) throws(APIProblem) -> Response {
+        mutating func response(_ answer: APIAnswer) throws(APIError) -> Response {
             code = answer.code
             if let stream = answer.stream { return answer.response(headers, stream, reads, connection) }
             let isLast = answer.status >= 400 && asked.asksFirst
@@ -101,17 +101,17 @@ final class RequestAdaptor: Sendable {
                 exchange.headers += limiter.rest(exchange.route.template)?.headers ?? []
                 let method = exchange.request.method
                 throw API.table.refusal(of: method == .head ? "GET" : method.rawValue, at: exchange.path)
-            case .otherMethodOfOwn: return try exchange.response(APIProblem.wrongMethodOfService.answer)
+            case .otherMethodOfOwn: return try exchange.response(APIError.wrongMethodOfService.answer)
             case .options(let methods, let template):
                 exchange.headers += limiter.rest(template)?.headers ?? []
                 return try exchange.response(APIAnswer(allowing: methods))
             }
-        } catch let problem as APIProblem {
-            return try exchange.response(problem.answer(in: API.table.format(at: exchange.path)))
+        } catch let error as APIError {
+            return try exchange.response(error.answer(in: API.table.format(at: exchange.path)))
         }
     }
 
-    private func answer(to own: OwnPath, _ exchange: Exchange) throws(APIProblem) -> APIAnswer {
+    private func answer(to own: OwnPath, _ exchange: Exchange) throws(APIError) -> APIAnswer {
         try access.refuseForeignPage(exchange.asked, host: exchange.request.head.authority, isWrite: false)
         if let permission = own.permission,
             let refusal = access.refusal(exchange.asked[.authorization], permission: permission, isNative: true)
@@ -149,7 +149,7 @@ final class RequestAdaptor: Sendable {
             try admit(olderKey, endpoint, &exchange, needsKey: needsKey)
         }
         guard let query else {
-            throw APIProblem.invalid("query", "has a % without two hexadecimal digits, or is no UTF-8")
+            throw APIError.invalid("query", "has a % without two hexadecimal digits, or is no UTF-8")
         }
         var call = APIRequest(endpoint.method, path)
         call.query = query
@@ -176,7 +176,7 @@ final class RequestAdaptor: Sendable {
     /// Refuses a request without a key for the endpoint, or one too many. Only a request with a key counts.
     private func admit(
         _ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange, needsKey: Bool
-    ) throws(APIProblem) {
+    ) throws(APIError) {
         if needsKey, let refusal = access.refusal(exchange.asked[.authorization], olderKey: olderKey, endpoint) {
             exchange.headers +=
                 refusal.status == 401
@@ -185,12 +185,12 @@ final class RequestAdaptor: Sendable {
         }
         guard let rest = limiter.rest(endpoint.path, counting: true) else { return }
         exchange.headers += rest.headers
-        if rest.isOver { throw rest.problem }
+        if rest.isOver { throw rest.error }
     }
 
     private func stream(
         _ call: APIRequest, _ endpoint: Endpoint, _ exchange: Exchange
-    ) throws(APIProblem) -> Response {
+    ) throws(APIError) -> Response {
         let feed = try EventFeed(store.api.log, call, lastEventID: exchange.asked[.lastEventID])
         guard let place = streams.takePlace() else { throw .tooManyStreams }
         let authorization = exchange.asked[.authorization]

@@ -8,17 +8,17 @@ struct Access: Sendable {
 
     /// Returns nil if a request with this header may do what `permission` names; else why not. `olderKey` is the key of
     /// a client that sends it as Braze's clients once did.
-    func refusal(_ authorization: String?, olderKey: String? = nil, permission: String, isNative: Bool) -> APIProblem? {
+    func refusal(_ authorization: String?, olderKey: String? = nil, permission: String, isNative: Bool) -> APIError? {
         guard keys.isClosed else { return nil }
         let text = Self.bearer(authorization) ?? (Self.mayBeOlder(authorization, isNative: isNative) ? olderKey : nil)
         guard let text, let key = keys.key(text) else { return Self.unknownKey }
         if key.allows(permission) { return nil }
-        return APIProblem(
+        return APIError(
             status: 403, code: "not_allowed", error: "This key is not allowed to do this; nothing was done.",
             remedy: "Use a key that has the permission \(permission): `profiled keys add --permissions` makes one.")
     }
 
-    func refusal(_ authorization: String?, olderKey: String? = nil, _ endpoint: Endpoint) -> APIProblem? {
+    func refusal(_ authorization: String?, olderKey: String? = nil, _ endpoint: Endpoint) -> APIError? {
         guard let permission = endpoint.permission else { return nil }
         return refusal(authorization, olderKey: olderKey, permission: permission, isNative: endpoint.isNative)
     }
@@ -34,7 +34,7 @@ struct Access: Sendable {
     }
 
     /// Braze's words, without the key, which its own answer repeats.
-    private static let unknownKey = APIProblem(
+    private static let unknownKey = APIError(
         status: 401, code: "invalid_key", error: "Invalid API key",
         remedy: "Send a key that is valid as `Authorization: Bearer KEY`; `profiled keys list` names those that are.",
         headers: [("WWW-Authenticate", "Bearer")])
@@ -43,7 +43,7 @@ struct Access: Sendable {
 
     /// Refuses a request that a browser sends for the page of another site: without keys, every page that is open on
     /// this machine could write. `host` is what the client calls the service, with the port.
-    func refuseForeignPage(_ asked: RequestHeaders, host: String?, isWrite: Bool) throws(APIProblem) {
+    func refuseForeignPage(_ asked: RequestHeaders, host: String?, isWrite: Bool) throws(APIError) {
         guard let host else { return }
         if isWrite, let origin = asked[.origin], origin != "http://\(host)", origin != "https://\(host)" {
             throw Self.foreignOrigin
@@ -52,10 +52,10 @@ struct Access: Sendable {
         if asked[.acceptLanguage] != nil, !keys.isClosed, !isOwn(host) { throw Self.foreignHost }
     }
 
-    private static let foreignOrigin = APIProblem(
+    private static let foreignOrigin = APIError(
         status: 403, code: "foreign_origin", error: "A page of another site may not write here; nothing was stored.",
         remedy: "Send the request without the header Origin, or from a page of this service.", place: "Origin")
-    private static let foreignHost = APIProblem(
+    private static let foreignHost = APIError(
         status: 403, code: "foreign_origin",
         error: "A browser asks for another host, and without keys nothing says whose page it is; nothing was done.",
         remedy: "Ask for the service by its address, or as localhost, or make a key with `profiled keys add`.",

@@ -12,7 +12,7 @@ struct KeyFile: Sendable {
     let path: String
 
     /// Tells whether there is a file. Throws if it may exist and cannot be reached: that is not the same as no keys.
-    func exists() throws(StartFailure) -> Bool {
+    func exists() throws(StartError) -> Bool {
         try status() != nil
     }
 
@@ -25,7 +25,7 @@ struct KeyFile: Sendable {
     }
 
     /// As ``exists()``; nil if there is no file.
-    func stamp() throws(StartFailure) -> Stamp? {
+    func stamp() throws(StartError) -> Stamp? {
         try status().map {
             Stamp(
                 inode: UInt64($0.st_ino), seconds: $0.st_mtim.tv_sec, nanoseconds: $0.st_mtim.tv_nsec,
@@ -33,7 +33,7 @@ struct KeyFile: Sendable {
         }
     }
 
-    private func status() throws(StartFailure) -> stat? {
+    private func status() throws(StartError) -> stat? {
         var status = stat()
         if lstat(path, &status) == 0 {
             if status.st_mode & S_IFMT != S_IFLNK || stat(path, &status) == 0 { return status }
@@ -44,19 +44,19 @@ struct KeyFile: Sendable {
         return nil
     }
 
-    func read() throws(StartFailure) -> [StoredKey]? {
+    func read() throws(StartError) -> [StoredKey]? {
         guard try exists() else { return nil }
         guard let data = FileManager.default.contents(atPath: path) else { throw unreadable() }
         guard let content = try? JSONDecoder().decode(Content.self, from: data), content.format == 1 else {
-            throw StartFailure(
+            throw StartError(
                 "\(path) is not a file of keys of this version.",
                 remedy: "Restore it from a copy, or remove it and make new keys with `profiled keys add`.")
         }
         return content.keys
     }
 
-    private func unreadable(_ reason: String = "") -> StartFailure {
-        StartFailure(
+    private func unreadable(_ reason: String = "") -> StartError {
+        StartError(
             "The keys \(path) cannot be read\(reason).",
             remedy: "Check the path, whose file it is, and its permissions.")
     }
@@ -68,11 +68,11 @@ struct KeyFile: Sendable {
     }
 
     /// Syncs the folder: else a revoked key could be valid again after a power cut.
-    func sync() throws(StartFailure) {
+    func sync() throws(StartError) {
         do throws(StorageError) {
             try FolderSync.sync(URL(fileURLWithPath: realPath).deletingLastPathComponent().path)
         } catch {
-            throw StartFailure(
+            throw StartError(
                 "\(path) is changed, but a power cut may undo that: its folder cannot be synced.",
                 remedy: "Check the disk; after a power cut, `profiled keys list` shows whether the change is there.")
         }
@@ -97,8 +97,8 @@ struct KeyFile: Sendable {
         return result
     }
 
-    private var cannotWrite: StartFailure {
-        StartFailure(
+    private var cannotWrite: StartError {
+        StartError(
             "The keys \(path) cannot be written: \(String(cString: strerror(errno))).",
             remedy: "Name a file in a folder that exists and that you may write in, with --keys.")
     }
@@ -115,7 +115,7 @@ struct KeyFile: Sendable {
             try handle.synchronize()
             guard rename(new, path) == 0 else { throw cannotWrite }
         } catch {
-            let failure = error as? StartFailure ?? cannotWrite
+            let failure = error as? StartError ?? cannotWrite
             unlink(new)
             throw failure
         }
@@ -154,7 +154,7 @@ final class KeyRing: Sendable {
         state.withLock { state in
             guard let file else { return read(state) }
             let stamp: KeyFile.Stamp?
-            do throws(StartFailure) {
+            do throws(StartError) {
                 stamp = try file.stamp()
                 if stamp != nil { state.isClosed = true }
             } catch {

@@ -13,10 +13,10 @@ struct Fixtures: Sendable {
     private var name: String { URL(fileURLWithPath: path).lastPathComponent }
 
     /// Reads the file at once: if it cannot be read, the start fails.
-    init(path: String) throws(StartFailure) {
+    init(path: String) throws(StartError) {
         self.path = path
         guard let bytes = FileManager.default.contents(atPath: path) else {
-            throw StartFailure(unreadable: "The fixtures", path, remedy: "Name a file of JSON Lines with --fixtures.")
+            throw StartError(unreadable: "The fixtures", path, remedy: "Name a file of JSON Lines with --fixtures.")
         }
         self.bytes = bytes
     }
@@ -35,7 +35,7 @@ struct Fixtures: Sendable {
                 }
             }
             try store(chunker.finish(), in: log)
-        } catch let refusal as ImportRefusal {
+        } catch let refusal as ImportLineError {
             throw failure(refusal.line, refusal.reason, Self.remedy(refusal.remedy))
         }
     }
@@ -45,7 +45,7 @@ struct Fixtures: Sendable {
         do {
             var tally = ImportTally()
             try tally.store([chunk], in: log)
-        } catch let refused as RefusedChunk {
+        } catch let refused as ChunkRefusal {
             throw try failure(refused, in: log)
         }
     }
@@ -64,10 +64,10 @@ struct Fixtures: Sendable {
         }
     }
 
-    private func failure(_ refused: RefusedChunk, in log: EventLog) throws -> StartFailure {
+    private func failure(_ refused: ChunkRefusal, in log: EventLog) throws -> StartError {
         let (chunk, error) = (refused.chunk, refused.error)
         if case .keyReused = error {
-            return StartFailure(
+            return StartError(
                 "The store holds other fixtures from a file \(name), with other lines from \(chunk.firstLine) on.",
                 remedy: "If this is another file, give it another name. If it is the same one, undo the change in the "
                     + "lines from \(chunk.firstLine) on, or use an empty store: under another name, stored lines would "
@@ -80,7 +80,7 @@ struct Fixtures: Sendable {
             isFull ? "Remove some of what is saved on this device." : "Correct it or remove it.")
     }
 
-    private func failure(_ line: Int, _ reason: String, _ remedy: String) -> StartFailure {
-        StartFailure("Line \(line) of the fixtures \(path) cannot be stored: \(reason).", remedy: remedy)
+    private func failure(_ line: Int, _ reason: String, _ remedy: String) -> StartError {
+        StartError("Line \(line) of the fixtures \(path) cannot be stored: \(reason).", remedy: remedy)
     }
 }

@@ -97,7 +97,7 @@ final class EphemeralStores: Sendable {
     private let count = Atomic<Int>(0)
     private let store = Mutex<LiveStore?>(nil)
 
-    init(fixtures: Fixtures?, workspace: Workspace, metrics: Metrics) throws(ScratchFolder.Failure) {
+    init(fixtures: Fixtures?, workspace: Workspace, metrics: Metrics) throws(ScratchFolder.FolderError) {
         (self.fixtures, self.workspace, self.metrics) = (fixtures, workspace, metrics)
         folder = try ScratchFolder(prefix: "profiled-ephemeral-")
     }

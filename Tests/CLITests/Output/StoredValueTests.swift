@@ -8,9 +8,9 @@ struct StoredValueTests {
     init() throws { cli = try CLI() }
 
     @Test(
-        "Text that looks like JSON and is none is stored as text, with a remark",
+        "Text that looks like JSON and is none is stored as text, with a note",
         arguments: ["NaN", "-Infinity", "[NaN]", "{bad", "[1,2", " {\"a\":}"])
-    func remark(value: String) throws {
+    func note(value: String) throws {
         let commands = [
             ["log", "attribute", "ana", "x=\(value)"], ["save", "event", "ana", "a", "-p", "x=\(value)"],
             ["log", "purchase", "ana", "p", "--price", "1", "--currency", "EUR", "-p", "x=\(value)"],
@@ -25,7 +25,7 @@ struct StoredValueTests {
     }
 
     @Test("Plain text, valid JSON and what is said to be text get none")
-    func noRemark() throws {
+    func noNote() throws {
         try cli.succeed("log", "event", "ana", "a")
         for values in [["x=nancy"], ["x=a{b}"], ["x=[1,2]"], ["x={\"$set\":{\"a\":1}}"], ["--string", "x=[1,2"]] {
             let outcome = try cli.run(["log", "attribute", "ana"] + values)

@@ -109,7 +109,7 @@ struct InAppLogTests {
         #expect(report.flushed.count == 1)
         #expect(try log.event(at: report.flushed[0])?.event.kind == .pendingFlushed)
         let shown = try #require(try log.event(at: report.flushed[0].next))
-        guard case .message(let step) = shown.event else { throw DocumentFault(place: "", reason: "", remedy: "") }
+        guard case .message(let step) = shown.event else { throw DocumentError(place: "", reason: "", remedy: "") }
         #expect(step.stage == .shown && step.cause == saved.last)
     }
 

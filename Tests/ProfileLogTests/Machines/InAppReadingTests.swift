@@ -35,7 +35,7 @@ struct InAppReadingTests {
 
     private static func error(
         _ members: [AttributeValue.Member], at place: String = ""
-    ) -> DocumentFault? {
+    ) -> DocumentError? {
         do {
             _ = try InAppMessage(members, at: place)
             return nil
@@ -178,8 +178,8 @@ struct InAppReadingTests {
             #expect(error.place == "messages[2].id" && error.reason == "is the ID of messages[0] too")
         }
         let many = try (0...200).map { try InAppMessage.on(Name("m\($0)")) }
-        #expect(throws: DocumentFault.self) { try TriggerTable(many) }
-        #expect(throws: DocumentFault.self) { try TriggerTable([many[0], many[0]]) }
+        #expect(throws: DocumentError.self) { try TriggerTable(many) }
+        #expect(throws: DocumentError.self) { try TriggerTable([many[0], many[0]]) }
         #expect(throws: Never.self) { try TriggerTable(Array(many.dropLast())) }
     }
 
@@ -188,7 +188,7 @@ struct InAppReadingTests {
         #expect {
             try PropertyFilter("a", .string, comparator: 10, .string("(?=a)"))
         } throws: { error in
-            let error = error as? DocumentFault
+            let error = error as? DocumentError
             return error?.place == "property_value" && error?.reason.contains("look-around") == true
         }
     }
@@ -213,7 +213,7 @@ struct InAppReadingTests {
         let other = AttributeValue.object(Self.message([("id", .string("other")), ("delay", .int(-1))]))
         let (messages, skipped) = try InAppMessage.stored(.array([other, one]), at: "messages")
         #expect(messages.count == 1 && skipped.map(\.place) == ["messages[0].delay"])
-        #expect(throws: DocumentFault.self) { try InAppMessage.stored(.int(1), at: "messages") }
+        #expect(throws: DocumentError.self) { try InAppMessage.stored(.int(1), at: "messages") }
     }
 
     // MARK: - Settings

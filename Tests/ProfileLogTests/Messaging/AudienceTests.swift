@@ -134,7 +134,7 @@ struct AudienceTests {
             ),
         ])
     func refused(text: String, fault: String, remedy: String) throws {
-        let error = try #require(throws: SendFault.self) { try Self.takesAna(text) }
+        let error = try #require(throws: SendError.self) { try Self.takesAna(text) }
         #expect(error.description.contains(fault))
         #expect(error.remedy.contains(remedy))
     }
@@ -146,11 +146,11 @@ struct AudienceTests {
             String(repeating: #"{"AND":["#, count: depth) + leaf + String(repeating: "]}", count: depth)
         }
         #expect(try Self.takesAna(nested(15)))
-        #expect(throws: SendFault.self) { try Self.takesAna(nested(16)) }
+        #expect(throws: SendError.self) { try Self.takesAna(nested(16)) }
         func list(_ count: Int) -> String {
             #"{"OR":["# + Array(repeating: leaf, count: count).joined(separator: ",") + "]}"
         }
         #expect(try Self.takesAna(list(199)))
-        #expect(throws: SendFault.self) { try Self.takesAna(list(200)) }
+        #expect(throws: SendError.self) { try Self.takesAna(list(200)) }
     }
 }

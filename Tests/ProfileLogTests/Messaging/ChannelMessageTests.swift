@@ -183,7 +183,7 @@ struct ChannelMessageTests {
             (.contentCard, #"{"type":"BANNER"}"#, "'image_url' is required", "Add"),
         ])
     func refused(channel: MessageStep.Channel, message: String, fault: String, remedy: String) throws {
-        let error = try #require(throws: SendFault.self) { try Self.message(channel, message) }
+        let error = try #require(throws: SendError.self) { try Self.message(channel, message) }
         #expect(error.description.contains(fault))
         #expect(error.remedy.contains(remedy))
     }
@@ -192,7 +192,7 @@ struct ChannelMessageTests {
     func unknown() throws {
         let text = #"{"alert":"a","bagde":1}"#
         #expect(throws: Never.self) { try Self.message(.applePush, text) }
-        let error = #expect(throws: SendFault.self) { try Self.message(.applePush, text, from: .workspace) }
+        let error = #expect(throws: SendError.self) { try Self.message(.applePush, text, from: .workspace) }
         #expect(error?.description == "messages.apple_push.bagde: 'bagde' is not known")
         #expect(error?.remedy == "Did you mean 'badge'?")
     }
@@ -202,27 +202,27 @@ struct ChannelMessageTests {
         // The payload {"ab":{},"aps":{"alert":"…"}} has 28 bytes without its text.
         func push(_ bytes: Int) -> String { #"{"alert":"\#(String(repeating: "a", count: bytes - 28))"}"# }
         #expect(throws: Never.self) { try Self.message(.applePush, push(1_912)) }
-        let error = #expect(throws: SendFault.self) { try Self.message(.applePush, push(1_913)) }
+        let error = #expect(throws: SendError.self) { try Self.message(.applePush, push(1_913)) }
         #expect(error?.message == "Apple Push Length Exceeded")
         #expect(error?.remedy == "Its payload has 1913 bytes; 1912 are allowed.")
         #expect(throws: Never.self) { try Self.message(.applePush, push(4_096), from: .workspace) }
-        #expect(throws: SendFault.self) { try Self.message(.applePush, push(4_097), from: .workspace) }
+        #expect(throws: SendError.self) { try Self.message(.applePush, push(4_097), from: .workspace) }
         let android = #"{"alert":"\#(String(repeating: "a", count: 4_000))"}"#
-        let other = #expect(throws: SendFault.self) { try Self.message(.androidPush, android) }
+        let other = #expect(throws: SendError.self) { try Self.message(.androidPush, android) }
         #expect(other?.message == "Android Push Length Exceeded")
 
         let growing =
             #"{"alert":"{{api_trigger_properties.${long}}}","sound":"\#(String(repeating: "s", count: 100))"}"#
-        #expect(throws: RenderStop.tooLarge(bytes: 4_139, limit: 4_096)) { try Self.content(.applePush, growing) }
+        #expect(throws: RenderError.tooLarge(bytes: 4_139, limit: 4_096)) { try Self.content(.applePush, growing) }
     }
 
     @Test("What a user lacks stops the message, and so does abort_message")
     func stops() throws {
-        let stop = #expect(throws: RenderStop.self) {
+        let stop = #expect(throws: RenderError.self) {
             try Self.content(.sms, #"{"subscription_group_id":"g","body":"{{${last_name}}}"}"#)
         }
         #expect(stop?.reason == "line 1, column 3: `${last_name}` has no value for this user")
-        let aborted = #expect(throws: RenderStop.self) {
+        let aborted = #expect(throws: RenderError.self) {
             try Self.content(.applePush, #"{"alert":"{% abort_message('no') %}"}"#)
         }
         #expect(aborted?.reason == "aborted: no")
@@ -238,7 +238,7 @@ struct ChannelMessageTests {
         ] as [(String, String?)])
     func categories(category: String, meant: String?) throws {
         let message: AttributeValue = .object([.init("alert", "a"), .init("category", .string(category))])
-        do throws(SendFault) {
+        do throws(SendError) {
             _ = try ChannelMessage(.applePush, message, at: "p", from: .request)
             #expect(meant == nil)
         } catch {

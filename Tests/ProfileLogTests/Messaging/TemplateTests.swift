@@ -123,12 +123,12 @@ struct TemplateTests {
             ("{% if false %}{% elsif \(condition) %}yes{% else %}no{% endif %}", 24),
         ]
         for (text, column) in texts {
-            let stop = try #require(throws: RenderStop.self) { try Self.rendered(text) }
+            let stop = try #require(throws: RenderError.self) { try Self.rendered(text) }
             #expect(stop.reason.hasPrefix("line 1, column \(column): "), "\(stop.reason)")
             #expect(stop.reason.hasSuffix(expected), "\(stop.reason)")
         }
         let assigned = "{% assign x = \(condition.prefix { $0 != " " }) | default: 1 %}"
-        #expect(throws: RenderStop.self) { try Self.rendered(assigned) }
+        #expect(throws: RenderError.self) { try Self.rendered(assigned) }
     }
 
     @Test(
@@ -191,8 +191,8 @@ struct TemplateTests {
     @Test("A template can refuse the message, with a reason or without")
     func abort() throws {
         let text = "{% if ${last_name} == blank %}{% abort_message('no last name') %}{% endif %}Hello"
-        #expect(throws: RenderStop.aborted(reason: "no last name")) { try Self.rendered(text) }
-        #expect(throws: RenderStop.aborted(reason: nil)) { try Self.rendered("a{% abort_message() %}") }
+        #expect(throws: RenderError.aborted(reason: "no last name")) { try Self.rendered(text) }
+        #expect(throws: RenderError.aborted(reason: nil)) { try Self.rendered("a{% abort_message() %}") }
     }
 
     @Test(
@@ -219,7 +219,7 @@ struct TemplateTests {
             ("{% if ${first_name} > 1 %}{% endif %}", "column 7: the two values have no order for this user"),
         ])
     func missing(text: String, expected: String) throws {
-        let stop = try #require(throws: RenderStop.self) { try Self.rendered(text) }
+        let stop = try #require(throws: RenderError.self) { try Self.rendered(text) }
         guard case .failed(let error) = stop else {
             Issue.record("\(stop)")
             return
@@ -346,7 +346,7 @@ struct TemplateTests {
         let template = try Template("{% for i in (1..9000) %}{% endfor %}x{{'y'}}")
         let budget = RenderBudget(steps: 20_000)
         for _ in 0..<2 { #expect(try template.render(Self.ana.context(budget: budget)) == "xy") }
-        #expect(throws: RenderStop.self) { try template.render(Self.ana.context(budget: budget)) }
+        #expect(throws: RenderError.self) { try template.render(Self.ana.context(budget: budget)) }
         for _ in 0..<20 { budget.addUser() }
         #expect(throws: Never.self) { try template.render(Self.ana.context(budget: budget)) }
     }
@@ -356,7 +356,7 @@ struct TemplateTests {
         do {
             _ = try rendered(text)
             return nil
-        } catch RenderStop.failed(let error) {
+        } catch RenderError.failed(let error) {
             return error.reason
         } catch {
             return nil

@@ -75,8 +75,9 @@ struct RecordTests {
         }
         _ = try log.launch(device: "device")
         var builder = log.prepare()
-        try builder.leaveOut([LeftOut(list: "events", index: 300, field: "f", reason: "r")], of: .externalID("ana"))
-        try builder.leaveOut([LeftOut(list: "attributes", index: 0, reason: "r")], of: nil)
+        try builder.leaveOut(
+            [ObjectRefusal(list: "events", index: 300, field: "f", reason: "r")], of: .externalID("ana"))
+        try builder.leaveOut([ObjectRefusal(list: "attributes", index: 0, reason: "r")], of: nil)
         _ = try log.commit(builder.finish())
         let coding = Repository.file("Sources/ProfileLog/Records").path
         let whole = try log.rows(.log)

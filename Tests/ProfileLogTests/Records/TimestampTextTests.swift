@@ -89,7 +89,7 @@ struct TimestampParsingTests {
         #expect {
             try OccurredAt(reading: text)
         } throws: { error in
-            guard let fault = error as? TimeFault else { return false }
+            guard let fault = error as? TimeError else { return false }
             return fault.reason.contains(reason) && fault.remedy == remedy.map { "Write \($0)." }
         }
     }

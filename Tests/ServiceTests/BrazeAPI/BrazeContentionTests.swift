@@ -89,7 +89,7 @@ struct BrazeContentionTests {
                 _ = try await decide(conflicts: .max)
                 Issue.record("It was stored")
             } catch {
-                let answer = APIProblem(error).answer(in: .braze)
+                let answer = APIError(error).answer(in: .braze)
                 #expect(answer.status == 503 && answer.code == "busy")
                 #expect(String(decoding: answer.body, as: UTF8.self).contains("nothing was stored"))
             }

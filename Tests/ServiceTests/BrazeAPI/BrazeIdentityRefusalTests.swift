@@ -187,10 +187,10 @@ struct BrazeIdentityRefusalTests {
             run.note(.success((true, nil)), at: 0)
             run.note(.failure(unknown), at: 1)
             #expect(run.isBegun)
-            let problem = run.problem(unknown)
-            #expect(problem.status == 503 && problem.error.hasSuffix("Items that were done: 1 of 3."))
-            #expect(problem.dropped.map(\.reason) == ["whether it was done is unknown", "was not done"])
-            #expect(problem.dropped.map(\.index) == [1, 2])
+            let apiError = run.apiError(unknown)
+            #expect(apiError.status == 503 && apiError.error.hasSuffix("Items that were done: 1 of 3."))
+            #expect(apiError.dropped.map(\.reason) == ["whether it was done is unknown", "was not done"])
+            #expect(apiError.dropped.map(\.index) == [1, 2])
         }
     }
 }

@@ -478,10 +478,10 @@ struct BrazeSegmentTests {
     private func refusal(
         of segment: String = "s", to files: ExportFiles, _ body: (_ folder: String) async throws -> Void = { _ in }
     ) async -> Int? {
-        let problem = await #expect(throws: APIProblem.self) {
+        let apiError = await #expect(throws: APIError.self) {
             try await write("refused", of: segment, to: files, body)
         }
-        return problem?.status
+        return apiError?.status
     }
 
     @Test("A file is there for four hours, and none is when the exports are removed")

@@ -304,8 +304,8 @@ struct BrazeSendTests {
         try await withSends { (api) async throws in
             let body = #"{"campaign_id":"plain","broadcast":true}"#
             let request = try SendRequest(campaign: JSON.parse(Array(body.utf8)), api.braze.workspace)
-            let problem = Broadcast(request, api.braze).halfDone(7, AppendError.closed)
-            let json = try JSON.parse(problem.answer(in: .braze).body)
+            let apiError = Broadcast(request, api.braze).halfDone(7, AppendError.closed)
+            let json = try JSON.parse(apiError.answer(in: .braze).body)
             #expect(json.at("dispatch_id").text == request.plan.dispatch)
             #expect(json.at("message").text.contains("at least 7 users"))
             #expect(json.at("remedy").text.hasPrefix("Do not repeat it"))

@@ -23,7 +23,7 @@ struct LongReadTests {
         func goOn() { gate.signal() }
 
         func answer() -> APIAnswer {
-            do { try ReadBudget.current?.check() } catch { return APIProblem(error).answer }
+            do { try ReadBudget.current?.check() } catch { return APIError(error).answer }
             gate.wait()
             return .ok { $0.member("held", true) }
         }
@@ -56,7 +56,7 @@ struct LongReadTests {
         async let secondAnswer = reads.answer(while: { true }) { second.answer() }
         try await wait(for: (1, 1), of: reads)
 
-        let refusal = await #expect(throws: APIProblem.self) {
+        let refusal = await #expect(throws: APIError.self) {
             _ = try await reads.answer(while: { true }) { HeldRead().answer() }
         }
         let refused = try #require(refusal).answer(in: .native)
@@ -100,21 +100,21 @@ struct LongReadTests {
                 return checks < 5
             }
         }
-        let problem = await #expect(throws: APIProblem.self) {
+        let apiError = await #expect(throws: APIError.self) {
             _ = try await reads.answer(while: isWanted) {
                 // It takes no notice of the first error.
                 for _ in 0..<7 { try? ReadBudget.current?.check() }
                 return .ok { $0.member("done", true) }
             }
         }
-        #expect((problem?.status, problem?.code) == (499, "abandoned"))
+        #expect((apiError?.status, apiError?.code) == (499, "abandoned"))
         #expect(reads.counts.running == 0)
     }
 
     @Test("A wait for news takes nothing of a read's time")
     func waiting() throws {
         let budget = ReadBudget(.seconds(-1))
-        #expect(throws: ReadStop.tooLong(.seconds(-1))) { try budget.check() }
+        #expect(throws: ReadError.tooLong(.seconds(-1))) { try budget.check() }
         let patient = ReadBudget(.seconds(3_600))
         patient.restart()
         try patient.check()

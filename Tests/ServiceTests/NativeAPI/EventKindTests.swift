@@ -66,7 +66,8 @@ struct EventKindTests {
         case .eventUnvoided: .eventUnvoided(voiding)
         case .rulesChanged:
             .rulesChanged([.init("attribute_policies", .object([.init("plan", .string("last_occurred"))]))])
-        case .objectsLeftOut: .objectsLeftOut([LeftOut(list: "events", index: 3, field: "time", reason: "a test")])
+        case .objectsLeftOut:
+            .objectsLeftOut([ObjectRefusal(list: "events", index: 3, field: "time", reason: "a test")])
         case .messageSent, .messageNotSent, .pushReceived, .pushNotReceived, .pushCaptured, .pushExpanded, .pushOpened,
             .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
             .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed, .messageScheduled,

@@ -13,7 +13,7 @@ struct NumberEndpoints {
         let range = try SeriesRange(
             &query, now: api.log.options.now(),
             readTime: { text, place in
-                try OccurredAt(braze: text) ?? APIProblem.time(text, place)
+                try OccurredAt(braze: text) ?? APIError.time(text, place)
             })
         var app: String?
         var users: Condition?
@@ -21,7 +21,7 @@ struct NumberEndpoints {
         } else {
             app = try query.text("app_id")
             if let app, !api.workspace.knowsApp(app) {
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     "app_id", "is no app of the workspace file", remedy: "Send the `id` of one that it declares.")
             }
             users = try query.text("segment_id").map { try segment($0).rule }
@@ -53,7 +53,7 @@ struct NumberEndpoints {
         switch try query.text("sort_direction") {
         case nil, "asc": isDescending = false
         case "desc": isDescending = true
-        default: throw APIProblem.invalid("sort_direction", "must be asc or desc")
+        default: throw APIError.invalid("sort_direction", "must be asc or desc")
         }
         let all: [Workspace.Segment] = isDescending ? api.workspace.segments.reversed() : api.workspace.segments
         let shown = all.dropFirst(page * Self.segmentsPerPage).prefix(Self.segmentsPerPage)
@@ -87,13 +87,13 @@ struct NumberEndpoints {
 
     func segment(_ query: inout Query) throws -> Workspace.Segment {
         guard let id = try query.text("segment_id") else {
-            throw APIProblem.invalid("segment_id", "is missing", remedy: "Send the `id` of a segment.")
+            throw APIError.invalid("segment_id", "is missing", remedy: "Send the `id` of a segment.")
         }
         return try segment(id)
     }
 
     private func segment(_ id: String) throws -> Workspace.Segment {
-        guard let segment = api.workspace.segment(id) else { throw APIProblem.unknownSegment }
+        guard let segment = api.workspace.segment(id) else { throw APIError.unknownSegment }
         return segment
     }
 }
@@ -102,7 +102,7 @@ extension Query {
     /// The custom event whose numbers are asked for.
     mutating func event() throws -> Name {
         guard let name = try text("event"), !name.isEmpty else {
-            throw APIProblem.invalid("event", "is missing", remedy: "Send the name of a custom event.")
+            throw APIError.invalid("event", "is missing", remedy: "Send the name of a custom event.")
         }
         return Name(name)
     }
@@ -120,9 +120,9 @@ extension JSONWriter {
     }
 }
 
-extension APIProblem {
+extension APIError {
     /// Status 400: no segment of the workspace file has the ID.
-    static let unknownSegment = APIProblem(
+    static let unknownSegment = APIError(
         status: 400, code: "invalid", error: "Invalid segment ID",
         remedy: "Send the `id` of a segment in the workspace file (docs/workspace.md).", place: "segment_id")
 }

@@ -100,7 +100,7 @@ struct ZipArchive: ExportArchive {
     private mutating func write(_ bytes: [UInt8]) throws {
         // Beyond, the format needs other headers; and the directory at the end needs room.
         guard offset + UInt64(bytes.count) < 0xFFF0_0000, entries.count <= 0xFFFF else {
-            throw APIProblem(
+            throw APIError(
                 status: 507, code: "export_too_large", error: "The export is larger than a zip file can be (4 GiB).",
                 remedy: "Ask for fewer fields, or for output_format gzip.")
         }

@@ -86,7 +86,7 @@ final class ExportFiles: Sendable {
             return withExtendedLifetime(folder) { result }
         } catch let error as CocoaError {
             throw Self.notWritten(error.errorCode)
-        } catch let failure as ScratchFolder.Failure {
+        } catch let failure as ScratchFolder.FolderError {
             throw Self.notWritten(Int(failure.code))
         }
     }
@@ -151,14 +151,14 @@ final class ExportFiles: Sendable {
 
     // MARK: - Problems
 
-    private static func busy(_ sentence: String, place: String?) -> APIProblem {
-        APIProblem(
+    private static func busy(_ sentence: String, place: String?) -> APIError {
+        APIError(
             status: 429, code: "export_running", error: sentence, remedy: "Wait until it is answered, then ask again.",
             place: place)
     }
 
-    private static func notWritten(_ code: Int) -> APIProblem {
-        APIProblem(
+    private static func notWritten(_ code: Int) -> APIError {
+        APIError(
             status: 507, code: "export_not_written",
             error: "The export could not be written to the temporary folder (code \(code)).",
             remedy: "Make room there if it has none, and ask for the segment again; or set TMPDIR to a folder with "

@@ -27,24 +27,24 @@ struct SegmentExportRequest {
     init(_ bytes: [UInt8], _ workspace: Workspace) throws {
         let body = try BodyObject.read(bytes)
         guard let segment = body.present("segment_id")?.asText.flatMap({ workspace.segment($0) }) else {
-            throw APIProblem.unknownSegment
+            throw APIError.unknownSegment
         }
         self.segment = segment
         guard let fields = try Self.texts(body, "fields_to_export"), !fields.isEmpty else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "fields_to_export", "is required, and must name at least one field",
                 remedy: "The fields are \(ExportField.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
         self.fields = Set(fields.compactMap(ExportField.init))
         customAttributes = try Self.texts(body, "custom_attributes_to_export").map { Set($0.map { Name($0) }) }
         guard customAttributes?.count ?? 0 <= Self.mostCustomAttributes else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "custom_attributes_to_export", "has more than \(Self.mostCustomAttributes) names",
                 remedy: "Export all with `custom_attributes` in `fields_to_export`, or send several requests.")
         }
         if let value = body.present("output_format") {
             guard let format = value.asText.flatMap(Format.init) else {
-                throw APIProblem.invalid("output_format", "must be zip or gzip")
+                throw APIError.invalid("output_format", "must be zip or gzip")
             }
             self.format = format
         } else {
@@ -57,7 +57,7 @@ struct SegmentExportRequest {
         guard let value = body.present(key) else { return nil }
         let texts = value.asArray?.compactMap(\.asText)
         guard let texts, texts.count == value.asArray?.count else {
-            throw APIProblem.invalid(key.text, "must be an array of texts")
+            throw APIError.invalid(key.text, "must be an array of texts")
         }
         return texts
     }

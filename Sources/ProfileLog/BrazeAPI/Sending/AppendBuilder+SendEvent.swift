@@ -13,7 +13,7 @@ extension AppendBuilder {
             let step = event.step
             let notSent = MessageStep(
                 .notSent, of: step.message, by: step.channel, cause: step.cause,
-                reason: SendObstacle.notStorable.reason(step.channel.name, "\(place) \(reason)"),
+                reason: SendReason.notStorable.reason(step.channel.name, "\(place) \(reason)"),
                 dispatch: step.dispatch)
             try add(.message(notSent), EventContext(source: event.context.source), to: user)
             return false

@@ -25,7 +25,7 @@ struct Broadcast: Sendable {
                     var builder = api.log.prepare(capacity: 1_024)
                     let part = try read(after: done, view, into: &builder)
                     if key != nil, !part.isLast {
-                        throw APIProblem.invalid(
+                        throw APIError.invalid(
                             "Idempotency-Key", "cannot go with a broadcast to so many users",
                             remedy: "Send it without the key, or to fewer users.")
                     }
@@ -41,13 +41,13 @@ struct Broadcast: Sendable {
     }
 
     /// Returns the answer if `error` ends the broadcast when it is stored for `users`.
-    func halfDone(_ users: Int, _ error: any Error) -> APIProblem {
-        var problem = APIProblem(error)
-        problem.error += " The broadcast is stored for at least \(users) users, in the order of their creation."
-        problem.dispatch = request.plan.dispatch
-        problem.remedy =
+    func halfDone(_ users: Int, _ error: any Error) -> APIError {
+        var apiError = APIError(error)
+        apiError.error += " The broadcast is stored for at least \(users) users, in the order of their creation."
+        apiError.dispatch = request.plan.dispatch
+        apiError.remedy =
             "Do not repeat it: `GET /v1/sends` lists the users with this `dispatch_id`; send to the others by name."
-        return problem
+        return apiError
     }
 
     /// Sends `schedule`, which is due, part by part; each part records how far it came, in the same append. Returns
@@ -129,8 +129,8 @@ struct Broadcast: Sendable {
                 try api.workspace.forcedTypes[name]
                     ?? api.catalogue.withState { api.store.reader.firstType(of: name, by: $0) }
             }
-        } catch let fault as SendFault {
-            throw APIProblem(fault)
+        } catch let error as SendError {
+            throw APIError(error)
         }
     }
 }

@@ -124,12 +124,12 @@ struct DueSends {
 
     /// Tells whether the request would be refused at each later time as well.
     private static func isLasting(_ error: any Error) -> Bool {
-        error is SendFault || !(error is WorkBudgetExceeded) && [400, 413].contains(APIProblem(error).status)
+        error is SendError || !(error is WorkBudgetExceeded) && [400, 413].contains(APIError(error).status)
     }
 
     private static func words(_ error: any Error) -> String {
-        if let fault = error as? SendFault { return "\(fault)" }
-        return APIProblem(error).error
+        if let error = error as? SendError { return "\(error)" }
+        return APIError(error).error
     }
 }
 

@@ -121,7 +121,7 @@ struct ScheduleEndpoints {
         try request.refuseIfMatch()
         var query = Query(request)
         guard let end = OccurredAt(braze: try query.text("end_time") ?? "")?.timestamp else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "end_time", "must be a time in ISO 8601", remedy: "Send a time, as in 2030-01-31T08:30:00Z.")
         }
         let waiting = try api.schedules.due(at: end).filter { $0.events == nil }

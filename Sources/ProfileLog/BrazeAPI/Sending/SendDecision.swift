@@ -4,7 +4,7 @@ internal import ProfileLogRequests
 /// Decides a send to named users, by what a view of the log shows: an event for each device or address, or why there is
 /// none.
 struct SendDecision {
-    private(set) var dropped: [Drop] = []
+    private(set) var dropped: [SendNote] = []
     private(set) var errors: [String]
     /// Tells whether something is sent.
     private(set) var sendsAnything = false
@@ -18,7 +18,7 @@ struct SendDecision {
     private var reached = ReachedAddresses()
 
     /// A recipient that gets nothing, or an attribute of theirs that is not stored.
-    struct Drop {
+    struct SendNote {
         var reason: String
         /// The recipient's place in the request.
         var index: Int
@@ -27,7 +27,7 @@ struct SendDecision {
     init(_ request: SendRequest, _ api: BrazeAPI, _ view: DecisionView) {
         (self.request, self.api, self.view) = (request, api, view)
         errors = request.errors
-        dropped = request.ignored.map { Drop(reason: $0.reason, index: $0.index) }
+        dropped = request.ignored.map { SendNote(reason: $0.reason, index: $0.index) }
     }
 
     private var now: Timestamp { api.log.options.now() }
@@ -53,7 +53,7 @@ struct SendDecision {
                 continue
             }
             guard last[sameUser(people[index], recipient)] == index else {
-                drop(index, SkippedRecipient.namedAgain.rawValue)
+                drop(index, RecipientReason.namedAgain.rawValue)
                 continue
             }
             let id = user.map { UserID.brazeID($0.brazeID) } ?? recipient.person.id
@@ -81,11 +81,11 @@ struct SendDecision {
     }
 
     private mutating func leaveOut(
-        _ index: Int, _ reason: SkippedRecipient, _ builder: inout AppendBuilder
+        _ index: Int, _ reason: RecipientReason, _ builder: inout AppendBuilder
     ) throws {
         drop(index, reason.rawValue)
         let place = request.place(of: index)
-        try builder.leaveOut([LeftOut(list: place.array, index: place.index, reason: reason.rawValue)], of: nil)
+        try builder.leaveOut([ObjectRefusal(list: place.array, index: place.index, reason: reason.rawValue)], of: nil)
     }
 
     /// The user that a recipient means.
@@ -93,7 +93,7 @@ struct SendDecision {
         case user(UserInfo)
         case unknown
         /// Several users share the address, and the request does not name one.
-        case undecided(SkippedRecipient)
+        case undecided(RecipientReason)
     }
 
     private func addressee(_ recipient: SendRequest.Recipient) throws -> Addressee {
@@ -134,7 +134,7 @@ struct SendDecision {
     }
 
     /// Returns the reason why the request does not mean this user after all; nil if it does.
-    private func reasonAgainst(_ recipient: SendRecipient, _ audience: Audience?) throws -> SkippedRecipient? {
+    private func reasonAgainst(_ recipient: SendRecipient, _ audience: Audience?) throws -> RecipientReason? {
         if let segment = request.segment, let user = recipient.profile.user {
             let profile = ProfileSubject(user, recipient.profile.state, in: api.store.reader)
             if try !segment.rule.accepts(profile, at: now) { return .notInSegment }
@@ -143,7 +143,9 @@ struct SendDecision {
         return nil
     }
 
-    private mutating func drop(_ index: Int, _ reason: String) { dropped.append(Drop(reason: reason, index: index)) }
+    private mutating func drop(_ index: Int, _ reason: String) {
+        dropped.append(SendNote(reason: reason, index: index))
+    }
 
     /// Applies the attributes of recipients, as `/users/track` does, before anything is rendered. What it changes, by
     /// recipient; a user that it makes has an entry.

@@ -42,14 +42,14 @@ struct SendEndpoints {
         let body = try BodyObject.read(request.body)
         let sendID = body.present("external_send_id")
         guard sendID?.asText.map(SendRequest.isSendID) ?? (sendID == nil) else {
-            throw APIProblem.invalid("external_send_id", "must be 1 to 64 characters of base 64")
+            throw APIError.invalid("external_send_id", "must be 1 to 64 characters of base 64")
         }
         let campaign = request.parameters["campaign_id"] ?? ""
         let now = TrackTime.text(log.options.now())
         var key = try RequestKey(request)
         if let text = sendID?.asText {
             guard key == nil else {
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     "external_send_id", "cannot go with an Idempotency-Key", remedy: "Send one of the two.")
             }
             key = RequestKey(reserved: "transactional", for: [campaign, text])
@@ -75,7 +75,7 @@ struct SendEndpoints {
     func createSendID(_ request: APIRequest) throws -> APIAnswer {
         try request.refuseIfMatch()
         if request.idempotencyKey != nil {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "Idempotency-Key", "has no effect here, as nothing is stored",
                 remedy: "Send the `send_id` that you want.")
         }
@@ -107,7 +107,7 @@ struct SendEndpoints {
 extension SendRequest {
     /// 201 with `dispatch_id`, then what was not done.
     func answer(
-        errors: [String] = [], dropped: [SendDecision.Drop] = [], schedule: String? = nil
+        errors: [String] = [], dropped: [SendDecision.SendNote] = [], schedule: String? = nil
     ) -> APIAnswer {
         APIAnswer.ok(status: 201) { json in
             json.member("dispatch_id", plan.dispatch)
@@ -121,7 +121,7 @@ extension SendRequest {
 
 extension JSONWriter {
     /// `errors` and `dropped`, each only if there are some.
-    fileprivate mutating func notDone(errors: [String], dropped: [SendDecision.Drop], of request: SendRequest) {
+    fileprivate mutating func notDone(errors: [String], dropped: [SendDecision.SendNote], of request: SendRequest) {
         if !errors.isEmpty { array("errors", errors) { $0.value($1) } }
         self.dropped(
             dropped.map { drop in
@@ -136,7 +136,7 @@ extension SendDecision {
 
     /// As ``decide(_:)``; an error in the audience is the client's mistake.
     mutating func decideOrRefuse(_ builder: inout AppendBuilder) throws {
-        do { try decide(&builder) } catch let fault as SendFault { throw APIProblem(fault) }
+        do { try decide(&builder) } catch let error as SendError { throw APIError(error) }
     }
 }
 

@@ -34,8 +34,8 @@ struct SendRates: Sendable {
     let sendIDs = SendRate(seconds: 86_400)
 
     /// Status 429.
-    static func refusal(_ what: String, limit: Int, seconds: Int) -> APIProblem {
-        APIProblem(
+    static func refusal(_ what: String, limit: Int, seconds: Int) -> APIError {
+        APIError(
             status: 429, code: "rate_limited", error: "The rate limit of \(limit) \(what) is reached.",
             remedy: "Try again in \(seconds) s, or raise the limit in the workspace file (docs/workspace.md).")
     }

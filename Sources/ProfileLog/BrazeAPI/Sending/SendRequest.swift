@@ -77,26 +77,26 @@ extension SendRequest {
             let place = "messages.\(member.key.text.shown)"
             guard let channel = MessageStep.Channel(name: member.key.text), channel != .inAppMessage else {
                 if member.key == "slideup" { try Self.checkSlideup(member.value, at: place) }
-                let fault = SendFault.unknown(member.key.text, at: place, among: channels)
-                errors.append("\(fault): \(fault.remedy)")
+                let error = SendError.unknown(member.key.text, at: place, among: channels)
+                errors.append("\(error): \(error.remedy)")
                 continue
             }
             let slips = Self.misspelt(in: member.value, among: channel.fieldNames, at: place)
-            do throws(SendFault) {
+            do throws(SendError) {
                 let message = try ChannelMessage(channel, member.value, at: place, from: .request)
                 if let campaign { try Self.check(message, of: campaign, at: place) }
                 plan.messages.append(message)
                 errors += slips.map { "\($0): \($0.remedy)" }
             } catch {
-                var problem = APIProblem(error)
-                if let slip = slips.first { problem.remedy = "\(slip.message): \(slip.remedy)" }
-                throw problem
+                var apiError = APIError(error)
+                if let slip = slips.first { apiError.remedy = "\(slip.message): \(slip.remedy)" }
+                throw apiError
             }
         }
         if plan.messages.isEmpty {
-            var problem = Self.noMessage
-            if let error = errors.first { problem.remedy = error }
-            throw problem
+            var apiError = Self.noMessage
+            if let error = errors.first { apiError.remedy = error }
+            throw apiError
         }
     }
 
@@ -111,18 +111,18 @@ extension SendRequest {
     }
 
     /// Each message must stand for one of the campaign.
-    private static func check(_ message: ChannelMessage, of campaign: Campaign, at place: String) throws(SendFault) {
+    private static func check(_ message: ChannelMessage, of campaign: Campaign, at place: String) throws(SendError) {
         let place = "\(place).message_variation_id"
         guard let variation = message.variation else {
-            throw SendFault(
+            throw SendError(
                 "Message Variant Unspecified", at: place, remedy: "Add the ID of a message of the campaign.")
         }
         guard let declared = campaign.message(variation: variation) else {
-            throw SendFault(
+            throw SendError(
                 "Invalid Message Variant", at: place, remedy: "Send an ID that the campaign has in the workspace file.")
         }
         guard declared.channel == message.channel else {
-            throw SendFault(
+            throw SendError(
                 "Mismatched Message Type", at: place,
                 remedy: "The campaign's message of this ID is for \(declared.channel.name).")
         }
@@ -134,7 +134,7 @@ extension SendRequest {
                 let id =
                     key == "user_aliases"
                     ? TrackTarget.alias(value) : TrackTarget.externalID(value).map(UserID.externalID)
-                guard let id else { throw APIProblem.invalid("\(key)[\(index)]", "is no \(label)") }
+                guard let id else { throw APIError.invalid("\(key)[\(index)]", "is no \(label)") }
                 recipients.append(Recipient(person: .id(id), given: .init(key, value)))
             }
         }
@@ -158,7 +158,7 @@ extension SendRequest {
     private static func state(_ body: AttributeValue) throws -> SendPlan.State {
         guard let value = body.present("recipient_subscription_state") else { return .subscribed }
         guard let state = value.asText.flatMap(SendPlan.State.init) else {
-            throw APIProblem.invalid("recipient_subscription_state", "must be opted_in, subscribed or all")
+            throw APIError.invalid("recipient_subscription_state", "must be opted_in, subscribed or all")
         }
         return state
     }
@@ -239,9 +239,9 @@ extension SendRequest {
         let named = identifiers.compactMap { entry in value.present(entry.key).map { (entry, $0) } }
         guard named.count == 1, let (entry, identifier) = named.first else {
             let slip = misspelt(in: value, among: recipientKeys + keys, at: place).first
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 place, "must have exactly one of external_user_id, user_alias, braze_id, email",
-                remedy: slip.map { "\($0.message): \($0.remedy)" } ?? APIProblem.correctIt)
+                remedy: slip.map { "\($0.message): \($0.remedy)" } ?? APIError.correctIt)
         }
         var recipient = Recipient(
             person: try person(value, entry.id, identifier, at: "\(place).\(entry.key)", in: place),
@@ -265,12 +265,12 @@ extension SendRequest {
             default: nil
             }
         if let unfit {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "\(place).send_to_existing_only", "must not be false for \(unfit)",
                 remedy: "Name the user by external_user_id, or omit the member.")
         }
         guard value.present("attributes") != nil else {
-            throw APIProblem.invalid("\(place).attributes", "is required, as 'send_to_existing_only' is false")
+            throw APIError.invalid("\(place).attributes", "is required, as 'send_to_existing_only' is false")
         }
         return (recipient, noted)
     }
@@ -278,19 +278,19 @@ extension SendRequest {
     private static func person(
         _ object: AttributeValue, _ key: Name, _ value: AttributeValue, at place: String, in recipient: String
     ) throws -> Person {
-        do throws(TrackFault) {
+        do throws(TrackError) {
             if let person = try Person(object, key, value) { return person }
         } catch {
             // An address that several users may have.
             let slip = misspelt(in: object, among: ["prioritization"], at: recipient).first
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "\(recipient).prioritization",
                 object.present("prioritization") ?? .array([]) == .array([])
                     ? "is required with an address" : "is not valid",
                 remedy: slip.map { "\($0.message): \($0.remedy)" }
                     ?? "Say which of the users with the address is meant: \(Prioritization.words).")
         }
-        throw APIProblem.invalid(place, "is no such identifier")
+        throw APIError.invalid(place, "is no such identifier")
     }
 
     /// The first of `keys` that is there, which must be an object.
@@ -300,7 +300,7 @@ extension SendRequest {
         for key in keys {
             guard let value = try object.object(Name(key), in: place).map(AttributeValue.object) else { continue }
             guard value.jsonByteCount <= mostPropertyBytes else {
-                throw APIProblem.invalid(place + key, "is larger than \(mostPropertyBytes) bytes")
+                throw APIError.invalid(place + key, "is larger than \(mostPropertyBytes) bytes")
             }
             return value
         }
@@ -315,7 +315,7 @@ extension SendRequest {
     private func checkBroadcast(_ body: AttributeValue) throws {
         let isBroadcast = try body.flag("broadcast") ?? false
         if isBroadcast, !recipients.isEmpty {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "broadcast", "must not be true with users", remedy: "Name the users, or send to all that match.")
         }
         guard isBroadcast || !recipients.isEmpty else { throw Self.noRecipients }
@@ -324,7 +324,7 @@ extension SendRequest {
     static func sendID(_ body: AttributeValue) throws -> String? {
         guard let value = body.present("send_id") else { return nil }
         guard let text = value.asText, isSendID(text) else {
-            throw APIProblem.invalid("send_id", "must be 1 to 64 characters of base 64")
+            throw APIError.invalid("send_id", "must be 1 to 64 characters of base 64")
         }
         return text
     }
@@ -366,7 +366,7 @@ extension SendRequest {
     }
 
     /// The refusal of an ID that no campaign or canvas of the workspace file has.
-    private static func unknown(_ what: String, _ id: String?, among known: [Campaign]) -> APIProblem {
+    private static func unknown(_ what: String, _ id: String?, among known: [Campaign]) -> APIError {
         let nearest = id.flatMap { NearestNames(to: $0, among: known.map(\.id)).close.first }
         return refusal(
             "Invalid \(what.capitalized) ID", at: "\(what)_id",
@@ -380,10 +380,10 @@ extension SendRequest {
         let slips = Self.misspelt(in: body, among: request.inputs?.map(\.name) ?? [], at: "")
         do {
             try self.init(form, body, workspace)
-        } catch var problem as APIProblem {
-            let fits = slips.first { slip in problem.place.map { slip.remedy.contains("'\($0)'") } ?? true }
-            if let fits { problem.remedy = "\(fits.message): \(fits.remedy)" }
-            throw problem
+        } catch var apiError as APIError {
+            let fits = slips.first { slip in apiError.place.map { slip.remedy.contains("'\($0)'") } ?? true }
+            if let fits { apiError.remedy = "\(fits.message): \(fits.remedy)" }
+            throw apiError
         }
         errors += slips.map { "\($0): \($0.remedy)" }
     }
@@ -399,11 +399,11 @@ extension SendRequest {
     var isTargeted: Bool { recipients.isEmpty || segment != nil || audience != nil }
 
     /// The misspelt members of `object`, each with the nearest right word.
-    static func misspelt(in object: AttributeValue, among known: [String], at place: String) -> [SendFault] {
+    static func misspelt(in object: AttributeValue, among known: [String], at place: String) -> [SendError] {
         Misspelling.all(in: object, among: known, at: place).map { slip in
             let member = slip.member ?? ""
             let key = place.isEmpty ? member : String(member.dropFirst(place.count + 1))
-            return SendFault("'\(key)' is not known", at: member, remedy: "Did you mean '\(slip.meant)'?")
+            return SendError("'\(key)' is not known", at: member, remedy: "Did you mean '\(slip.meant)'?")
         }
     }
 
@@ -412,8 +412,8 @@ extension SendRequest {
     static let noMessage = refusal("No message to send", at: "messages", "Add a message for a channel.")
 
     /// Status 400 with the platform's words.
-    static func refusal(_ message: String, at place: String?, _ remedy: String) -> APIProblem {
-        APIProblem(status: 400, code: "invalid", error: message, remedy: remedy, place: place)
+    static func refusal(_ message: String, at place: String?, _ remedy: String) -> APIError {
+        APIError(status: 400, code: "invalid", error: message, remedy: remedy, place: place)
     }
 }
 
@@ -437,9 +437,9 @@ extension AttributeValue {
     }
 }
 
-extension APIProblem {
+extension APIError {
     /// Status 400: nothing is sent.
-    init(_ fault: SendFault) {
-        self = SendRequest.refusal(fault.message, at: fault.place, fault.remedy)
+    init(_ error: SendError) {
+        self = SendRequest.refusal(error.message, at: error.place, error.remedy)
     }
 }

@@ -47,10 +47,10 @@ extension Campaign {
             let (name, node) = try element.fields(channels).one(of: channels)
             guard let channel = MessageStep.Channel(name: name) else { continue }
             let object = try node.json()
-            do throws(SendFault) {
+            do throws(SendError) {
                 let message = try ChannelMessage(channel, object, at: name, from: .workspace)
                 if let variation = message.variation, messages.contains(where: { $0.variation == variation }) {
-                    throw SendFault(
+                    throw SendError(
                         "'\(variation)' is the variation of another message too", at: "\(name).message_variation_id",
                         remedy: "Give each an ID of its own.")
                 }

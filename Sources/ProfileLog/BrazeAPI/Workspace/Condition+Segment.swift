@@ -102,7 +102,7 @@ extension Condition {
     ) throws(YAMLFileError) -> AttributeValue {
         let isFlag = [.emailOpenTrackingDisabled, .emailClickTrackingDisabled].contains(attribute)
         let value = isFlag ? try node.value() : .string(try node.anyText())
-        do throws(TrackFault) {
+        do throws(TrackError) {
             return try attribute.comparable(value)
         } catch {
             switch error {

@@ -11,7 +11,7 @@ struct ExportTag {
     private static let classKeys = ["classPath", "className", "class", "functionName"]
     private static let types: Set<String> = ["func", "cfn"]
 
-    func tag() throws(ExportFault) -> TagContainer.Tag {
+    func tag() throws(TagExportError) -> TagContainer.Tag {
         let (type, isPaused) = (try object.text("type") ?? "", try object.flag("paused"))
         let parameters = try object.parameters()
         // A function call names a class of the app, whatever the code of its type is.
@@ -33,23 +33,23 @@ struct ExportTag {
                     key.hasPrefix("schedule") ? "is a schedule" : "is a rule of an older tag manager",
                     remedy: "Take it out to play the tag."))
         }
-        let path = try classKey.flatMap { (key) throws(ExportFault) in try parameters.text(key) } ?? ""
+        let path = try classKey.flatMap { (key) throws(TagExportError) in try parameters.text(key) } ?? ""
         return TagContainer.Tag(
             name: name, classPath: path, firing: try firing().places, blocking: try blocking(),
             parameters: try arguments(parameters))
     }
 
     /// The higher, the earlier it fires.
-    func priority() throws(ExportFault) -> Int {
+    func priority() throws(TagExportError) -> Int {
         Int(try object.object("priority")?.text("value") ?? "") ?? 0
     }
 
     /// Returns remarks about a tag that is played otherwise than in the app.
-    func remarks() throws(ExportFault) -> [TagContainer.Unplayed] {
-        var remarks: [TagContainer.Unplayed] = []
+    func notes() throws(TagExportError) -> [TagContainer.Unplayed] {
+        var notes: [TagContainer.Unplayed] = []
         func add(_ node: YAMLNode, _ reason: String, _ remedy: String) {
             let error = node.refusal(reason, remedy: remedy)
-            remarks.append(.init(place: error.place, name: name, reason: error.reason, remedy: error.remedy))
+            notes.append(.init(place: error.place, name: name, reason: error.reason, remedy: error.remedy))
         }
         if let node = object["tagFiringOption"],
             ExportObject.spelled(try object.text("tagFiringOption") ?? "") == "ONCEPERLOAD"
@@ -65,18 +65,18 @@ struct ExportTag {
         {
             add(settings.node, "asks for consent; here it is given", "Try the event of a user who consented.")
         }
-        return remarks + (try firing().unplayed)
+        return notes + (try firing().unplayed)
     }
 
     // MARK: - Triggers
 
     /// The triggers that fire it. If one cannot be played, the others still fire it.
-    private func firing() throws(ExportFault) -> (places: [Int], unplayed: [TagContainer.Unplayed]) {
+    private func firing() throws(TagExportError) -> (places: [Int], unplayed: [TagContainer.Unplayed]) {
         let ids = try object.texts("firingTriggerId")
         var (places, unplayed): ([Int], [TagContainer.Unplayed]) = ([], [])
-        var last: ExportFault?
+        var last: TagExportError?
         for id in ids {
-            do throws(ExportFault) {
+            do throws(TagExportError) {
                 let place = try triggers.place(of: id.text, id.node)
                 if !places.contains(place) { places.append(place) }
             } catch {
@@ -90,7 +90,7 @@ struct ExportTag {
         return (places, unplayed)
     }
 
-    private func blocking() throws(ExportFault) -> [Int] {
+    private func blocking() throws(TagExportError) -> [Int] {
         let ids = try object.texts("blockingTriggerId")
         var places: [Int] = []
         for id in ids {
@@ -104,7 +104,7 @@ struct ExportTag {
 
     /// Returns the arguments for the class: the rows of its list `functionArgument`, each with a `key` and a `value`;
     /// the members of a map, and parameters of its own, are the same.
-    private func arguments(_ parameters: ExportParameters) throws(ExportFault) -> [TagContainer.Tag.Parameter] {
+    private func arguments(_ parameters: ExportParameters) throws(TagExportError) -> [TagContainer.Tag.Parameter] {
         var arguments: [TagContainer.Tag.Parameter] = []
         for parameter in parameters.all {
             guard let key = try parameter.text("key"), !Self.classKeys.contains(key) else { continue }
@@ -126,7 +126,7 @@ struct ExportTag {
         return arguments
     }
 
-    private func source(_ cell: ExportObject?, _ row: ExportObject) throws(ExportFault) -> TagValueSource {
+    private func source(_ cell: ExportObject?, _ row: ExportObject) throws(TagExportError) -> TagValueSource {
         guard let cell else {
             throw .wrong(row.node.refusal("has no `key` or no `value`", remedy: "Export the container once more."))
         }

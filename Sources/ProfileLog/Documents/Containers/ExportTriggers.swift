@@ -7,7 +7,7 @@ struct ExportTriggers {
     private(set) var all: [TagTrigger] = []
     private(set) var unplayed: [TagContainer.Unplayed] = []
     private var places: [Name: Int] = [:]
-    private var faults: [Name: YAMLFileError] = [:]
+    private var errors: [Name: YAMLFileError] = [:]
     private var (ids, names): (Set<Name>, Set<Name>) = ([], [])
     private var patternSteps: Int
 
@@ -23,12 +23,12 @@ struct ExportTriggers {
     }
 
     /// The place of the trigger `id`, to which `node` refers.
-    func place(of id: Name, _ node: YAMLNode) throws(ExportFault) -> Int {
+    func place(of id: Name, _ node: YAMLNode) throws(TagExportError) -> Int {
         if let place = places[id] { return place }
-        if let fault = faults[id] {
+        if let error = errors[id] {
             throw .unplayable(
                 node.refusal(
-                    "refers to the trigger `\(fault.place)`, which cannot be played", remedy: fault.remedy))
+                    "refers to the trigger `\(error.place)`, which cannot be played", remedy: error.remedy))
         }
         if let number = Int(id.text), number >= Self.firstBuiltIn {
             throw .unplayable(
@@ -40,20 +40,20 @@ struct ExportTriggers {
                 remedy: "Export the container once more, with the trigger."))
     }
 
-    mutating func add(_ object: ExportObject, _ variables: ExportVariables) throws(ExportFault) {
+    mutating func add(_ object: ExportObject, _ variables: ExportVariables) throws(TagExportError) {
         guard let id = try object.text("triggerId") else {
             throw .wrong(object.node.refusal("has no `triggerId`", remedy: "Export the container once more."))
         }
         try object.claim("triggerId", in: &ids, "trigger")
         try object.claim("name", in: &names, "trigger")
         let name = try object.name()
-        do throws(ExportFault) {
+        do throws(TagExportError) {
             let conditions = try conditions(object, variables)
             places[Name(id)] = all.count
             all.append(TagTrigger(name: name, conditions, firebaseEvent: Self.events[try object.type()]))
         } catch {
             unplayed.append(try error.unplayed(name))
-            faults[Name(id)] = error.error
+            errors[Name(id)] = error.error
         }
     }
 
@@ -71,7 +71,7 @@ struct ExportTriggers {
 
     private mutating func conditions(
         _ object: ExportObject, _ variables: ExportVariables
-    ) throws(ExportFault) -> [TagCondition] {
+    ) throws(TagExportError) -> [TagCondition] {
         let type = try object.type()
         var conditions: [TagCondition] = []
         if let event = Self.events[type] {
@@ -95,12 +95,12 @@ struct ExportTriggers {
 
     private mutating func condition(
         _ filter: ExportObject, _ variables: ExportVariables
-    ) throws(ExportFault) -> TagCondition {
+    ) throws(TagExportError) -> TagCondition {
         let type = try filter.type()
         let parameters = try filter.parameters()
         let isNegated = try parameters.flag("negate")
         let isAnyCase = try parameters.flag("ignore_case")
-        func operand(_ key: String) throws(ExportFault) -> TagValueSource {
+        func operand(_ key: String) throws(TagExportError) -> TagValueSource {
             guard let parameter = parameters[key] else {
                 throw .wrong(filter.node.refusal("has no `\(key)`", remedy: "Export the container once more."))
             }

@@ -7,7 +7,7 @@ struct ExportVariables {
     private(set) var all: [TagVariable] = []
     private var places: [Name: Int] = [:]
     /// The reason why a variable cannot be played, by its place.
-    private var faults: [Int: ExportFault] = [:]
+    private var errors: [Int: TagExportError] = [:]
     /// The user's variables that cannot be played.
     private(set) var unplayed: [TagContainer.Unplayed] = []
 
@@ -41,7 +41,7 @@ struct ExportVariables {
 
     init(
         _ version: ExportObject, _ container: ExportObject?, platform: String?, given: [Name: AttributeValue]
-    ) throws(ExportFault) {
+    ) throws(TagExportError) {
         let facts = Facts(
             platform: platform, publicID: try container?.text("publicId"),
             version: try version.text("containerVersionId"))
@@ -69,27 +69,27 @@ struct ExportVariables {
         }
         var reader = Reader(declared: declared, places: places, given: given, facts: facts, all: all)
         for place in declared.indices {
-            do throws(ExportFault) { try reader.read(place, from: declared[place].node) } catch {
+            do throws(TagExportError) { try reader.read(place, from: declared[place].node) } catch {
                 guard error.isUnplayable else { throw error }
             }
         }
-        (all, faults) = (reader.all, reader.faults)
+        (all, errors) = (reader.all, reader.errors)
         for place in declared.indices where declared[place].object != nil {
-            if let fault = faults[place] { unplayed.append(try fault.unplayed(declared[place].name)) }
+            if let error = errors[place] { unplayed.append(try error.unplayed(declared[place].name)) }
         }
         patternSteps = reader.patternSteps
     }
 
     /// The value of `template`. `parameter` is where it is.
-    func source(_ template: String, _ parameter: YAMLNode) throws(ExportFault) -> TagValueSource {
-        try TagTemplate(template).source { (name) throws(ExportFault) in
+    func source(_ template: String, _ parameter: YAMLNode) throws(TagExportError) -> TagValueSource {
+        try TagTemplate(template).source { (name) throws(TagExportError) in
             guard let place = places[name] else { throw Self.missing(name, parameter, places) }
-            if let fault = faults[place] { throw Self.using(name, fault, parameter) }
+            if let error = errors[place] { throw Self.using(name, error, parameter) }
             return .variable(place)
         }
     }
 
-    private static func missing(_ name: Name, _ node: YAMLNode, _ places: [Name: Int]) -> ExportFault {
+    private static func missing(_ name: Name, _ node: YAMLNode, _ places: [Name: Int]) -> TagExportError {
         let names = places.keys.sorted().map(\.text)
         let remedy =
             NearestNames(to: name.text, among: names).close.first.map { "Did you mean `\($0.shown)`?" }
@@ -98,13 +98,13 @@ struct ExportVariables {
             node.refusal("refers to the variable `\(name.text.shown)`, which is not there", remedy: remedy))
     }
 
-    /// The fault of a part that uses the variable `name`, which has `fault` itself.
-    private static func using(_ name: Name, _ fault: ExportFault, _ node: YAMLNode) -> ExportFault {
+    /// The error of a part that uses the variable `name`, which has `error` itself.
+    private static func using(_ name: Name, _ error: TagExportError, _ node: YAMLNode) -> TagExportError {
         let shown = name.text.shown
         return .unplayable(
             node.refusal(
-                "needs the variable `\(shown)` (`\(fault.error.place)`), which \(fault.error.reason)",
-                remedy: fault.error.remedy))
+                "needs the variable `\(shown)` (`\(error.error.place)`), which \(error.error.reason)",
+                remedy: error.error.remedy))
     }
 
     // MARK: - Built-in variables
@@ -147,7 +147,7 @@ struct ExportVariables {
         let given: [Name: AttributeValue]
         let facts: Facts
         var all: [TagVariable]
-        var faults: [Int: ExportFault] = [:]
+        var errors: [Int: TagExportError] = [:]
         private var states: [State]
         /// The depth of variables that are being read.
         private var heights: [Int]
@@ -166,9 +166,9 @@ struct ExportVariables {
         }
 
         /// Reads the variable at `place`, to which `node` refers.
-        mutating func read(_ place: Int, from node: YAMLNode) throws(ExportFault) {
+        mutating func read(_ place: Int, from node: YAMLNode) throws(TagExportError) {
             switch states[place] {
-            case .read: if let fault = faults[place] { throw fault }
+            case .read: if let error = errors[place] { throw error }
             case .reading:
                 throw .wrong(
                     node.refusal(
@@ -182,8 +182,8 @@ struct ExportVariables {
                     path.removeLast()
                     states[place] = .read
                 }
-                do throws(ExportFault) { try fill(place) } catch {
-                    faults[place] = error
+                do throws(TagExportError) { try fill(place) } catch {
+                    errors[place] = error
                     throw error
                 }
             }
@@ -192,14 +192,14 @@ struct ExportVariables {
             if heights[reader] > maxDepth { throw Self.tooDeep(node) }
         }
 
-        private static func tooDeep(_ node: YAMLNode) -> ExportFault {
+        private static func tooDeep(_ node: YAMLNode) -> TagExportError {
             .wrong(
                 node.refusal(
                     "is a variable in a variable, more than \(maxDepth) deep",
                     remedy: "Let fewer refer to each other."))
         }
 
-        private mutating func fill(_ place: Int) throws(ExportFault) {
+        private mutating func fill(_ place: Int) throws(TagExportError) {
             let variable = declared[place]
             if let value = given[variable.name] {
                 all[place].rule = .value(.fixed(value))
@@ -215,14 +215,14 @@ struct ExportVariables {
             }
         }
 
-        private func unknown(_ node: YAMLNode, _ reason: String, _ name: Name) -> ExportFault {
+        private func unknown(_ node: YAMLNode, _ reason: String, _ name: Name) -> TagExportError {
             .unplayable(
                 node.refusal(
                     "\(reason): only the app knows its value",
                     remedy: "Give the value: --variable \"\(name.text.shown)=…\", or `variables`."))
         }
 
-        private mutating func fill(_ place: Int, _ object: ExportObject) throws(ExportFault) {
+        private mutating func fill(_ place: Int, _ object: ExportObject) throws(TagExportError) {
             let name = declared[place].name
             let parameters = try object.parameters()
             let type = try object.text("type") ?? ""
@@ -254,14 +254,14 @@ struct ExportVariables {
         /// Reads the source that the value of `parameter` names.
         private mutating func source(
             _ parameter: ExportObject?, _ owner: ExportObject
-        ) throws(ExportFault) -> TagValueSource {
+        ) throws(TagExportError) -> TagValueSource {
             guard let parameter else {
                 throw .wrong(owner.node.refusal("lacks a parameter", remedy: "Export the container once more."))
             }
             let text = try parameter.text("value") ?? ""
-            return try TagTemplate(text).source { (name) throws(ExportFault) in
+            return try TagTemplate(text).source { (name) throws(TagExportError) in
                 guard let place = places[name] else { throw missing(name, parameter.node, places) }
-                do throws(ExportFault) { try read(place, from: parameter.node) } catch {
+                do throws(TagExportError) { try read(place, from: parameter.node) } catch {
                     guard error.isUnplayable else { throw error }
                     throw using(name, error, parameter.node)
                 }
@@ -271,7 +271,7 @@ struct ExportVariables {
 
         private mutating func eventParameter(
             _ parameters: ExportParameters, _ object: ExportObject
-        ) throws(ExportFault) -> TagValueSource {
+        ) throws(TagExportError) -> TagValueSource {
             if parameters["key"] != nil { return try source(parameters["key"], object) }
             // A suggested parameter is in the one whose key is called after the event.
             for parameter in parameters.all {
@@ -283,7 +283,7 @@ struct ExportVariables {
 
         private mutating func otherwise(
             _ parameters: ExportParameters
-        ) throws(ExportFault) -> TagValueSource? {
+        ) throws(TagExportError) -> TagValueSource? {
             let isSet =
                 parameters["setDefaultValue"] == nil
                 ? parameters["defaultValue"] != nil : try parameters.flag("setDefaultValue")
@@ -293,7 +293,7 @@ struct ExportVariables {
 
         private mutating func rows(
             _ parameters: ExportParameters, _ isPattern: Bool, _ object: ExportObject
-        ) throws(ExportFault) -> [TagVariable.Row] {
+        ) throws(TagExportError) -> [TagVariable.Row] {
             let table = try parameters["map"]?.objects("list") ?? []
             let (isFull, isAnyCase, isReplaced) = (
                 try parameters.flag("fullMatch"), try parameters.flag("ignoreCase"),
@@ -324,7 +324,7 @@ struct ExportVariables {
 
         private mutating func format(
             _ object: ExportObject
-        ) throws(ExportFault) -> TagVariable.Format {
+        ) throws(TagExportError) -> TagVariable.Format {
             var format = TagVariable.Format()
             guard let node = object["formatValue"] else { return format }
             let rules = try ExportObject(node)
@@ -354,7 +354,7 @@ enum ExportPattern {
 
     static func test(
         _ pattern: String, isAnyCase: Bool, isFull: Bool = false, _ node: YAMLNode
-    ) throws(ExportFault) -> TagCondition.Test {
+    ) throws(TagExportError) -> TagCondition.Test {
         let isFlagged = pattern.hasPrefix("(?i)")
         var text = isFlagged ? String(pattern.dropFirst(4)) : pattern
         if isFull { text = "^(?:\(text))$" }

@@ -15,14 +15,14 @@ struct TagExport {
     static func container(
         _ root: YAMLNode, given: [Name: AttributeValue]
     ) throws(YAMLFileError) -> TagContainer? {
-        do throws(ExportFault) {
+        do throws(TagExportError) {
             return try TagExport(root, given: given)?.container()
         } catch {
             throw error.error
         }
     }
 
-    private init?(_ root: YAMLNode, given: [Name: AttributeValue]) throws(ExportFault) {
+    private init?(_ root: YAMLNode, given: [Name: AttributeValue]) throws(TagExportError) {
         guard root.isMapping else { return nil }
         let file = try ExportObject(root)
         if file["resource"]?.isMapping ?? false {
@@ -95,7 +95,7 @@ struct TagExport {
 
     // MARK: - The container
 
-    private func container() throws(ExportFault) -> TagContainer {
+    private func container() throws(TagExportError) -> TagContainer {
         var unplayed = variables.unplayed
         var triggers = ExportTriggers(patternSteps: variables.patternSteps)
         for object in try version.objects("trigger") { try triggers.add(object, variables) }
@@ -110,9 +110,9 @@ struct TagExport {
             try object.claim("tagId", in: &ids, "tag")
             try object.claim("name", in: &names, "tag")
             let reader = ExportTag(object: object, name: try object.name(), variables: variables, triggers: triggers)
-            do throws(ExportFault) {
+            do throws(TagExportError) {
                 tags.append((try reader.tag(), try reader.priority()))
-                unplayed += try reader.remarks()
+                unplayed += try reader.notes()
             } catch {
                 unplayed.append(try error.unplayed(reader.name))
             }
@@ -126,22 +126,24 @@ struct TagExport {
 }
 
 /// The reason why a part of an export is not read.
-struct ExportFault: Error {
+struct TagExportError: Error {
     let error: YAMLFileError
     /// Tells whether the part is right, and only this program cannot play it.
     let isUnplayable: Bool
 
-    static func wrong(_ error: YAMLFileError) -> ExportFault { ExportFault(error: error, isUnplayable: false) }
-    static func unplayable(_ error: YAMLFileError) -> ExportFault { ExportFault(error: error, isUnplayable: true) }
+    static func wrong(_ error: YAMLFileError) -> TagExportError { TagExportError(error: error, isUnplayable: false) }
+    static func unplayable(_ error: YAMLFileError) -> TagExportError {
+        TagExportError(error: error, isUnplayable: true)
+    }
 
     /// The part called `name`, with its reason; what is wrong is an error of the file.
-    func unplayed(_ name: Name) throws(ExportFault) -> TagContainer.Unplayed {
+    func unplayed(_ name: Name) throws(TagExportError) -> TagContainer.Unplayed {
         guard isUnplayable else { throw self }
         return .init(place: error.place, name: name, reason: error.reason, remedy: error.remedy)
     }
 
     /// Runs `read`; what it throws is wrong.
-    static func reading<Value>(_ read: () throws(YAMLFileError) -> Value) throws(ExportFault) -> Value {
+    static func reading<Value>(_ read: () throws(YAMLFileError) -> Value) throws(TagExportError) -> Value {
         do throws(YAMLFileError) {
             return try read()
         } catch {
@@ -155,24 +157,24 @@ struct ExportObject {
     let node: YAMLNode
     private let members: [String: YAMLNode]
 
-    init(_ node: YAMLNode) throws(ExportFault) {
+    init(_ node: YAMLNode) throws(TagExportError) {
         self.node = node
-        let members = try ExportFault.reading { () throws(YAMLFileError) in try node.members() }
+        let members = try TagExportError.reading { () throws(YAMLFileError) in try node.members() }
         self.members = Dictionary(uniqueKeysWithValues: members.map { ($0.key.text, $0.value) })
     }
 
     subscript(key: String) -> YAMLNode? { members[key].flatMap { $0.isNull ? nil : $0 } }
 
-    func text(_ key: String) throws(ExportFault) -> String? { try self[key].map(Self.text) }
+    func text(_ key: String) throws(TagExportError) -> String? { try self[key].map(Self.text) }
 
-    private static func text(_ node: YAMLNode) throws(ExportFault) -> String {
-        try ExportFault.reading { () throws(YAMLFileError) in try node.anyText() }
+    private static func text(_ node: YAMLNode) throws(TagExportError) -> String {
+        try TagExportError.reading { () throws(YAMLFileError) in try node.anyText() }
     }
 
-    func flag(_ key: String) throws(ExportFault) -> Bool { try text(key)?.lowercased() == "true" }
+    func flag(_ key: String) throws(TagExportError) -> Bool { try text(key)?.lowercased() == "true" }
 
     /// The `name`, which every element has.
-    func name() throws(ExportFault) -> Name {
+    func name() throws(TagExportError) -> Name {
         guard let name = try text("name") else {
             throw .wrong(node.refusal("has no `name`", remedy: "Export the container once more."))
         }
@@ -180,36 +182,36 @@ struct ExportObject {
     }
 
     /// The elements of the list `key`; none if there is no list.
-    func elements(_ key: String) throws(ExportFault) -> [YAMLNode] {
+    func elements(_ key: String) throws(TagExportError) -> [YAMLNode] {
         guard let list = self[key] else { return [] }
-        return try ExportFault.reading { () throws(YAMLFileError) in try list.elements() }
+        return try TagExportError.reading { () throws(YAMLFileError) in try list.elements() }
     }
 
     /// The texts of the list `key`.
-    func texts(_ key: String) throws(ExportFault) -> [(text: Name, node: YAMLNode)] {
+    func texts(_ key: String) throws(TagExportError) -> [(text: Name, node: YAMLNode)] {
         var texts: [(text: Name, node: YAMLNode)] = []
         for node in try elements(key) { texts.append((Name(try Self.text(node)), node)) }
         return texts
     }
 
-    func objects(_ key: String) throws(ExportFault) -> [ExportObject] {
+    func objects(_ key: String) throws(TagExportError) -> [ExportObject] {
         var objects: [ExportObject] = []
         for node in try elements(key) { objects.append(try ExportObject(node)) }
         return objects
     }
 
-    func object(_ key: String) throws(ExportFault) -> ExportObject? {
+    func object(_ key: String) throws(TagExportError) -> ExportObject? {
         guard let node = self[key] else { return nil }
         return try ExportObject(node)
     }
 
     /// Its type in one spelling: `CUSTOM_EVENT`, of which the tag manager's API makes `customEvent`.
-    func type() throws(ExportFault) -> String { Self.spelled(try text("type") ?? "") }
+    func type() throws(TagExportError) -> String { Self.spelled(try text("type") ?? "") }
 
     static func spelled(_ word: String) -> String { word.filter { $0 != "_" }.uppercased() }
 
     /// Refuses the value of `key` if another element has it.
-    func claim(_ key: String, in known: inout Set<Name>, _ word: String) throws(ExportFault) {
+    func claim(_ key: String, in known: inout Set<Name>, _ word: String) throws(TagExportError) {
         guard let text = try text(key), let node = self[key], !known.insert(Name(text)).inserted else { return }
         throw .wrong(
             node.refusal(
@@ -217,7 +219,7 @@ struct ExportObject {
     }
 
     /// Its parameters, or those in the list `key`.
-    func parameters(_ key: String = "parameter") throws(ExportFault) -> ExportParameters {
+    func parameters(_ key: String = "parameter") throws(TagExportError) -> ExportParameters {
         try ExportParameters(objects(key))
     }
 }
@@ -227,7 +229,7 @@ struct ExportParameters {
     let all: [ExportObject]
     private var places: [String: Int] = [:]
 
-    init(_ all: [ExportObject]) throws(ExportFault) {
+    init(_ all: [ExportObject]) throws(TagExportError) {
         self.all = all
         for (place, parameter) in all.enumerated() {
             if let key = try parameter.text("key"), places.updateValue(place, forKey: key) != nil {
@@ -239,6 +241,6 @@ struct ExportParameters {
 
     subscript(key: String) -> ExportObject? { places[key].map { all[$0] } }
 
-    func text(_ key: String) throws(ExportFault) -> String? { try self[key]?.text("value") }
-    func flag(_ key: String) throws(ExportFault) -> Bool { try text(key)?.lowercased() == "true" }
+    func text(_ key: String) throws(TagExportError) -> String? { try self[key]?.text("value") }
+    func flag(_ key: String) throws(TagExportError) -> Bool { try text(key)?.lowercased() == "true" }
 }

@@ -7,18 +7,18 @@ extension ComputedTrait {
     private static let sources = ["event", "purchase", "purchases", "app"]
 
     /// Reads a list of declarations.
-    package static func list(_ list: AttributeValue) throws(DocumentFault) -> [ComputedTrait] {
+    package static func list(_ list: AttributeValue) throws(DocumentError) -> [ComputedTrait] {
         guard let elements = list.asArray else {
-            throw DocumentFault(place: "", reason: "must be a list", remedy: "Begin each trait with `- name:`.")
+            throw DocumentError(place: "", reason: "must be a list", remedy: "Begin each trait with `- name:`.")
         }
         guard elements.count <= most else {
-            throw DocumentFault(place: "", reason: "has more than \(most) traits", remedy: "Shorten it.")
+            throw DocumentError(place: "", reason: "has more than \(most) traits", remedy: "Shorten it.")
         }
         var traits: [ComputedTrait] = []
         for (index, element) in elements.enumerated() {
             let trait = try ComputedTrait(element, at: "[\(index)]")
             if traits.contains(where: { $0.name == trait.name }) {
-                throw DocumentFault(
+                throw DocumentError(
                     place: "[\(index)].name", reason: "is the name of another trait too",
                     remedy: "Give each a name of its own.")
             }
@@ -27,22 +27,22 @@ extension ComputedTrait {
         return traits
     }
 
-    private init(_ declared: AttributeValue, at place: String) throws(DocumentFault) {
+    private init(_ declared: AttributeValue, at place: String) throws(DocumentError) {
         guard case .object(let members) = declared else {
-            throw DocumentFault(place: place, reason: "must be a mapping", remedy: "Give it a name and a function.")
+            throw DocumentError(place: place, reason: "must be a mapping", remedy: "Give it a name and a function.")
         }
-        func refusal(_ key: String, _ reason: String, _ remedy: String) -> DocumentFault {
-            DocumentFault(place: key.isEmpty ? place : "\(place).\(key)", reason: reason, remedy: remedy)
+        func refusal(_ key: String, _ reason: String, _ remedy: String) -> DocumentError {
+            DocumentError(place: key.isEmpty ? place : "\(place).\(key)", reason: reason, remedy: remedy)
         }
         func unknown(_ key: String, _ reason: String, _ word: String, _ known: [String], _ what: String)
-            -> DocumentFault
+            -> DocumentError
         {
-            DocumentFault(place: "\(place).\(key)", reason: reason, unknown: word, among: known, called: what)
+            DocumentError(place: "\(place).\(key)", reason: reason, unknown: word, among: known, called: what)
         }
         for member in members where !Self.keys.contains(member.key.text) {
             throw unknown(member.key.text, "is not known", member.key.text, Self.keys, "keys here")
         }
-        func text(_ key: Name) throws(DocumentFault) -> String? {
+        func text(_ key: Name) throws(DocumentError) -> String? {
             guard let value = declared.present(key) else { return nil }
             guard let text = value.asText, !text.isEmpty else { throw refusal(key.text, "must be text", "Write text.") }
             guard !text.isLonger(than: Limits.charactersPerName) else {
@@ -50,7 +50,7 @@ extension ComputedTrait {
             }
             return text
         }
-        func required(_ key: Name) throws(DocumentFault) -> String {
+        func required(_ key: Name) throws(DocumentError) -> String {
             guard let text = try text(key) else { throw refusal("", "has no `\(key.text)`", "Add `\(key.text)`.") }
             return text
         }

@@ -150,7 +150,7 @@ public struct AppendBuilder: ~Copyable {
     /// stored.
     ///
     /// It makes no user. Its fields' names are kept only with a user, so that they can be erased with them.
-    package mutating func leaveOut(_ items: [LeftOut], of user: UserID?) throws(AppendError) {
+    package mutating func leaveOut(_ items: [ObjectRefusal], of user: UserID?) throws(AppendError) {
         if let user { try Validation.check(user) }
         let size = items.reduce(0) { $0 + 24 + $1.list.utf8.count + $1.reason.utf8.count + ($1.field ?? "").utf8.count }
         try addExtra(size)

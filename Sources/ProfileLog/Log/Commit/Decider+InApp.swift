@@ -187,7 +187,7 @@ extension Decider {
     private func compiled(_ catalogue: UInt64) throws -> TriggerTable {
         do {
             return try TriggerTable(InAppMessage.stored(declared(at: catalogue) ?? .array([]), at: "messages").messages)
-        } catch is DocumentFault {
+        } catch is DocumentError {
             throw StorageError.damaged(place: "the declaration of messages at position \(catalogue)")
         }
     }

@@ -224,7 +224,7 @@ struct Decider: ~Copyable {
 
     private mutating func follow(_ header: RecordHeader, at position: UInt64) {
         switch header.kind?.role {
-        case .content(_, .logged), .remark, nil: return
+        case .content(_, .logged), .note, nil: return
         case .content, .identity, .device, .outcome, .message: break
         }
         guard let body = RecordBody(header.body) else { return }

@@ -169,7 +169,7 @@ extension Preconditions.Subject {
             switch header.kind?.role {
             case .outcome(.flushed), .outcome(.sent): return true
             case .content(.customAttributes, .logged): break
-            case .content, .outcome(.discarded), .identity, .device, .message, .remark, nil: return false
+            case .content, .outcome(.discarded), .identity, .device, .message, .note, nil: return false
             }
             guard case .customAttributesChanged(let changes)? = event(header, names) else { return true }
             return changes.contains { attributes.contains($0.name) }

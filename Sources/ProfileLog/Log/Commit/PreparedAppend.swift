@@ -49,7 +49,7 @@ public struct PreparedAppend: Sendable {
     /// import of a past.
     var recordedTimes: [Timestamp] = []
     /// Objects that the request skipped. It is stored after all items, in the user's stream if the user exists then.
-    var leftOut: [(user: UserID?, items: [LeftOut])] = []
+    var leftOut: [(user: UserID?, items: [ObjectRefusal])] = []
     /// Steps of messages that are no user's. They are stored last, in the stream of the system.
     var systemSteps: [MessageStep] = []
     /// Checked under the write lock.

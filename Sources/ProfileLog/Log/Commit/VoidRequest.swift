@@ -73,7 +73,7 @@ extension VoidRefusal {
             case .identity(.erased): "An erasure cannot be undone."
             case .identity(.created): "A user stays; erase one with `profilecli erase USER`."
             case .identity: "Give the ID again, or to another user."
-            case .content, .device, .message, .remark, nil: "It changes no attribute, event or purchase of a profile."
+            case .content, .device, .message, .note, nil: "It changes no attribute, event or purchase of a profile."
             }
         }
     }

@@ -51,14 +51,14 @@ package struct ItemReader: ReaderPart {
     }
 
     /// All skipped parts of requests, in the order of their positions. Looks at the kind of every event of the log.
-    package func leftOut(of user: UserNumber? = nil) throws -> [LeftOutObject] {
+    package func leftOut(of user: UserNumber? = nil) throws -> [RefusedObject] {
         let wanted = try user.map { try log.users.canonicalUser(of: $0) }
-        var found: [LeftOutObject] = []
+        var found: [RefusedObject] = []
         try forEachEvent(of: [.objectsLeftOut]) { event in
             guard case .objectsLeftOut(let items) = event.event else { return }
             if let wanted, try log.users.canonicalUser(of: event.user) != wanted { return }
             found += items.map {
-                LeftOutObject(position: event.position, user: event.user, recordedAt: event.recordedAt, what: $0)
+                RefusedObject(position: event.position, user: event.user, recordedAt: event.recordedAt, what: $0)
             }
         }
         return found
@@ -103,7 +103,7 @@ package struct RejectedItem: Hashable, Sendable {
 }
 
 /// A part of a request that was skipped.
-package struct LeftOutObject: Hashable, Sendable {
+package struct RefusedObject: Hashable, Sendable {
     /// Position of the `objectsLeftOut` event that tells of it.
     package var position: Position
     /// Its user; the system if there was none.
@@ -111,7 +111,7 @@ package struct LeftOutObject: Hashable, Sendable {
     /// The time at which the request came.
     package var recordedAt: Timestamp
     /// The part of the request, and the reason.
-    package var what: LeftOut
+    package var what: ObjectRefusal
 }
 
 extension EventView {

@@ -89,7 +89,7 @@ struct Tail: ~Copyable {
             if content == .userAttributes { addContacts(record, position) }
             if timing != .logged { addIdentityAndDevice(record, position) }
         case .identity, .device, .outcome, .message: addIdentityAndDevice(record, position)
-        case .remark, nil: break
+        case .note, nil: break
         }
     }
 
@@ -140,7 +140,7 @@ struct Tail: ~Copyable {
             for identity in body.released + body.identities { release(identity, of: source, position) }
             for identity in body.identities { add(identity, user: record.user, position) }
             note(.tookIn(source), of: record.user, position)
-        case .content, .device, .outcome, .message, .remark, nil: break
+        case .content, .device, .outcome, .message, .note, nil: break
         }
         DeviceChange.forEach(record, body, position) { device, change in
             note(change, on: device, position)

@@ -13,7 +13,7 @@ extension InAppMessage {
     ///      [{"property_key": "genre", "property_type": "string", "comparator": 1, "property_value": "pop"}]]}],
     ///  "form": {"type": "slideup", "slide_from": "top"}, "message": "Sing along"}
     /// ```
-    package init(_ members: [AttributeValue.Member], at place: String = "") throws(DocumentFault) {
+    package init(_ members: [AttributeValue.Member], at place: String = "") throws(DocumentError) {
         let fields = try MessageFields(members, at: place, Self.keys)
         var triggers: [TriggerCondition] = []
         for (place, value) in try fields.list("trigger_conditions") {
@@ -22,7 +22,7 @@ extension InAppMessage {
         var buttons: [Name] = []
         for (place, value) in try fields.list("buttons") {
             guard case .string(let id) = value else {
-                throw DocumentFault(place: place, reason: "must be text", remedy: "Give the button's ID.")
+                throw DocumentError(place: place, reason: "must be text", remedy: "Give the button's ID.")
             }
             buttons.append(Name(id))
         }
@@ -53,7 +53,7 @@ extension InAppMessage {
     }
 
     /// Reads a list of definitions; two of one ID are refused.
-    package static func list(_ value: AttributeValue, at place: String) throws(DocumentFault) -> [InAppMessage] {
+    package static func list(_ value: AttributeValue, at place: String) throws(DocumentError) -> [InAppMessage] {
         var messages: [InAppMessage] = []
         for (index, value) in try elements(value, at: place).enumerated() {
             messages.append(try InAppMessage(value, at: "\(place)[\(index)]"))
@@ -66,9 +66,9 @@ extension InAppMessage {
     /// it is skipped, so nothing triggers it.
     package static func stored(
         _ value: AttributeValue, at place: String
-    ) throws(DocumentFault) -> (messages: [InAppMessage], skipped: [DocumentFault]) {
+    ) throws(DocumentError) -> (messages: [InAppMessage], skipped: [DocumentError]) {
         var messages: [InAppMessage] = []
-        var skipped: [DocumentFault] = []
+        var skipped: [DocumentError] = []
         for (index, value) in try elements(value, at: place).enumerated() {
             do {
                 messages.append(try InAppMessage(value, at: "\(place)[\(index)]"))
@@ -79,16 +79,16 @@ extension InAppMessage {
         return (messages, skipped)
     }
 
-    private static func elements(_ value: AttributeValue, at place: String) throws(DocumentFault)
+    private static func elements(_ value: AttributeValue, at place: String) throws(DocumentError)
         -> [AttributeValue]
     {
         if case .array(let values) = value { return values }
-        throw DocumentFault(place: place, reason: "must be a list", remedy: "Give a list of messages.")
+        throw DocumentError(place: place, reason: "must be a list", remedy: "Give a list of messages.")
     }
 
-    private init(_ value: AttributeValue, at place: String) throws(DocumentFault) {
+    private init(_ value: AttributeValue, at place: String) throws(DocumentError) {
         guard case .object(let members) = value else {
-            throw DocumentFault(place: place, reason: "must be an object", remedy: "Give keys and values.")
+            throw DocumentError(place: place, reason: "must be an object", remedy: "Give keys and values.")
         }
         try self.init(members, at: place)
     }
@@ -97,22 +97,22 @@ extension InAppMessage {
     package static let maxMessages = InAppState.maxMessages
 
     /// Refuses two messages of one ID, and more than 200.
-    static func check(_ messages: [InAppMessage], at place: String) throws(DocumentFault) {
+    static func check(_ messages: [InAppMessage], at place: String) throws(DocumentError) {
         guard messages.count <= maxMessages else {
-            throw DocumentFault(
+            throw DocumentError(
                 place: place, reason: "has more than \(maxMessages) messages", remedy: "Declare fewer messages.")
         }
         var seen: [Name: Int] = [:]
         for (index, message) in messages.enumerated() {
             if let first = seen.updateValue(index, forKey: message.id) {
-                throw DocumentFault(
+                throw DocumentError(
                     place: "\(place)[\(index)].id", reason: "is the ID of \(place)[\(first)] too",
                     remedy: "Give each message its own ID.")
             }
         }
     }
 
-    private static func form(_ fields: MessageFields) throws(DocumentFault) -> Form {
+    private static func form(_ fields: MessageFields) throws(DocumentError) -> Form {
         guard let value = fields.value("form") else { return .modal }
         let form = try MessageFields(value, at: fields.path("form"), ["type", "slide_from", "themes"])
         switch try form.word("type", FormWord.self) ?? .modal {
@@ -126,7 +126,7 @@ extension InAppMessage {
             return .slideUp(from: try form.word("slide_from", Edge.self) ?? .bottom, themes: themes)
         case let word:
             for key: Name in ["slide_from", "themes"] where form.value(key) != nil {
-                throw DocumentFault(
+                throw DocumentError(
                     place: form.path(key.text), reason: "belongs to a slide-up", remedy: "Take it out.")
             }
             return word == .modal ? .modal : word == .full ? .full : .custom
@@ -140,15 +140,15 @@ extension InAppMessage {
 }
 
 extension TriggerCondition {
-    init(_ value: AttributeValue, at place: String) throws(DocumentFault) {
+    init(_ value: AttributeValue, at place: String) throws(DocumentError) {
         let all = ["type", "event_name", "product_id", "campaign_id", "property_filters"]
         let given = try MessageFields(value, at: place, all)
         if let text = try given.text("type"), let word = Word.others[text] {
-            throw DocumentFault(
+            throw DocumentError(
                 place: given.path("type"), reason: "is not a known word", remedy: "Did you mean `\(word.rawValue)`?")
         }
         guard let word = try given.word("type", Word.self) else {
-            throw DocumentFault(
+            throw DocumentError(
                 place: "\(place).type", reason: "is missing",
                 remedy: "The types are \(Word.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
@@ -165,17 +165,17 @@ extension TriggerCondition {
     }
 
     /// The outer lists must all hold, and of each inner list one filter.
-    private static func filters(_ fields: MessageFields) throws(DocumentFault) -> Filters {
+    private static func filters(_ fields: MessageFields) throws(DocumentError) -> Filters {
         let lists = try fields.list("property_filters")
         guard !lists.isEmpty else {
-            throw DocumentFault(
+            throw DocumentError(
                 place: fields.path("property_filters"), reason: "has no filter",
                 remedy: "Add one, or use the type without `_property`.")
         }
         var filters: Filters = []
         for (place, value) in lists {
             guard case .array(let alternatives) = value else {
-                throw DocumentFault(
+                throw DocumentError(
                     place: place, reason: "must be a list",
                     remedy: "Write lists of filters, each a list of which one holds.")
             }
@@ -204,7 +204,7 @@ extension TriggerCondition.Word {
 }
 
 extension PropertyFilter {
-    init(_ value: AttributeValue, at place: String) throws(DocumentFault) {
+    init(_ value: AttributeValue, at place: String) throws(DocumentError) {
         let fields = try MessageFields(
             value, at: place, ["property_key", "property_type", "comparator", "property_value"])
         let key = try fields.name("property_key")
@@ -212,7 +212,7 @@ extension PropertyFilter {
             let comparator = try fields.integer("comparator")
         else {
             let missing = fields.value("property_type") == nil ? "property_type" : "comparator"
-            throw DocumentFault(place: fields.path(missing), reason: "is missing", remedy: "Add it.")
+            throw DocumentError(place: fields.path(missing), reason: "is missing", remedy: "Add it.")
         }
         do {
             try self.init(key, type, comparator: comparator, fields.value("property_value"))

@@ -91,10 +91,10 @@ package struct InAppMessage: Hashable, Sendable {
         endTime: Timestamp? = nil, reEligibility: Int = -1, delay: Int = 0, timeout: Int? = nil,
         orientation: Orientation = .any, form: Form = .modal, header: String? = nil, text: String? = nil,
         buttons: [Name] = [], extras: [AttributeValue.Member] = [], assets: [Asset] = [], isControl: Bool = false
-    ) throws(DocumentFault) {
+    ) throws(DocumentError) {
         try Self.check(id, at: "id")
         guard (1...Self.maxTriggers).contains(triggers.count) else {
-            throw DocumentFault(
+            throw DocumentError(
                 place: "trigger_conditions",
                 reason: triggers.isEmpty ? "is empty, so nothing shows the message" : "has more than 50 conditions",
                 remedy: "Give from 1 to 50 conditions.")
@@ -103,10 +103,10 @@ package struct InAppMessage: Hashable, Sendable {
             do { try trigger.check() } catch { throw error.below("trigger_conditions[\(index)]") }
         }
         guard priority.isFinite else {
-            throw DocumentFault(place: "priority", reason: "is no number", remedy: "Give a number.")
+            throw DocumentError(place: "priority", reason: "is no number", remedy: "Give a number.")
         }
         if let startTime, let endTime, endTime <= startTime {
-            throw DocumentFault(
+            throw DocumentError(
                 place: "end_time", reason: "is not after `start_time`", remedy: "Give a later time, or none.")
         }
         self.id = id
@@ -131,7 +131,7 @@ package struct InAppMessage: Hashable, Sendable {
         for (index, button) in buttons.enumerated() {
             try Self.check(button, at: "buttons[\(index)]")
             if buttons[..<index].contains(button) {
-                throw DocumentFault(
+                throw DocumentError(
                     place: "buttons[\(index)]", reason: "is the ID of two buttons", remedy: "Give each its own.")
             }
         }
@@ -141,18 +141,18 @@ package struct InAppMessage: Hashable, Sendable {
         self.isControl = isControl
     }
 
-    static func seconds(_ seconds: Int, at place: String) throws(DocumentFault) -> UInt32 {
+    static func seconds(_ seconds: Int, at place: String) throws(DocumentError) -> UInt32 {
         guard (0...maxSeconds).contains(seconds) else {
-            throw DocumentFault(
+            throw DocumentError(
                 place: place, reason: seconds < 0 ? "is a negative interval" : "is longer than ten years",
                 remedy: "Give whole seconds from 0 to \(maxSeconds).")
         }
         return UInt32(seconds)
     }
 
-    static func check(_ name: Name, at place: String) throws(DocumentFault) {
+    static func check(_ name: Name, at place: String) throws(DocumentError) {
         guard !name.text.isEmpty, !name.text.isLonger(than: Limits.charactersPerName) else {
-            throw DocumentFault(
+            throw DocumentError(
                 place: place, reason: name.text.isEmpty ? "is empty" : "is longer than 255 characters",
                 remedy: "Give from 1 to 255 characters.")
         }

@@ -9,7 +9,7 @@ extension InAppSettingsChange {
     /// ```json
     /// {"minimum_interval": 5, "automatic_display": false, "display_choices": {"welcome": "reenqueue"}}
     /// ```
-    package init(_ members: [AttributeValue.Member], at place: String = "") throws(DocumentFault) {
+    package init(_ members: [AttributeValue.Member], at place: String = "") throws(DocumentError) {
         self.init()
         let fields = try MessageFields(members, at: place, Self.keys)
         minimumInterval = try fields.seconds("minimum_interval")
@@ -33,7 +33,7 @@ extension InAppSettingsChange {
             var failing: Set<Name> = []
             for (place, value) in given {
                 guard case .string(let id) = value else {
-                    throw DocumentFault(place: place, reason: "must be text", remedy: "Give the message's ID.")
+                    throw DocumentError(place: place, reason: "must be text", remedy: "Give the message's ID.")
                 }
                 failing.insert(Name(id))
             }
@@ -44,21 +44,21 @@ extension InAppSettingsChange {
 
 extension MessageFields {
     /// A span of time; a negative one is refused.
-    fileprivate func seconds(_ key: Name) throws(DocumentFault) -> UInt32? {
+    fileprivate func seconds(_ key: Name) throws(DocumentError) -> UInt32? {
         guard let seconds = try interval(key) else { return nil }
         return try InAppMessage.seconds(seconds, at: path(key.text))
     }
 
-    fileprivate func decision(_ key: Name) throws(DocumentFault) -> InAppSettings.Decision? {
+    fileprivate func decision(_ key: Name) throws(DocumentError) -> InAppSettings.Decision? {
         guard let text = try text(key) else { return nil }
         let known = InAppSettings.Decision.allCases
         if let decision = known.first(where: { $0.word == text }) { return decision }
         throw unknown(text, at: key, among: known.map(\.word))
     }
 
-    fileprivate func check(_ count: Int, of key: String) throws(DocumentFault) {
+    fileprivate func check(_ count: Int, of key: String) throws(DocumentError) {
         guard count > InAppMessage.maxMessages else { return }
-        throw DocumentFault(
+        throw DocumentError(
             place: path(key), reason: "has more than \(InAppMessage.maxMessages) messages", remedy: "Name fewer.")
     }
 }

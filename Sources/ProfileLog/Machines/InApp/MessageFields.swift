@@ -5,25 +5,25 @@ struct MessageFields {
 
     init(
         _ members: [AttributeValue.Member], at place: String, _ known: [String]
-    ) throws(DocumentFault) {
+    ) throws(DocumentError) {
         self.place = place
         self.members = members
         for (index, member) in members.enumerated() {
             guard known.contains(member.key.text) else {
-                throw DocumentFault(
+                throw DocumentError(
                     place: path(member.key.text), reason: "is not known", unknown: member.key.text, among: known,
                     called: "keys here")
             }
             if members[..<index].contains(where: { $0.key == member.key }) {
-                throw DocumentFault(
+                throw DocumentError(
                     place: path(member.key.text), reason: "is given twice", remedy: "Keep one of the two.")
             }
         }
     }
 
-    init(_ value: AttributeValue, at place: String, _ known: [String]) throws(DocumentFault) {
+    init(_ value: AttributeValue, at place: String, _ known: [String]) throws(DocumentError) {
         guard case .object(let members) = value else {
-            throw DocumentFault(place: place, reason: "must be an object", remedy: "Give keys and values.")
+            throw DocumentError(place: place, reason: "must be an object", remedy: "Give keys and values.")
         }
         try self.init(members, at: place, known)
     }
@@ -36,35 +36,35 @@ struct MessageFields {
         return value
     }
 
-    private func refusal(_ key: Name, _ reason: String) -> DocumentFault {
-        DocumentFault(place: path(key.text), reason: reason, remedy: "Correct the value.")
+    private func refusal(_ key: Name, _ reason: String) -> DocumentError {
+        DocumentError(place: path(key.text), reason: reason, remedy: "Correct the value.")
     }
 
-    func required(_ key: Name) throws(DocumentFault) -> AttributeValue {
+    func required(_ key: Name) throws(DocumentError) -> AttributeValue {
         guard let value = value(key) else {
-            throw DocumentFault(place: path(key.text), reason: "is missing", remedy: "Add it.")
+            throw DocumentError(place: path(key.text), reason: "is missing", remedy: "Add it.")
         }
         return value
     }
 
-    func text(_ key: Name) throws(DocumentFault) -> String? {
+    func text(_ key: Name) throws(DocumentError) -> String? {
         guard let value = value(key) else { return nil }
         guard case .string(let text) = value else { throw refusal(key, "must be text") }
         return text
     }
 
-    func name(_ key: Name) throws(DocumentFault) -> Name {
+    func name(_ key: Name) throws(DocumentError) -> Name {
         guard case .string(let text) = try required(key) else { throw refusal(key, "must be text") }
         return Name(text)
     }
 
-    func flag(_ key: Name) throws(DocumentFault) -> Bool? {
+    func flag(_ key: Name) throws(DocumentError) -> Bool? {
         guard let value = value(key) else { return nil }
         guard case .bool(let flag) = value else { throw refusal(key, "must be true or false") }
         return flag
     }
 
-    func integer(_ key: Name) throws(DocumentFault) -> Int? {
+    func integer(_ key: Name) throws(DocumentError) -> Int? {
         guard let value = value(key) else { return nil }
         guard case .int(let number) = value, let number = Int(exactly: number) else {
             throw refusal(key, "must be a whole number")
@@ -73,17 +73,17 @@ struct MessageFields {
     }
 
     /// A span of time: a number of seconds, or text as in `90s` or `1d`.
-    func interval(_ key: Name) throws(DocumentFault) -> Int? {
+    func interval(_ key: Name) throws(DocumentError) -> Int? {
         guard case .string(let text)? = value(key) else { return try integer(key) }
         guard let seconds = DurationText.parse(text)?.components.seconds else {
-            throw DocumentFault(
+            throw DocumentError(
                 place: path(key.text), reason: "must be a span of time",
                 remedy: "Give seconds, or a number followed by s, m, h or d, as in 90s.")
         }
         return Int(clamping: seconds)
     }
 
-    func number(_ key: Name) throws(DocumentFault) -> Double? {
+    func number(_ key: Name) throws(DocumentError) -> Double? {
         switch value(key) {
         case nil: return nil
         case .int(let number)?: return Double(number)
@@ -93,16 +93,16 @@ struct MessageFields {
     }
 
     /// Text in ISO 8601, a date, or seconds since 1970.
-    func time(_ key: Name) throws(DocumentFault) -> Timestamp? {
+    func time(_ key: Name) throws(DocumentError) -> Timestamp? {
         switch value(key) {
         case nil: return nil
         case .date(let date)?: return date.timestamp
         case .string(let text)?:
-            do throws(TimeFault) {
+            do throws(TimeError) {
                 return try OccurredAt(reading: text).timestamp
             } catch {
                 if let remedy = error.remedy {
-                    throw DocumentFault(place: path(key.text), reason: error.reason, remedy: remedy)
+                    throw DocumentError(place: path(key.text), reason: error.reason, remedy: remedy)
                 }
             }
         case .int(let seconds)?: if let date = OccurredAt(seconds: seconds) { return date.timestamp }
@@ -113,19 +113,19 @@ struct MessageFields {
 
     func word<Word: RawRepresentable & CaseIterable>(
         _ key: Name, _ type: Word.Type
-    ) throws(DocumentFault) -> Word? where Word.RawValue == String {
+    ) throws(DocumentError) -> Word? where Word.RawValue == String {
         guard let text = try text(key) else { return nil }
         if let word = Word(rawValue: text) { return word }
         throw unknown(text, at: key, among: Word.allCases.map(\.rawValue))
     }
 
     /// The error for a word that is none of `known`, with the nearest of them.
-    func unknown(_ text: String, at key: Name, among known: [String]) -> DocumentFault {
-        DocumentFault(
+    func unknown(_ text: String, at key: Name, among known: [String]) -> DocumentError {
+        DocumentError(
             place: path(key.text), reason: "is not a known word", unknown: text, among: known, called: "words")
     }
 
-    func object(_ key: Name) throws(DocumentFault) -> [AttributeValue.Member] {
+    func object(_ key: Name) throws(DocumentError) -> [AttributeValue.Member] {
         switch value(key) {
         case nil: return []
         case .object(let members)?: return members
@@ -134,7 +134,7 @@ struct MessageFields {
     }
 
     /// The elements with their paths.
-    func list(_ key: Name) throws(DocumentFault) -> [(place: String, value: AttributeValue)] {
+    func list(_ key: Name) throws(DocumentError) -> [(place: String, value: AttributeValue)] {
         switch value(key) {
         case nil: return []
         case .array(let values)?: return values.enumerated().map { ("\(path(key.text))[\($0)]", $1) }

@@ -52,16 +52,16 @@ package struct PropertyFilter: Hashable, Sendable {
     /// 1970. Errors name the field.
     package init(
         _ key: Name, _ type: PropertyType, comparator code: Int, _ value: AttributeValue? = nil
-    ) throws(DocumentFault) {
+    ) throws(DocumentError) {
         guard let comparator = Comparator(rawValue: code) else {
             let name = Self.unused[code].map { " (\($0)) is not used by in-app messages" } ?? " is not known"
             let known = Comparator.allCases.map { "\($0.rawValue)" }.joined(separator: ", ")
-            throw DocumentFault(
+            throw DocumentError(
                 place: "comparator", reason: "\(code)\(name)", remedy: "The comparators are \(known).")
         }
         guard comparator.types.contains(type) else {
             let types = comparator.types.map(\.rawValue).joined(separator: ", ")
-            throw DocumentFault(
+            throw DocumentError(
                 place: "comparator", reason: "\(code) does not compare a \(type.rawValue)",
                 remedy: "It compares \(types).")
         }
@@ -74,18 +74,18 @@ package struct PropertyFilter: Hashable, Sendable {
 
     private static func value(
         _ value: AttributeValue?, _ type: PropertyType, _ comparator: Comparator
-    ) throws(DocumentFault) -> AttributeValue {
+    ) throws(DocumentError) -> AttributeValue {
         switch (type, value) {
         case (.boolean, .bool(let flag)): return .bool(flag)
         case (.number, .int(let number)): return .int(number)
         case (.number, .double(let number)): return .double(number)
         case (.date, .date(let date)): return .date(date)
         case (.date, .string(let text)):
-            do throws(TimeFault) {
+            do throws(TimeError) {
                 return .date(try OccurredAt(reading: text))
             } catch {
                 if let remedy = error.remedy {
-                    throw DocumentFault(place: "property_value", reason: error.reason, remedy: remedy)
+                    throw DocumentError(place: "property_value", reason: error.reason, remedy: remedy)
                 }
             }
         case (.date, .int(let seconds)): if let date = OccurredAt(seconds: seconds) { return .date(date) }
@@ -94,16 +94,16 @@ package struct PropertyFilter: Hashable, Sendable {
             return .string(text)
         default: break
         }
-        throw DocumentFault(
+        throw DocumentError(
             place: "property_value", reason: "is no \(type.rawValue)",
             remedy: "Give a value of the `property_type`, or change the type.")
     }
 
-    private static func checkPattern(_ text: String) throws(DocumentFault) {
+    private static func checkPattern(_ text: String) throws(DocumentError) {
         do {
             _ = try TextPattern(text)
         } catch {
-            throw DocumentFault(place: "property_value", reason: error.reason, remedy: error.remedy)
+            throw DocumentError(place: "property_value", reason: error.reason, remedy: error.remedy)
         }
     }
 }

@@ -11,7 +11,7 @@ package struct SettingsWords<Value: Equatable & Sendable>: Sendable {
 
 extension MessageFields {
     /// Reads the choice that the word at `key` names; another word is refused with the nearest.
-    func choice<Value>(_ key: Name, _ words: SettingsWords<Value>) throws(DocumentFault) -> Value? {
+    func choice<Value>(_ key: Name, _ words: SettingsWords<Value>) throws(DocumentError) -> Value? {
         guard let text = try text(key) else { return nil }
         if let value = words.value(text) { return value }
         throw unknown(text, at: key, among: words.words)

@@ -37,7 +37,7 @@ package enum TriggerCondition: Hashable, Sendable {
 
     static let maxFilters = 50
 
-    func check() throws(DocumentFault) {
+    func check() throws(DocumentError) {
         switch self {
         case .sessionStart: break
         case .pushClick(let campaign): if let campaign { try InAppMessage.check(campaign, at: "campaign_id") }
@@ -45,12 +45,12 @@ package enum TriggerCondition: Hashable, Sendable {
         case .customEvent(let name, _): try InAppMessage.check(name, at: "event_name")
         }
         guard filters.count <= Self.maxFilters, filters.allSatisfy({ $0.count <= Self.maxFilters }) else {
-            throw DocumentFault(
+            throw DocumentError(
                 place: "property_filters", reason: "has more than \(Self.maxFilters) filters in a list",
                 remedy: "Use fewer filters.")
         }
         for (index, list) in filters.enumerated() where list.isEmpty {
-            throw DocumentFault(
+            throw DocumentError(
                 place: "property_filters[\(index)]", reason: "has no filter, so no event could match",
                 remedy: "Add a filter, or take the list out.")
         }

@@ -23,7 +23,7 @@ package struct TriggerTable: Sendable {
     }
 
     /// Compiles `messages`, or names the second of one ID (`messages[3].id`).
-    package init(_ messages: [InAppMessage]) throws(DocumentFault) {
+    package init(_ messages: [InAppMessage]) throws(DocumentError) {
         try InAppMessage.check(messages, at: "messages")
         let order = messages.indices.sorted { (-messages[$0].priority, $0) < (-messages[$1].priority, $1) }
         self.messages = order.map { messages[$0] }

@@ -4,7 +4,7 @@ extension PushMachine {
         let reason = reasonForDefaultInterface(known.push)
         return [
             step(
-                .expanded, known, reason: reason ?? PushRemark.extensionInterface.reason(),
+                .expanded, known, reason: reason ?? PushReason.extensionInterface.reason(),
                 content: [.init("way", .string(way.rawValue))],
                 screen: reason == nil ? .extensionInterface : .defaultInterface)
         ]
@@ -12,25 +12,25 @@ extension PushMachine {
 
     /// Returns the reason why the system shows its own interface; nil if the extension shows the push.
     private func reasonForDefaultInterface(_ push: DeliveredPush) -> String? {
-        guard let contentExtension = settings.contentExtension else { return PushRemark.noExtension.reason() }
+        guard let contentExtension = settings.contentExtension else { return PushReason.noExtension.reason() }
         let categories = contentExtension.categories.map(\.text).joined(separator: ", ")
-        guard let category = push.category else { return PushRemark.noCategory.reason(categories) }
+        guard let category = push.category else { return PushReason.noCategory.reason(categories) }
         guard contentExtension.categories.contains(category) else {
-            return PushRemark.otherCategory.reason(category.text, categories)
+            return PushReason.otherCategory.reason(category.text, categories)
         }
-        return push.missing(for: contentExtension).map { PushRemark.extensionStopped.reason($0) }
+        return push.missing(for: contentExtension).map { PushReason.extensionStopped.reason($0) }
     }
 
     /// Takes the input of an information capture. Without user interaction in the extension a touch opens the app.
     func take(_ text: String, _ known: KnownPush) -> [Action] {
         guard let contentExtension = settings.contentExtension, let input = contentExtension.input else { return [] }
         guard contentExtension.allowsInteraction else {
-            return open(known, remark: .noInteraction)
+            return open(known, note: .noInteraction)
         }
         let isValid = input.accepts(text)
         return [
             step(
-                .actionChosen, known, reason: isValid ? nil : PushRemark.wrongInput.reason(input.refusal),
+                .actionChosen, known, reason: isValid ? nil : PushReason.wrongInput.reason(input.refusal),
                 action: "input", screen: isValid ? .validInput : .extensionInterface)
         ]
     }
@@ -40,7 +40,7 @@ extension PushMachine {
         let closes = known.closes(action)
         switch response ?? (closes ? .dismiss : screen == .validInput ? .doNotDismiss : .dismissAndForward) {
         case .never:
-            let reason = PushRemark.noCompletion.reason()
+            let reason = PushReason.noCompletion.reason()
             return [step(.actionChosen, known, reason: reason, action: action, screen: screen)]
         case .doNotDismiss:
             return [
@@ -48,7 +48,7 @@ extension PushMachine {
             ]
         case .dismiss:
             let chosen = step(.actionChosen, known, action: action, screen: screen)
-            return [chosen, step(.dismissed, known, reason: PushRemark.closed.reason(action), followsLastStep: true)]
+            return [chosen, step(.dismissed, known, reason: PushReason.closed.reason(action), followsLastStep: true)]
         case .dismissAndForward:
             let chosen = step(.actionChosen, known, action: action, screen: screen)
             return [chosen] + open(known, action: action, isForwarded: true)

@@ -52,7 +52,7 @@ package struct PushMachine {
             if received == limit { continue }
             received += 1
             for old in shown where old.push.isReplaced(by: known.push) {
-                actions.append(step(.dismissed, old, reason: PushRemark.replaced.reason()))
+                actions.append(step(.dismissed, old, reason: PushReason.replaced.reason()))
             }
             shown.removeAll { $0.push.isReplaced(by: known.push) }
             let arrival = arrival(known.push, cause: known.progress.last, of: .user(known.progress.user))
@@ -65,7 +65,7 @@ package struct PushMachine {
     /// The oldest of what is shown goes, if `added` more would be too many.
     private func makeRoom(among shown: [KnownPush], for added: Int) -> [Action] {
         shown.prefix(max(0, shown.count + added - PushState.mostShown)).map {
-            step(.dismissed, $0, reason: PushRemark.tooMany.reason("\(PushState.mostShown)"))
+            step(.dismissed, $0, reason: PushReason.tooMany.reason("\(PushState.mostShown)"))
         }
     }
 
@@ -79,7 +79,7 @@ package struct PushMachine {
         }
         let shown = input.pushes.filter { !$0.progress.isUnderway }
         let replaced = shown.filter { $0.push.isReplaced(by: push) }.map {
-            self.step(.dismissed, $0, reason: PushRemark.replaced.reason())
+            self.step(.dismissed, $0, reason: PushReason.replaced.reason())
         }
         let room = makeRoom(among: shown.filter { !$0.push.isReplaced(by: push) }, for: isShown(push) ? 1 : 0)
         return replaced + arrival(push, cause: nil, of: .current, content: step.content) + room
@@ -93,7 +93,7 @@ package struct PushMachine {
     }
 
     /// Returns the reason why the device never gets the push; nil if it does.
-    private func obstacle(_ push: DeliveredPush) -> PushObstacle? {
+    private func obstacle(_ push: DeliveredPush) -> LostPushReason? {
         if status.isRemoved { return .removed }
         if let expiry = push.expiry, expiry <= device.now { return .expired }
         if !settings.hasToken { return .noToken }
@@ -111,15 +111,15 @@ package struct PushMachine {
         var logged: [Action] = []
         if !push.isSilent {
             if settings.permission != .granted {
-                reasons.append(PushObstacle.notAllowed.rawValue)
+                reasons.append(LostPushReason.notAllowed.rawValue)
             } else if !push.hasBanner {
-                reasons.append(PushRemark.noBanner.reason(push.shownInstead))
+                reasons.append(PushReason.noBanner.reason(push.shownInstead))
             }
         }
-        if !push.isBrazes { reasons.append(PushRemark.notBrazes.reason()) }
+        if !push.isBrazes { reasons.append(PushReason.notBrazes.reason()) }
         if runsApp(push) {
             if !status.settings.isSDKEnabled {
-                reasons.append(PushRemark.sdkDisabled.reason())
+                reasons.append(PushReason.sdkDisabled.reason())
             } else if !settings.hasInstance, push.isBrazes {
                 let reason = reasonNotCaptured(.received, isLaunching: false)
                 isCaptured = reason == nil
@@ -128,7 +128,7 @@ package struct PushMachine {
                 logged = serverEvent(push, &reasons)
             }
         } else if push.mayBeServerEvent {
-            reasons.append(PushRemark.notWoken.reason())
+            reasons.append(PushReason.notWoken.reason())
         }
         var received = MessageStep(
             .received, of: push.message, by: push.channel, cause: cause.map(Position.init(rawValue:)),
@@ -149,12 +149,12 @@ package struct PushMachine {
         if push.isBrazes, settings.startup.takes(.received), settings.startup.subscription == .never,
             settings.serverEvents != .off
         {
-            reasons.append(PushRemark.delegateNotCalled.reason())
+            reasons.append(PushReason.delegateNotCalled.reason())
             return []
         }
         switch ServerEvent.read(push, settings.serverEvents) {
         case .success(let event):
-            reasons += event.remarks(isInForeground: status.isInForeground).map { $0.reason() }
+            reasons += event.notes(isInForeground: status.isInForeground).map { $0.reason() }
             return log(event.event)
         case .failure(let unseen):
             reasons.append(unseen.reason)
@@ -166,12 +166,12 @@ package struct PushMachine {
     /// delayed initialization).
     private func reasonNotCaptured(_ automation: PushAutomation, isLaunching: Bool) -> String? {
         let startup = settings.startup
-        if startup.preparation == .never { return PushRemark.notPrepared.reason() }
-        if startup.preparation == .tooLate, isLaunching { return PushRemark.preparedTooLate.reason() }
+        if startup.preparation == .never { return PushReason.notPrepared.reason() }
+        if startup.preparation == .tooLate, isLaunching { return PushReason.preparedTooLate.reason() }
         if startup.automation.contains(automation) {
-            return startup.analytics == .drop ? PushRemark.payloadIgnored.reason() : nil
+            return startup.analytics == .drop ? PushReason.payloadIgnored.reason() : nil
         }
-        return PushRemark.notAutomated.reason(
+        return PushReason.notAutomated.reason(
             automation == .received ? "handleBackgroundNotification" : "handleNotificationResponse")
     }
 
@@ -179,7 +179,7 @@ package struct PushMachine {
         _ push: DeliveredPush, _ owner: Device.Owner, action: String? = nil, screen: MessageStep.Screen = .nothing
     ) -> Action {
         var step = MessageStep(
-            .captured, of: push.message, by: push.channel, reason: PushRemark.noInstance.reason(),
+            .captured, of: push.message, by: push.channel, reason: PushReason.noInstance.reason(),
             dispatch: push.dispatch, action: action)
         step.screen = screen
         return Action(.message(step), owner, followsLastStep: true)
@@ -216,7 +216,7 @@ package struct PushMachine {
         var reasons: [String] = []
         var logged: [Action] = []
         if settings.startup.isDelayed, settings.startup.subscription == .tooLate {
-            reasons.append(PushRemark.subscribedTooLate.reason())
+            reasons.append(PushReason.subscribedTooLate.reason())
         } else if !capture.wasOpened {
             logged = serverEvent(push, &reasons)
         }
@@ -239,7 +239,7 @@ package struct PushMachine {
     /// The user removes the app: what waits, what the SDK has not sent, its pushes and its user go with it.
     private func removeApp() -> [Action] {
         if status.isRemoved { return [] }
-        let reason = PushRemark.appRemoved.reason()
+        let reason = PushReason.appRemoved.reason()
         var actions = device.discard(
             device.state.items.values.sorted { $0.position < $1.position }, by: Discard.system, reason)
         for shown in input.pushes where !shown.progress.isUnderway {
@@ -275,19 +275,19 @@ package struct PushMachine {
 
     /// The app comes to the screen, and the SDK gets the push. `isForwarded` says that it follows a chosen action.
     func open(
-        _ known: KnownPush, action: String? = nil, isForwarded: Bool = false, remark: PushRemark? = nil
+        _ known: KnownPush, action: String? = nil, isForwarded: Bool = false, note: PushReason? = nil
     ) -> [Action] {
         let push = known.push
         let kind: LaunchKind? =
             status.isInForeground ? nil : (status.launch == 0 || settings.isForceQuit ? .cold : .return)
         let settings = kind.map(device.settings(afterLaunch:)) ?? status.settings
-        var reasons = [remark].compactMap { $0?.reason() }
+        var reasons = [note].compactMap { $0?.reason() }
         var isCaptured = false
         var content: [AttributeValue.Member] = []
         if !push.isBrazes {
-            reasons.append(PushRemark.notBrazes.reason())
+            reasons.append(PushReason.notBrazes.reason())
         } else if !settings.isSDKEnabled {
-            reasons.append(PushRemark.sdkDisabled.reason())
+            reasons.append(PushReason.sdkDisabled.reason())
         } else if settings.push.hasInstance {
             content = push.opening(action)
         } else {
@@ -332,11 +332,11 @@ extension DeliveredPush {
     }
 }
 
-extension LeftOut {
+extension ObjectRefusal {
     package static let reasonLost = "the app logged it before the SDK existed"
 
     /// An event that was logged on an instance of the SDK that does not exist (spec/device 4, not queued).
-    package static func lost(_ event: ProfileEvent) -> LeftOut {
+    package static func lost(_ event: ProfileEvent) -> ObjectRefusal {
         let (list, field): (String, String?) =
             switch event.content {
             case .customEvent(let event): ("events", event.name.text)
@@ -345,6 +345,6 @@ extension LeftOut {
             case .userAttributes(let changes): ("attributes", changes.first?.attribute.name)
             case nil: ("events", nil)
             }
-        return LeftOut(list: list, index: 0, field: field, reason: reasonLost)
+        return ObjectRefusal(list: list, index: 0, field: field, reason: reasonLost)
     }
 }

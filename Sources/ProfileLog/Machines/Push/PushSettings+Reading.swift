@@ -6,7 +6,7 @@ extension SDKStartup {
     /// ```json
     /// {"prepared": "in_time", "push_automation": ["received"], "analytics": "drop", "subscribed": "in_time"}
     /// ```
-    package init(_ members: [AttributeValue.Member], at place: String = "startup") throws(DocumentFault) {
+    package init(_ members: [AttributeValue.Member], at place: String = "startup") throws(DocumentError) {
         self.init()
         let fields = try MessageFields(members, at: place, Self.keys)
         isDelayed = true
@@ -19,7 +19,7 @@ extension SDKStartup {
         for (place, value) in try fields.list("push_automation") {
             let word = value.asText ?? value.json
             guard let option = Self.automations.value(word) else {
-                throw DocumentFault(
+                throw DocumentError(
                     place: place, reason: "is no option of push automation", unknown: word,
                     among: Self.automations.words, called: "options")
             }
@@ -37,17 +37,17 @@ extension ContentExtension {
     /// {"categories": ["course"], "user_interaction": true, "pairs": {"title": "text"}, "input": "email",
     ///  "language": "swift"}
     /// ```
-    package init(_ members: [AttributeValue.Member], at place: String = "content_extension") throws(DocumentFault) {
+    package init(_ members: [AttributeValue.Member], at place: String = "content_extension") throws(DocumentError) {
         let fields = try MessageFields(members, at: place, Self.keys)
         var categories: [Name] = []
         for (place, value) in try fields.list("categories") {
             guard let category = value.asText, !category.isEmpty else {
-                throw DocumentFault(place: place, reason: "must be text", remedy: Self.categoriesRemedy)
+                throw DocumentError(place: place, reason: "must be text", remedy: Self.categoriesRemedy)
             }
             categories.append(Name(category))
         }
         guard !categories.isEmpty else {
-            throw DocumentFault(
+            throw DocumentError(
                 place: fields.path("categories"), reason: "must list one category or more",
                 remedy: Self.categoriesRemedy)
         }
@@ -59,7 +59,7 @@ extension ContentExtension {
         let types = try MessageFields(given, at: fields.path("pairs"), given.map(\.key.text))
         for pair in given {
             guard let isNumber = try types.choice(pair.key, Self.pairTypes) else {
-                throw DocumentFault(
+                throw DocumentError(
                     place: types.path(pair.key.text), reason: "must be text or number: what the extension reads",
                     remedy: "Write one of the two.")
             }

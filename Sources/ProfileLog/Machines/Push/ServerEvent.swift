@@ -13,8 +13,8 @@ struct ServerEvent {
 
     /// Returns the data that the app's `handler` sees in a push with extras of a server event.
     static func read(_ push: DeliveredPush, _ handler: ServerEventHandler) -> Result<ServerEvent, Unseen> {
-        func unseen(_ remark: PushRemark, _ gap: String...) -> Result<ServerEvent, Unseen> {
-            .failure(Unseen(reason: gap.isEmpty ? remark.reason() : remark.reason(gap[0])))
+        func unseen(_ note: PushReason, _ gap: String...) -> Result<ServerEvent, Unseen> {
+            .failure(Unseen(reason: gap.isEmpty ? note.reason() : note.reason(gap[0])))
         }
         if handler == .off { return unseen(.noHandler) }
         guard let flag = push.pair("IS_SERVER_EVENT") else { return unseen(.missingExtra, "IS_SERVER_EVENT") }
@@ -28,10 +28,10 @@ struct ServerEvent {
     }
 
     /// Remarks about it.
-    func remarks(isInForeground: Bool) -> [PushRemark] {
-        var remarks = [PushRemark.serverEvent]
-        if flag != .string("true"), flag != .bool(true) { remarks.append(.anyFlag) }
-        if !isInForeground { remarks.append(.notInForeground) }
-        return remarks
+    func notes(isInForeground: Bool) -> [PushReason] {
+        var notes = [PushReason.serverEvent]
+        if flag != .string("true"), flag != .bool(true) { notes.append(.anyFlag) }
+        if !isInForeground { notes.append(.notInForeground) }
+        return notes
     }
 }

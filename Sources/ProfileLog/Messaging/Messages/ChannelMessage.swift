@@ -25,7 +25,7 @@ package struct ChannelMessage: Hashable, Sendable {
     /// Reads the message `object`, which is at `place`.
     package init(
         _ channel: MessageStep.Channel, _ object: AttributeValue, at place: String, from origin: Origin
-    ) throws(SendFault) {
+    ) throws(SendError) {
         guard case .object(let members) = object else { throw .notValid(place, "It must be an object.") }
         self.channel = channel
         variation = object["message_variation_id"]?.asText
@@ -62,7 +62,7 @@ package struct ChannelMessage: Hashable, Sendable {
 
     /// Returns the content for one user, as it is recorded. For a push this is its payload, and what decides about its
     /// delivery (``PushContent``).
-    package func content(for context: RenderContext) throws(RenderStop) -> [AttributeValue.Member] {
+    package func content(for context: RenderContext) throws(RenderError) -> [AttributeValue.Member] {
         if let constant { return constant }
         let content = Self.content(channel, try fields.render(context))
         if let limit = PushContent.maxBytes(channel), case let bytes = PushContent.payloadBytes(content), bytes > limit
@@ -88,7 +88,7 @@ package struct ChannelMessage: Hashable, Sendable {
 extension ChannelMessage {
     private static func check(
         _ channel: MessageStep.Channel, _ message: AttributeValue, at place: String
-    ) throws(SendFault) {
+    ) throws(SendError) {
         switch channel {
         case .applePush: try checkApple(message, at: place)
         case .androidPush:
@@ -110,11 +110,11 @@ extension ChannelMessage {
         }
     }
 
-    private static func require(_ key: String, of message: AttributeValue, at place: String) throws(SendFault) {
+    private static func require(_ key: String, of message: AttributeValue, at place: String) throws(SendError) {
         guard message.present(Name(key)) != nil else { throw .required(key, in: place, "Add '\(key)'.") }
     }
 
-    private static func checkApple(_ message: AttributeValue, at place: String) throws(SendFault) {
+    private static func checkApple(_ message: AttributeValue, at place: String) throws(SendError) {
         switch message.present("alert") {
         case nil:
             guard message["content-available"] == .bool(true) else {
@@ -144,7 +144,7 @@ extension ChannelMessage {
 
     private static func checkExtra(
         _ message: AttributeValue, refusing keys: [Name], at place: String
-    ) throws(SendFault) {
+    ) throws(SendError) {
         // PHP writes an empty object as an empty list.
         guard let extra = message.present("extra"), extra != .array([]) else { return }
         guard case .object = extra else { throw .invalidExtra(place, "It must be an object.") }
@@ -155,7 +155,7 @@ extension ChannelMessage {
 
     private static let actions = ["OPEN_APP", "URI", "DEEP_LINK", "CLOSE"]
 
-    private static func checkButtons(_ message: AttributeValue, at place: String) throws(SendFault) {
+    private static func checkButtons(_ message: AttributeValue, at place: String) throws(SendError) {
         let category = message.present("category")?.asText.flatMap { $0.isEmpty ? nil : $0 }
         if let category, PushCategory.isMisspelt(category) {
             throw .unknown(
@@ -186,12 +186,12 @@ extension ChannelMessage {
     /// The length before rendering: requests have a limit of their own (spec/messaging-api 1).
     private static func checkLength(
         _ channel: MessageStep.Channel, _ message: AttributeValue, at place: String, from origin: Origin
-    ) throws(SendFault) {
+    ) throws(SendError) {
         guard let most = PushContent.maxBytes(channel) else { return }
         let limit = channel == .applePush && origin == .request ? PushContent.maxAppleRequestBytes : most
         let bytes = PushContent.payloadBytes(content(channel, message))
         guard bytes > limit else { return }
-        throw SendFault(
+        throw SendError(
             channel == .applePush ? "Apple Push Length Exceeded" : "Android Push Length Exceeded", at: place,
             remedy: "Its payload has \(bytes) bytes; \(limit) are allowed.")
     }

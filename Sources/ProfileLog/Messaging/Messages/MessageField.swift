@@ -20,7 +20,7 @@ struct MessageField {
     }
 
     /// Throws if `value` is none that the field can have.
-    func check(_ value: AttributeValue, at place: String) throws(SendFault) {
+    func check(_ value: AttributeValue, at place: String) throws(SendError) {
         switch rule {
         case .text, .identifier:
             guard value.asText != nil else { throw .notValid(place, "It must be text.") }

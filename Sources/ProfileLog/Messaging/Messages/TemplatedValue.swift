@@ -11,14 +11,14 @@ indirect enum TemplatedValue: Hashable, Sendable {
     }
 
     /// Compiles all texts in `value`, which is at `place`.
-    init(_ value: AttributeValue, at place: String) throws(SendFault) {
+    init(_ value: AttributeValue, at place: String) throws(SendError) {
         switch value {
         case .string(let text):
             do throws(TemplateError) {
                 let template = try Template(text)
                 self = template.constant.map { .constant(.string($0)) } ?? .text(template)
             } catch {
-                throw SendFault(error.description, at: place, remedy: error.remedy)
+                throw SendError(error.description, at: place, remedy: error.remedy)
             }
         case .array(let elements):
             var values: [TemplatedValue] = []
@@ -41,7 +41,7 @@ indirect enum TemplatedValue: Hashable, Sendable {
     var constant: AttributeValue? { if case .constant(let value) = self { value } else { nil } }
 
     /// The value for one user.
-    func render(_ context: RenderContext) throws(RenderStop) -> AttributeValue {
+    func render(_ context: RenderContext) throws(RenderError) -> AttributeValue {
         switch self {
         case .constant(let value): return value
         case .text(let template): return .string(try template.render(context))

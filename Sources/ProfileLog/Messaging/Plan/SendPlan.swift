@@ -76,18 +76,18 @@ extension SendPlan {
         }
         for message in messages(for: recipient) {
             let (channel, id) = (message.channel, Name(id))
-            do throws(Obstacle) {
+            do throws(Refusal) {
                 let targets = try targets(message, recipient)
                 let content = try content(message, context)
                 guard !failing.contains(channel) else {
                     let step = MessageStep(
-                        .notSent, of: id, by: channel, reason: SendObstacle.channelFails.reason(), content: content)
+                        .notSent, of: id, by: channel, reason: SendReason.channelFails.reason(), content: content)
                     add(step)
                     continue
                 }
                 for target in targets {
                     if let text = target.text, !reached.insert(text, by: channel) {
-                        let reason = SendObstacle.sentToAnother.reason()
+                        let reason = SendReason.sentToAnother.reason()
                         add(MessageStep(.notSent, of: id, by: channel, reason: reason))
                         continue
                     }
@@ -105,7 +105,7 @@ extension SendPlan {
         }
         for step in laterSteps {
             for message in step.messages {
-                let reason = SendObstacle.laterStep.reason(step.name)
+                let reason = SendReason.laterStep.reason(step.name)
                 add(MessageStep(.notSent, of: Name(id), by: message.channel, reason: reason))
             }
         }
@@ -124,10 +124,10 @@ extension SendPlan {
     }
 
     /// The reason why a message is not sent to a user.
-    private struct Obstacle: Error {
+    private struct Refusal: Error {
         let reason: String
 
-        init(_ obstacle: SendObstacle) { reason = obstacle.reason() }
+        init(_ obstacle: SendReason) { reason = obstacle.reason() }
         init(reason: String) { self.reason = reason }
     }
 
@@ -147,51 +147,51 @@ extension SendPlan {
         }
     }
 
-    private func targets(_ message: ChannelMessage, _ recipient: some ReachableRecipient) throws(Obstacle) -> [Target] {
+    private func targets(_ message: ChannelMessage, _ recipient: some ReachableRecipient) throws(Refusal) -> [Target] {
         switch message.channel {
         case .applePush, .androidPush:
             try require(recipient.value(.pushSubscribe))
             let isApple = message.channel == .applePush
             var devices = recipient.devices.filter { $0.isApple == nil || $0.isApple == isApple }
             if message.goesToLatestDevice { devices = devices.last.map { [$0] } ?? [] }
-            guard !devices.isEmpty else { throw Obstacle(.noPushToken) }
+            guard !devices.isEmpty else { throw Refusal(.noPushToken) }
             return devices.map { .device($0.id) }
         case .email:
             guard let address = recipient.value(.email)?.asText else {
-                throw Obstacle(.noEmailAddress)
+                throw Refusal(.noEmailAddress)
             }
             try require(recipient.value(.emailSubscribe))
             return [.address(address)]
         case .sms:
             guard let number = recipient.value(.phone)?.asText else {
-                throw Obstacle(.noPhoneNumber)
+                throw Refusal(.noPhoneNumber)
             }
             let states = SubscriptionStates(recipient.value(.subscriptionGroups))
             guard state == .all || states[message.subscriptionGroup ?? ""] == true else {
-                throw Obstacle(.notInGroup)
+                throw Refusal(.notInGroup)
             }
             return [.address(number)]
         case .webhook, .contentCard: return [.none]
         case .inAppMessage, .kindlePush, .webPush, .whatsApp:
-            throw Obstacle(.channelNotSimulated)
+            throw Refusal(.channelNotSimulated)
         }
     }
 
-    private func require(_ value: AttributeValue?) throws(Obstacle) {
+    private func require(_ value: AttributeValue?) throws(Refusal) {
         let state = value?.asText ?? "subscribed"
         guard self.state.takes(state) else {
             throw state == State.unsubscribed
-                ? Obstacle(.unsubscribed) : Obstacle(reason: SendObstacle.notOptedIn.reason(state))
+                ? Refusal(.unsubscribed) : Refusal(reason: SendReason.notOptedIn.reason(state))
         }
     }
 
     private func content(
         _ message: ChannelMessage, _ context: RenderContext
-    ) throws(Obstacle) -> [AttributeValue.Member] {
-        do throws(RenderStop) {
+    ) throws(Refusal) -> [AttributeValue.Member] {
+        do throws(RenderError) {
             return try message.content(for: context)
         } catch {
-            throw Obstacle(reason: SendObstacle.notRendered.reason(message.channel.name, error.reason))
+            throw Refusal(reason: SendReason.notRendered.reason(message.channel.name, error.reason))
         }
     }
 }

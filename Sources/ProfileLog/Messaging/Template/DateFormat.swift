@@ -5,7 +5,7 @@ enum DateFormat {
     private static let directives = Array("YymdeHIMSpBbAaFTs%".unicodeScalars)
 
     /// Describes the error in a format; nil if there is none.
-    static func fault(in format: String) -> String? {
+    static func error(in format: String) -> String? {
         var isDirective = false
         for scalar in format.unicodeScalars {
             if isDirective, !directives.contains(scalar) {

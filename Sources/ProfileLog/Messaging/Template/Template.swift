@@ -50,7 +50,7 @@ package struct Template: Hashable, Sendable {
     }
 
     /// The text for one user.
-    package func render(_ context: RenderContext) throws(RenderStop) -> String {
+    package func render(_ context: RenderContext) throws(RenderError) -> String {
         if let constant { return constant }
         var renderer = TemplateRenderer(context)
         try renderer.render(nodes)

@@ -29,7 +29,7 @@ package struct TemplateError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 /// The reason why a message is not sent to a user.
-package enum RenderStop: Error, Hashable, Sendable {
+package enum RenderError: Error, Hashable, Sendable {
     /// The template says so, perhaps with a reason.
     case aborted(reason: String?)
     /// A value is missing, or of a type that does not fit.

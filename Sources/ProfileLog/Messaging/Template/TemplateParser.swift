@@ -243,8 +243,8 @@ struct TemplateParser {
         guard kind.hasArgument else { return Template.Filter(kind: kind, argument: nil, spot: place) }
         next += 1
         let argument = try operand()
-        if kind == .date, case .literal(.string(let format)) = argument, let fault = DateFormat.fault(in: format) {
-            throw TemplateError(place, fault, remedy: DateFormat.remedy)
+        if kind == .date, case .literal(.string(let format)) = argument, let error = DateFormat.error(in: format) {
+            throw TemplateError(place, error, remedy: DateFormat.remedy)
         }
         return Template.Filter(kind: kind, argument: argument, spot: place)
     }

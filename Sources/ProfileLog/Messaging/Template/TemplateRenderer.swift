@@ -7,7 +7,7 @@ struct TemplateRenderer {
 
     init(_ context: RenderContext) { self.context = context }
 
-    mutating func render(_ nodes: [Template.Node]) throws(RenderStop) {
+    mutating func render(_ nodes: [Template.Node]) throws(RenderError) {
         for node in nodes {
             switch node {
             case .text(let text):
@@ -32,7 +32,7 @@ struct TemplateRenderer {
 
     private mutating func loop(
         _ variable: Name, over sequence: Template.Sequence, _ nodes: [Template.Node]
-    ) throws(RenderStop) {
+    ) throws(RenderError) {
         let outer = variables[variable]
         switch sequence {
         case .elements(let reference):
@@ -62,24 +62,24 @@ struct TemplateRenderer {
 
     private mutating func run(
         _ nodes: [Template.Node], _ variable: Name, _ value: AttributeValue, at spot: Template.Spot
-    ) throws(RenderStop) {
+    ) throws(RenderError) {
         try spend(1, at: spot)
         variables[variable] = value
         try render(nodes)
     }
 
     /// The whole number, far enough from the bounds of its type.
-    private mutating func number(_ operand: Template.Operand) throws(RenderStop) -> Int64? {
+    private mutating func number(_ operand: Template.Operand) throws(RenderError) -> Int64? {
         try value(of: operand)?.liquidNumber?.asInteger.flatMap { abs($0) < 1 << 53 ? $0 : nil }
     }
 
-    private mutating func append(_ text: String, at spot: Template.Spot) throws(RenderStop) {
+    private mutating func append(_ text: String, at spot: Template.Spot) throws(RenderError) {
         try spend(1, at: spot)
         try checkSize(output.utf8.count + text.utf8.count, of: "the rendered text", at: spot)
         output += text
     }
 
-    private func checkSize(_ bytes: Int, of what: String, at spot: Template.Spot) throws(RenderStop) {
+    private func checkSize(_ bytes: Int, of what: String, at spot: Template.Spot) throws(RenderError) {
         guard bytes <= Template.maxOutputBytes else {
             throw .failed(
                 TemplateError(
@@ -93,11 +93,11 @@ struct TemplateRenderer {
     /// Pays for looking at all of `value`, before that is done.
     private mutating func charge(
         _ value: AttributeValue?, times: Int = 1, at spot: Template.Spot
-    ) throws(RenderStop) {
+    ) throws(RenderError) {
         try spend(times * (value?.weight(bytesPerStep: Self.bytesPerStep) ?? 0), at: spot)
     }
 
-    private mutating func spend(_ cost: Int, at spot: Template.Spot) throws(RenderStop) {
+    private mutating func spend(_ cost: Int, at spot: Template.Spot) throws(RenderError) {
         steps += cost
         guard steps <= Template.maxSteps else {
             throw .failed(
@@ -130,7 +130,7 @@ struct TemplateRenderer {
 
 extension TemplateRenderer {
     /// The value after all filters; nil if it is missing. A missing value stays missing until `default`.
-    private mutating func value(of expression: Template.Expression) throws(RenderStop) -> AttributeValue? {
+    private mutating func value(of expression: Template.Expression) throws(RenderError) -> AttributeValue? {
         var value = try value(of: expression.operand)
         for filter in expression.filters {
             try spend(1, at: filter.spot)
@@ -146,7 +146,7 @@ extension TemplateRenderer {
         return value
     }
 
-    private mutating func value(of operand: Template.Operand) throws(RenderStop) -> AttributeValue? {
+    private mutating func value(of operand: Template.Operand) throws(RenderError) -> AttributeValue? {
         switch operand {
         case .literal(let value): value
         case .blank, .absent: nil
@@ -156,7 +156,7 @@ extension TemplateRenderer {
 
     /// The value, or nil if it is missing: also a member that the object lacks, or an element beyond the array. What no
     /// value of its type has is an error.
-    private mutating func value(of reference: Template.Reference) throws(RenderStop) -> AttributeValue? {
+    private mutating func value(of reference: Template.Reference) throws(RenderError) -> AttributeValue? {
         var value: AttributeValue? =
             switch reference.root {
             case .user(let field): field.value(of: context.recipient)
@@ -177,7 +177,7 @@ extension TemplateRenderer {
 
     private static func value(
         _ key: Template.Reference.Key, in outer: AttributeValue, _ reference: Template.Reference
-    ) throws(RenderStop) -> AttributeValue? {
+    ) throws(RenderError) -> AttributeValue? {
         let unknown: String
         switch key {
         case .element(let index):
@@ -219,8 +219,8 @@ extension TemplateRenderer {
 
     private mutating func apply(
         _ filter: Template.Filter, to value: AttributeValue
-    ) throws(RenderStop) -> AttributeValue? {
-        let argument = try filter.argument.flatMap { operand throws(RenderStop) in try self.value(of: operand) }
+    ) throws(RenderError) -> AttributeValue? {
+        let argument = try filter.argument.flatMap { operand throws(RenderError) in try self.value(of: operand) }
         // As a missing value: a filter makes nothing of it.
         if filter.argument != nil, argument == nil { return nil }
         switch (filter.kind, value) {
@@ -249,21 +249,21 @@ extension TemplateRenderer {
         case .plus, .minus:
             guard let left = value.liquidNumber, let right = argument?.liquidNumber,
                 let result = Self.sum(left, right, isMinus: filter.kind == .minus)
-            else { throw fault(filter, "cannot calculate with this value", remedy: "It works on numbers.") }
+            else { throw error(filter, "cannot calculate with this value", remedy: "It works on numbers.") }
             return result
         case .date:
             guard let time = time(value) else {
-                throw fault(filter, "cannot read this time", remedy: "It works on ISO 8601, seconds since 1970, 'now'.")
+                throw error(filter, "cannot read this time", remedy: "It works on ISO 8601, seconds since 1970, 'now'.")
             }
             let format = argument?.liquidText ?? ""
-            if let reason = DateFormat.fault(in: format) {
+            if let reason = DateFormat.error(in: format) {
                 throw .failed(TemplateError(filter.spot, reason, remedy: DateFormat.remedy))
             }
             return .string(DateFormat.text(time, format))
         }
     }
 
-    private func fault(_ filter: Template.Filter, _ reason: String, remedy: String) -> RenderStop {
+    private func error(_ filter: Template.Filter, _ reason: String, remedy: String) -> RenderError {
         .failed(TemplateError(filter.spot, "`\(filter.kind.rawValue)` \(reason)", remedy: remedy))
     }
 
@@ -298,7 +298,7 @@ extension TemplateRenderer {
 extension TemplateRenderer {
     /// Evaluates from the right, as Liquid does: `a or b and c` is `a or (b and c)`, `a and b or c` is `a and (b or
     /// c)`.
-    private mutating func holds(_ condition: Template.Condition?) throws(RenderStop) -> Bool {
+    private mutating func holds(_ condition: Template.Condition?) throws(RenderError) -> Bool {
         guard let condition else { return true }
         var result = true
         for (index, comparison) in condition.comparisons.enumerated().reversed() {
@@ -312,7 +312,7 @@ extension TemplateRenderer {
         return result
     }
 
-    private mutating func holds(_ comparison: Template.Comparison) throws(RenderStop) -> Bool {
+    private mutating func holds(_ comparison: Template.Comparison) throws(RenderError) -> Bool {
         try spend(1, at: comparison.spot)
         let left = try value(of: comparison.left)
         let right = try value(of: comparison.right)

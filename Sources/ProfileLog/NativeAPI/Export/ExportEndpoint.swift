@@ -37,14 +37,14 @@ struct ExportEndpoint: Sendable {
         let table = try ExportTable(what)
         let others = table.kind == .events ? ["where"] : Self.filters
         if let other = request.query.first(where: { others.contains($0.name) })?.name {
-            throw APIProblem.invalid(other, "is not for \(what)", remedy: "Omit it.")
+            throw APIError.invalid(other, "is not for \(what)", remedy: "Omit it.")
         }
         @Sendable func begin(_ log: LogReader) throws -> ExportReader {
             // All earlier pages are of events up to there.
             try began?.check(log, "began", mayBeBeyond: true)
             var past = try asked.wholeHistory(log)
             if let until {
-                guard past.order == .occurred else { throw APIProblem.invalid("until", "belongs to `order=occurred`") }
+                guard past.order == .occurred else { throw APIError.invalid("until", "belongs to `order=occurred`") }
                 past = PastHistory(to: past.position, until: min(until, past.until ?? until))
             }
             let time = try pinned ?? asked.time(at: past.position, log)

@@ -38,7 +38,7 @@ package struct ExportTable: Sendable {
     /// Reads the parameter `what`.
     init(_ what: String) throws {
         guard let kind = Kind(rawValue: what) else {
-            throw APIProblem.invalid("what", "must be events or profiles")
+            throw APIError.invalid("what", "must be events or profiles")
         }
         self.init(kind)
     }

@@ -104,7 +104,7 @@ extension RowLines.Format {
     /// Reads the parameter `format`.
     init(parameter text: String) throws {
         guard let format = Self(rawValue: text) else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "format", "must be jsonl or csv", remedy: "`profilecli export --format sqlite` writes SQLite.")
         }
         self = format

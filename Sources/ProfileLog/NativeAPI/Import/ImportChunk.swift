@@ -20,12 +20,12 @@ package struct ImportChunk: Sendable {
     /// The lines as the file has them, if those that the log refuses are to be skipped.
     package let records: [(line: Int, bytes: [UInt8])]
     /// Remarks besides events.
-    package let remarks: Remarks
+    package let passedOver: PassedOver
     /// Bytes of the file up to its end.
     package let doneBytes: UInt64
 
     /// Lines that are not in the chunk.
-    package struct Remarks: Sendable {
+    package struct PassedOver: Sendable {
         /// Lines that an erasure left, and that were passed over.
         package var erased = 0
         /// Lines that cannot be imported, and were skipped.
@@ -65,12 +65,12 @@ package struct ImportChunk: Sendable {
     }
 
     package var events: Int { identified.isEmpty ? lines.count : identified.reduce(0) { $0 + $1.events } }
-    package var erased: Int { remarks.erased }
+    package var erased: Int { passedOver.erased }
     package var key: String { Self.key(name, firstLine) }
 
     fileprivate init(
         name: String, firstLine: Int, _ builder: consuming AppendBuilder, identified: [Identified],
-        addresses: Set<UserID>, lines: [Int], texts: [Text], records: [(line: Int, bytes: [UInt8])], remarks: Remarks,
+        addresses: Set<UserID>, lines: [Int], texts: [Text], records: [(line: Int, bytes: [UInt8])], passedOver: PassedOver,
         doneBytes: UInt64
     ) throws(AppendError) {
         self.name = name
@@ -80,7 +80,7 @@ package struct ImportChunk: Sendable {
         self.lines = lines[...]
         self.texts = texts
         self.records = records
-        self.remarks = remarks
+        self.passedOver = passedOver
         self.doneBytes = doneBytes
         append = try builder.finish(idempotencyKey: Self.key(name, firstLine))
     }
@@ -198,7 +198,7 @@ package struct ImportChunker: ~Copyable {
     private var addresses: Set<UserID> = []
     /// Addresses that the chunk's lines give their users: their holders are known after the chunk.
     private var given: Set<UserID> = []
-    private var remarks = ImportChunk.Remarks()
+    private var passedOver = ImportChunk.PassedOver()
     private var lastRecording = Timestamp(rawValue: .min)
 
     /// Lines with the same key, so far.
@@ -228,9 +228,9 @@ package struct ImportChunker: ~Copyable {
     }
 
     /// Takes the next line, without its line feed, and gives the chunk that ends with it, if there is something to
-    /// store or to tell of it. A row of a table may have several lines. `fault` is why it cannot be read, if it cannot.
+    /// store or to tell of it. A row of a table may have several lines. `error` is why it cannot be read, if it cannot.
     package mutating func add(
-        _ line: UnsafeRawBufferPointer, lines count: Int = 1, fault: String? = nil
+        _ line: UnsafeRawBufferPointer, lines count: Int = 1, error: String? = nil
     ) throws -> ImportChunk? {
         var text = line
         if lineNumber == 0, line.starts(with: Self.byteOrderMark) {
@@ -242,13 +242,13 @@ package struct ImportChunker: ~Copyable {
         if !Self.isBlank(text) {
             let number = lineNumber - count + 1
             do {
-                if let fault { throw ImportRefusal(line: number, reason: fault) }
+                if let error { throw ImportLineError(line: number, reason: error) }
                 try addEvents(text, line: number)
                 if options.skip != nil { records.append((number, Array(text))) }
-            } catch let refusal as ImportRefusal {
+            } catch let refusal as ImportLineError {
                 guard let skip = options.skip else { throw refusal }
                 try skip(refusal.line, refusal.reason, text)
-                remarks.invalid += 1
+                passedOver.invalid += 1
             }
         }
         if !ended.isEmpty { return ended.removeFirst() }
@@ -277,14 +277,14 @@ package struct ImportChunker: ~Copyable {
         try endKeyed()
         defer {
             (firstLine, firstByte) = (nextLine, nextByte)
-            (identified, lines, texts, remarks) = ([], [], [], ImportChunk.Remarks())
+            (identified, lines, texts, passedOver) = ([], [], [], ImportChunk.PassedOver())
             (addresses, given, events, records) = ([], [], 0, [])
         }
         let full = builder.take()
-        if lines.isEmpty, identified.isEmpty, remarks.isEmpty { return nil }
+        if lines.isEmpty, identified.isEmpty, passedOver.isEmpty { return nil }
         return try ImportChunk(
             name: name, firstLine: firstLine, full ?? prepare(), identified: identified, addresses: addresses,
-            lines: lines, texts: texts, records: records, remarks: remarks, doneBytes: doneBytes)
+            lines: lines, texts: texts, records: records, passedOver: passedOver, doneBytes: doneBytes)
     }
 
     /// Adds the events of a line or a row, if it has any: all of them, or none if one cannot be stored.
@@ -292,7 +292,7 @@ package struct ImportChunker: ~Copyable {
         do {
             if let rows = options.rows {
                 guard let row = try rows.read(text) else {
-                    remarks.unmatched += 1
+                    passedOver.unmatched += 1
                     return
                 }
                 try add(row.lines, id: row.id, line: number)
@@ -327,11 +327,12 @@ package struct ImportChunker: ~Copyable {
     private func refusal(_ error: any Error, line number: Int) -> any Error {
         switch error {
         case let refusal as ImportLine.Refusal:
-            return ImportRefusal(line: number, reason: refusal.reason, remedy: refusal.remedy)
+            return ImportLineError(line: number, reason: refusal.reason, remedy: refusal.remedy)
         case AppendError.invalid(let place, let reason, _):
-            return ImportRefusal(line: number, reason: "\(place.prefix(1).lowercased())\(place.dropFirst()) \(reason)")
+            return ImportLineError(
+                line: number, reason: "\(place.prefix(1).lowercased())\(place.dropFirst()) \(reason)")
         case AppendError.tooLarge(let limit):
-            return ImportRefusal(
+            return ImportLineError(
                 line: number, reason: "with the lines from \(firstLine) on it takes more than \(limit)",
                 remedy: .setApart)
         default: return error
@@ -339,14 +340,14 @@ package struct ImportChunker: ~Copyable {
     }
 
     private mutating func add(_ line: ImportLine, line number: Int, _ text: () -> String) throws {
-        if line.isErased { remarks.erased += 1 }
+        if line.isErased { passedOver.erased += 1 }
         guard let fact = line.fact else { return }
         noteDoubt(fact.user, line: number)
         try checkRecording(line.recordedAt)
         try endChunk(before: line, number)
         noteAddresses(fact)
         events += fact.events.count
-        if line.hasUnreadRecording { remarks.hasUnreadRecordings = true }
+        if line.hasUnreadRecording { passedOver.hasUnreadRecordings = true }
         if let id = line.id {
             try identify(fact.imported(at: line.recordedAt), id, line: number)
         } else if let key = line.key {
@@ -439,7 +440,7 @@ package struct ImportChunker: ~Copyable {
     }
 
     private mutating func noteDoubt(_ user: UserID, line number: Int) {
-        if user.doubt != nil, remarks.doubtful[user] == nil { remarks.doubtful[user] = number }
+        if user.doubt != nil, passedOver.doubtful[user] == nil { passedOver.doubtful[user] = number }
     }
 
     private mutating func add(_ events: [AppendBuilder.Imported], line number: Int) throws(AppendError) {
@@ -476,7 +477,7 @@ package struct ImportChunker: ~Copyable {
 }
 
 /// A line that cannot be imported.
-package struct ImportRefusal: Error {
+package struct ImportLineError: Error {
     package var line: Int
     package var reason: String
     package var remedy = ImportLine.Remedy.correct
@@ -511,7 +512,7 @@ package struct ImportTally: Sendable {
         refused += other.refused
     }
 
-    /// Stores chunks in order, together if they can be. Throws a `RefusedChunk` for the first that is refused: what
+    /// Stores chunks in order, together if they can be. Throws a `ChunkRefusal` for the first that is refused: what
     /// follows it is not stored, or the log would have another order than the file. With `skip` it goes on without the
     /// lines for which the log refuses a chunk, and stores each other line of that chunk on its own.
     package mutating func store(
@@ -555,7 +556,7 @@ package struct ImportTally: Sendable {
                     different += UInt64(line.events)
                 case .failure(let error):
                     guard let skip, error.isOfLine else {
-                        throw RefusedChunk(chunk: chunk.beginning(with: line.line), error: error)
+                        throw ChunkRefusal(chunk: chunk.beginning(with: line.line), error: error)
                     }
                     for number in Set(line.lines).sorted() {
                         try skip(number, error.reason, chunk)
@@ -567,7 +568,7 @@ package struct ImportTally: Sendable {
     }
 
     /// Counts a chunk to which `log` answered `result`. Where the file had ended inside it when it was imported last,
-    /// its beginning is stored, and the rest is stored now. If it cannot be, it throws a `RefusedChunk`, or stores the
+    /// its beginning is stored, and the rest is stored now. If it cannot be, it throws a `ChunkRefusal`, or stores the
     /// lines one by one without those that are refused.
     private mutating func count(
         _ chunk: ImportChunk, _ result: Result<AppendReceipt, AppendError>, in log: EventLog, _ skip: Skip?
@@ -581,16 +582,16 @@ package struct ImportTally: Sendable {
                 if known == 0 || known >= chunk.events { return try count(chunk.events, receipt, in: log) }
             case .failure(let error):
                 guard case .keyReused = error else {
-                    guard skip != nil, error.isOfLine else { throw RefusedChunk(chunk: chunk, error: error) }
+                    guard skip != nil, error.isOfLine else { throw ChunkRefusal(chunk: chunk, error: error) }
                     return try store(identified: chunk.byLine(), in: log, skip)
                 }
                 known = try Self.storedEvents(chunk.key, log)
-                guard 0 < known, known < chunk.events else { throw RefusedChunk(chunk: chunk, error: error) }
+                guard 0 < known, known < chunk.events else { throw ChunkRefusal(chunk: chunk, error: error) }
             }
             var rest = chunk
             // Nothing is stored under a used key: this is refused unless the stored lines are these.
             if case .failure(let error) = log.commit([try rest.removeFirst(known)])[0] {
-                throw RefusedChunk(chunk: chunk, error: error)
+                throw ChunkRefusal(chunk: chunk, error: error)
             }
             skipped += UInt64(known)
             if try rest.isStoredByLine(in: log) { return try store(identified: rest.byLine(), in: log, skip) }
@@ -634,7 +635,7 @@ extension AppendError {
 }
 
 /// A chunk, or the rest of one whose beginning was stored before, that a log refused.
-package struct RefusedChunk: Error {
+package struct ChunkRefusal: Error {
     package let chunk: ImportChunk
     package let error: AppendError
 }

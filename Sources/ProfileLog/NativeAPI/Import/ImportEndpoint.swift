@@ -21,14 +21,14 @@ struct ImportEndpoint {
         let chunks = try chunks(fields)
         let skips = try fields.flag("skip_refused")
         typealias Refused = [(line: Int, reason: String)]
-        let outcome = try await store.perform { log -> Result<(ImportTally, Refused), APIProblem> in
+        let outcome = try await store.perform { log -> Result<(ImportTally, Refused), APIError> in
             var tally = ImportTally()
             var refused: Refused = []
             do {
                 let skip: ImportTally.Skip? = skips ? { line, reason, _ in refused.append((line, reason)) } : nil
                 try tally.store(chunks.filter { $0.events > 0 }, in: log, skipping: skip)
-            } catch let refused as RefusedChunk {
-                return .failure(try Self.problem(refused, tally, in: log))
+            } catch let refused as ChunkRefusal {
+                return .failure(try Self.apiError(refused, tally, in: log))
             }
             return .success((tally, refused))
         }
@@ -38,7 +38,7 @@ struct ImportEndpoint {
             json.member("skipped", tally.skipped)
             json.member("different", tally.different)
             json.member("without_effect", tally.withoutEffect)
-            json.member("erased", chunks.reduce(0) { $0 + $1.remarks.erased })
+            json.member("erased", chunks.reduce(0) { $0 + $1.passedOver.erased })
             if skips {
                 json.objects("refused", refused) { json, line in
                     json.member("line", line.line)
@@ -50,14 +50,14 @@ struct ImportEndpoint {
 
     private func chunks(_ fields: Fields) throws -> [ImportChunk] {
         let name = try fields.requiredText("name")
-        guard (1...900).contains(name.utf8.count) else { throw APIProblem.invalid("name", "must have 1 to 900 bytes") }
+        guard (1...900).contains(name.utf8.count) else { throw APIError.invalid("name", "must have 1 to 900 bytes") }
         let first = try fields.integer("first_line") ?? 1
         guard 1...Self.lastLine ~= first else {
-            throw APIProblem.invalid("first_line", "must be from 1 to \(Self.lastLine)")
+            throw APIError.invalid("first_line", "must be from 1 to \(Self.lastLine)")
         }
-        guard let lines = try fields.array("lines") else { throw APIProblem.invalid("lines", "is missing") }
+        guard let lines = try fields.array("lines") else { throw APIError.invalid("lines", "is missing") }
         guard lines.count <= Self.mostLines else {
-            throw APIProblem.invalid("lines", "must have \(Self.mostLines) elements at most")
+            throw APIError.invalid("lines", "must have \(Self.mostLines) elements at most")
         }
         let numbers = try numbers(fields, from: Int(first), lines.count) ?? Array(Int(first)..<Int(first) + lines.count)
         var options = ImportOptions()
@@ -67,12 +67,12 @@ struct ImportEndpoint {
             takesAny: try fields.flag("any_time"), now: store.log.options.now())
         let ids = try fields.array("ids")?.map { value -> String in
             guard case .string(let text) = value, !text.isEmpty else {
-                throw APIProblem.invalid("ids", "must be texts")
+                throw APIError.invalid("ids", "must be texts")
             }
             return text
         }
         if let ids, options.idField == nil || ids.count != lines.count {
-            throw APIProblem.invalid("ids", "must be as many as the lines, with `id_field`")
+            throw APIError.invalid("ids", "must be as many as the lines, with `id_field`")
         }
         options.readsIDs = ids == nil
         return try ImportChunker.chunks(
@@ -91,16 +91,16 @@ struct ImportEndpoint {
         let numbers = values.compactMap { value in if case .int(let number) = value { Int(number) } else { nil } }
         let isInOrder = zip([first] + numbers, numbers).allSatisfy { $0 <= $1 }
         guard numbers.count == count, isInOrder, numbers.allSatisfy({ $0 <= 2 * Self.lastLine }) else {
-            throw APIProblem.invalid(
+            throw APIError.invalid(
                 "numbers", "must be ascending whole numbers from `first_line` on, as many as the lines")
         }
         return numbers
     }
 
-    private static func problem(_ refused: RefusedChunk, _ tally: ImportTally, in log: EventLog) throws -> APIProblem {
-        var problem = APIProblem(refused.error)
-        if let line = try refused.chunk.line(refusedBy: log, refused.error) { problem.place = "line \(line)" }
-        return problem
+    private static func apiError(_ refused: ChunkRefusal, _ tally: ImportTally, in log: EventLog) throws -> APIError {
+        var apiError = APIError(refused.error)
+        if let line = try refused.chunk.line(refusedBy: log, refused.error) { apiError.place = "line \(line)" }
+        return apiError
     }
 }
 
@@ -123,14 +123,14 @@ extension ImportChunker {
             do {
                 try chunker.add(
                     lines[next..<end].map(\.value), id: lines[next].id, line: lines[next].number, first: firstLine)
-            } catch let refusal as ImportRefusal {
+            } catch let refusal as ImportLineError {
                 let correct =
                     switch refusal.remedy {
                     case .timeUnit: "Send `time_unit`, or correct the line"
                     case .anyTime: "Correct the line, or send `any_time`"
                     default: "Correct the line"
                     }
-                throw APIProblem.invalid(
+                throw APIError.invalid(
                     "line \(refusal.line)", "cannot be imported: \(refusal.reason)",
                     remedy: "\(correct); nothing of the request was stored.")
             }

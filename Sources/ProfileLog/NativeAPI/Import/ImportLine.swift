@@ -177,16 +177,16 @@ package struct ImportLine {
         }
     }
 
-    /// Runs `read`, with a problem of its content as a refusal of the line.
+    /// Runs `read`, with an error of its content as a refusal of the line.
     static func reading<Value>(_ read: () throws -> Value) throws(Refusal) -> Value {
         do {
             return try read()
         } catch let refusal as Refusal {
             throw refusal
         } catch {
-            let problem = APIProblem(error)
-            let remedy = problem.remedy == APIProblem.correctIt ? "" : ". \(problem.remedy.dropLast())"
-            throw Refusal(problem.error.prefix(1).lowercased() + problem.error.dropFirst().dropLast() + remedy)
+            let apiError = APIError(error)
+            let remedy = apiError.remedy == APIError.correctIt ? "" : ". \(apiError.remedy.dropLast())"
+            throw Refusal(apiError.error.prefix(1).lowercased() + apiError.error.dropFirst().dropLast() + remedy)
         }
     }
 }

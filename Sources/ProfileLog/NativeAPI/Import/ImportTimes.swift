@@ -18,7 +18,7 @@ package struct ImportTimes: Sendable {
         switch value {
         case nil, .null: return nil
         case .string(let text):
-            do throws(TimeFault) {
+            do throws(TimeError) {
                 return try OccurredAt(reading: text)
             } catch {
                 if let number = Int64(text), let time = moment(.int(number)) { return OccurredAt(time) }

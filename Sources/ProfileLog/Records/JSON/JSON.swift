@@ -38,16 +38,16 @@ package enum JSON {
     }
 
     /// Reads an object whose members are arrays of objects, or single ones, as far as they can be kept: what is JSON
-    /// and cannot be kept (as a number beyond 64 bits, or a key twice) is the fault of the object that has it. `faults`
+    /// and cannot be kept (as a number beyond 64 bits, or a key twice) is an error of the object that has it. `errors`
     /// has those of each member, element by element; such an element has a value of no meaning.
     package static func parseObjectwise(
         _ bytes: [UInt8], maxDepth: Int
-    ) throws(JSONError) -> (value: AttributeValue, faults: [Name: [JSONError?]]) {
+    ) throws(JSONError) -> (value: AttributeValue, errors: [Name: [JSONError?]]) {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
             guard let base = bytes.baseAddress else { throw JSONError(.unexpectedEnd, at: 0) }
             var parser = JSONParser(
                 base.assumingMemoryBound(to: UInt8.self), count: bytes.count, maxDepth: maxDepth, .objectwise)
-            return (try parser.document(), parser.faults)
+            return (try parser.document(), parser.errors)
         }
     }
 

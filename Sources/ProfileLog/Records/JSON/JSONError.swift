@@ -47,12 +47,12 @@ package struct JSONError: Error, Hashable, Sendable {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// One sentence that names the fault and the byte, and never quotes a value.
+    /// One sentence that names the error and the byte, and never quotes a value.
     package var description: String { "The JSON is invalid at byte \(offset): \(kind)." }
 }
 
 extension JSONError.Kind: CustomStringConvertible {
-    /// The fault as a clause, without a full stop. It shows no data but the start of a key.
+    /// The error as a clause, without a full stop. It shows no data but the start of a key.
     package var description: String {
         switch self {
         case .unexpectedEnd: "the text ends before the value does"

@@ -93,6 +93,6 @@ extension JSONParser {
     private func requireUTF8(
         from first: UnsafePointer<UInt8>, to last: UnsafePointer<UInt8>
     ) throws(JSONError) {
-        if let fault = JSONScan.firstInvalidUTF8(from: first, to: last) { throw error(.invalidUTF8, at: fault) }
+        if let place = JSONScan.firstInvalidUTF8(from: first, to: last) { throw error(.invalidUTF8, at: place) }
     }
 }

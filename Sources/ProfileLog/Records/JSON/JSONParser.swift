@@ -10,15 +10,15 @@ struct JSONParser: ~Copyable {
     private let mode: Mode
     private var openMembers = JSONMemberStack()
     /// The first value since the last look that is JSON and cannot be kept; not in `strict` mode.
-    private var fault: JSONError?
+    private var firstError: JSONError?
     /// Faults of each element of the member that is being read, in `objectwise` mode.
-    private var elementFaults: [JSONError?] = []
+    private var elementErrors: [JSONError?] = []
     /// Faults in the elements of each member of the whole input, in `objectwise` mode.
-    private(set) var faults: [Name: [JSONError?]] = [:]
+    private(set) var errors: [Name: [JSONError?]] = [:]
 
     enum Mode {
         case strict
-        /// A value that cannot be kept inside an element of a member of the whole input is the fault of that element
+        /// A value that cannot be kept inside an element of a member of the whole input is an error of that element
         /// only.
         case objectwise
         /// Members stay in the order of the text, and what cannot be kept does not matter.
@@ -80,7 +80,7 @@ struct JSONParser: ~Copyable {
             guard next.pointee == UInt8(ascii: "\"") else { throw error(.unexpectedByte) }
             let keyStart = next
             let key = try string()
-            if depth == 1, let fault { throw fault }
+            if depth == 1, let firstError { throw firstError }
             let prefix = JSONMemberStack.orderPrefix(of: key, writtenAt: keyStart + 1, upTo: next - 1)
             skipWhitespace()
             guard next < end else { throw error(.unexpectedEnd) }
@@ -99,21 +99,21 @@ struct JSONParser: ~Copyable {
         do {
             return try openMembers.pop(from: first, isSorted: mode == .objectwise)
         } catch {
-            fault = fault ?? error
+            firstError = firstError ?? error
             return []
         }
     }
 
-    /// Notes the values that cannot be kept in a member of the whole input: an element has its own fault, and all else
+    /// Notes the values that cannot be kept in a member of the whole input: an element has its own error, and all else
     /// throws.
     private mutating func noteFaults(of member: AttributeValue.Member) throws(JSONError) {
         switch member.value {
         case .array: break
-        case .object: elementFaults = [fault.take()]
-        default: if let fault { throw fault }
+        case .object: elementErrors = [firstError.take()]
+        default: if let firstError { throw firstError }
         }
-        faults[member.key] = elementFaults
-        elementFaults = []
+        errors[member.key] = elementErrors
+        elementErrors = []
     }
 
     private mutating func array(depth: Int) throws(JSONError) -> AttributeValue {
@@ -127,7 +127,7 @@ struct JSONParser: ~Copyable {
         }
         while true {
             elements.append(try value(depth: depth))
-            if mode == .objectwise, depth == 2 { elementFaults.append(fault.take()) }
+            if mode == .objectwise, depth == 2 { elementErrors.append(firstError.take()) }
             if try closes(with: UInt8(ascii: "]")) { return .array(elements) }
         }
     }
@@ -170,7 +170,7 @@ struct JSONParser: ~Copyable {
     @inline(never)
     mutating func refuse(_ kind: JSONError.Kind, at place: UnsafePointer<UInt8>) throws(JSONError) {
         guard mode != .strict else { throw error(kind, at: place) }
-        if mode == .objectwise { fault = fault ?? error(kind, at: place) }
+        if mode == .objectwise { firstError = firstError ?? error(kind, at: place) }
     }
 
     @inline(never)

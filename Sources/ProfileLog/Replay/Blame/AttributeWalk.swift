@@ -222,7 +222,7 @@ struct AttributeWalk: EventFold {
 
     /// One event may have thousands of attributes.
     private func checkCost(of event: borrowing EventView) throws {
-        if keptBytes > Self.mostKeptBytes { throw ReadStop.tooLarge(bytes: Self.mostKeptBytes) }
+        if keptBytes > Self.mostKeptBytes { throw ReadError.tooLarge(bytes: Self.mostKeptBytes) }
         if event.header.body.count > Self.manyBytes { try view.budget?.check() }
     }
 

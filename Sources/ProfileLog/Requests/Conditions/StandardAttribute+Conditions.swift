@@ -12,7 +12,7 @@ extension StandardAttribute {
     }
 
     /// As ``compared(_:)``. Throws for what no profile has.
-    package func comparable(_ value: AttributeValue) throws(TrackFault) -> AttributeValue {
+    package func comparable(_ value: AttributeValue) throws(TrackError) -> AttributeValue {
         // The native API and imports also take numbers without a known country.
         if self == .phone, let number = value.asText, ContactForm.isPhone(number), NormalContact.phone(number) == nil {
             return value

@@ -397,7 +397,7 @@ private struct WherePath {
             let wanted =
                 "Write one in quotes, as in \"2026-01-31\" or \"2026-01-31T12:00:00Z\", or a span, as in `7d ago`."
             guard let text = value.asText else { throw Self.refusal("compares a time with something else", wanted) }
-            do throws(TimeFault) {
+            do throws(TimeError) {
                 value = .date(try OccurredAt(reading: text))
             } catch {
                 throw error.remedy.map { Self.refusal("has a time that \(error.reason)", $0) }
@@ -409,7 +409,7 @@ private struct WherePath {
             }
         case .any:
             if steps.isEmpty, case .attribute(let attribute) = field, !attribute.isNested {
-                do throws(TrackFault) {
+                do throws(TrackError) {
                     value = try attribute.comparable(value)
                 } catch {
                     switch error {
@@ -423,7 +423,7 @@ private struct WherePath {
         }
         guard let test = ValueTest.compares(relation, value) else {
             if let text = value.asText {
-                do throws(TimeFault) {
+                do throws(TimeError) {
                     _ = try OccurredAt(reading: text)
                 } catch {
                     if let remedy = error.remedy {

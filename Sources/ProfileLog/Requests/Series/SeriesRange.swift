@@ -27,17 +27,17 @@ package struct SeriesRange: Hashable, Sendable {
     /// Reads `length`, `unit` and `ending_at`. Without `standardLength`, `length` must be there.
     package init(
         _ query: inout Query, standardLength: Int? = nil, now: Timestamp,
-        readTime: (String, String) throws -> OccurredAt = APIProblem.time
+        readTime: (String, String) throws -> OccurredAt = APIError.time
     ) throws {
         guard let text = try query.text("length") ?? standardLength.map({ "\($0)" }) else {
-            throw APIProblem.invalid("length", "is missing", remedy: "Send how many points the series has.")
+            throw APIError.invalid("length", "is missing", remedy: "Send how many points the series has.")
         }
         guard let length = Int(text), (1...Self.mostPoints).contains(length) else {
-            throw APIProblem.invalid("length", "must be a whole number from 1 to \(Self.mostPoints)")
+            throw APIError.invalid("length", "must be a whole number from 1 to \(Self.mostPoints)")
         }
         var unit = Unit.day
         if let text = try query.text("unit") {
-            guard let known = Unit(rawValue: text) else { throw APIProblem.invalid("unit", "must be day or hour") }
+            guard let known = Unit(rawValue: text) else { throw APIError.invalid("unit", "must be day or hour") }
             unit = known
         }
         var end = now

@@ -1,15 +1,15 @@
 /// A rule of Firebase Analytics for an event. The tag manager gets the event from it, so an app that breaks a rule may
 /// see its tags fire here and not on a phone.
 package enum FirebaseRule: Hashable, Sendable {
-    case eventName(Name, NameFault)
-    case parameterName(Name, NameFault)
+    case eventName(Name, NameError)
+    case parameterName(Name, NameError)
     case parameterCount(Int)
     case textLength(Name, Int)
     /// A list or an object; Firebase knows `items` alone as a list.
     case valueType(Name)
 
     /// The error in a name.
-    package enum NameFault: Hashable, Sendable {
+    package enum NameError: Hashable, Sendable {
         case empty, character, firstCharacter, reserved
         case length(Int)
         case prefix(String)
@@ -36,14 +36,14 @@ package enum FirebaseRule: Hashable, Sendable {
         var rules: [FirebaseRule] = []
         if isOfFirebase {
             // Its name is as Firebase wants it.
-        } else if let fault = fault(of: event.name.text) {
-            rules.append(.eventName(event.name, fault))
+        } else if let error = error(of: event.name.text) {
+            rules.append(.eventName(event.name, error))
         } else if reserved.contains(event.name.text) {
             rules.append(.eventName(event.name, .reserved))
         }
         if event.parameters.count > maxParameters { rules.append(.parameterCount(event.parameters.count)) }
         for (name, value) in event.parameters.sorted(by: { $0.key < $1.key }) {
-            if let fault = fault(of: name.text) { rules.append(.parameterName(name, fault)) }
+            if let error = error(of: name.text) { rules.append(.parameterName(name, error)) }
             switch value {
             case .string(let text) where text.count > maxTextLength: rules.append(.textLength(name, text.count))
             case .array where name != "items": rules.append(.valueType(name))
@@ -54,7 +54,7 @@ package enum FirebaseRule: Hashable, Sendable {
         return rules
     }
 
-    private static func fault(of name: String) -> NameFault? {
+    private static func error(of name: String) -> NameError? {
         func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
         guard let first = name.utf8.first else { return .empty }
         if name.count > maxNameLength { return .length(name.count) }
@@ -69,10 +69,10 @@ package enum FirebaseRule: Hashable, Sendable {
     /// The rule and what follows, in one sentence. `shown` makes a name printable.
     package func sentence(_ shown: (String) -> String) -> String {
         switch self {
-        case .eventName(let name, let fault):
-            "Firebase ignores the event `\(shown(name.text))`: its name \(fault.clause)."
-        case .parameterName(let name, let fault):
-            "Firebase drops the parameter `\(shown(name.text))`: its name \(fault.clause)."
+        case .eventName(let name, let error):
+            "Firebase ignores the event `\(shown(name.text))`: its name \(error.clause)."
+        case .parameterName(let name, let error):
+            "Firebase drops the parameter `\(shown(name.text))`: its name \(error.clause)."
         case .parameterCount(let count):
             "Firebase keeps \(Self.maxParameters) parameters of an event and drops the others: it has \(count)."
         case .textLength(let name, let count):
@@ -84,7 +84,7 @@ package enum FirebaseRule: Hashable, Sendable {
     }
 }
 
-extension FirebaseRule.NameFault {
+extension FirebaseRule.NameError {
     fileprivate var clause: String {
         switch self {
         case .empty: "is empty"

@@ -79,7 +79,7 @@ extension TagProvider {
 package struct TagOutcome: Hashable, Sendable {
     package enum Result: Hashable, Sendable {
         case call(TagCall)
-        case nothing(TagFault)
+        case nothing(TagReason)
     }
 
     package var result: Result

@@ -6,7 +6,7 @@ package enum TagCall: Hashable, Sendable {
 }
 
 /// The reason why a tag called nothing.
-package enum TagFault: Hashable, Sendable {
+package enum TagReason: Hashable, Sendable {
     case otherClass
     case noAction
     case unknownAction(String)

@@ -58,7 +58,7 @@ struct EraseTests {
             .sent, of: "canary-message", by: .applePush, reason: "canary-reason", dispatch: "canary-dispatch",
             action: "canary-action", content: properties)
         _ = try log.append([.message(sent)], to: ana, context: EventContext(source: .rest, device: "canary-device"))
-        let leftOut = LeftOut(list: "attributes", index: 0, field: "canary-field", reason: "too long")
+        let leftOut = ObjectRefusal(list: "attributes", index: 0, field: "canary-field", reason: "too long")
         try builder.leaveOut([leftOut], of: ana)
         try builder.leaveOut([leftOut], of: .externalID("canary-nobody"))
         _ = try log.commit(builder.finish())

@@ -173,7 +173,7 @@ struct ErasedKeyTests {
             var builder = log.prepare()
             for user in [ana, bo] {
                 try builder.add(.customEventLogged(CustomEvent(name: "common")), .test, to: user)
-                try builder.leaveOut([LeftOut(list: "events", index: 1, reason: "is wrong")], of: user)
+                try builder.leaveOut([ObjectRefusal(list: "events", index: 1, reason: "is wrong")], of: user)
             }
             return try log.commit(builder.finish(idempotencyKey: key))
         }

@@ -16,7 +16,8 @@ struct WholeErasureTests {
         var builder = log.prepare()
         for user in [ana, bo] {
             try builder.add(.customEventLogged(CustomEvent(name: "an event")), .test, to: user)
-            try builder.leaveOut([LeftOut(list: "events", index: 1, field: "a field", reason: "too long")], of: user)
+            try builder.leaveOut(
+                [ObjectRefusal(list: "events", index: 1, field: "a field", reason: "too long")], of: user)
         }
         _ = try log.commit(builder.finish(idempotencyKey: "key", note: [1]))
         _ = try log.append([.customEventSaved(CustomEvent(name: "saved"))], to: bo, context: .saved(on: "phone"))

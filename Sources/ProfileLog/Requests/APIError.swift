@@ -2,7 +2,7 @@ internal import ProfileLogSnippets
 
 /// The reason why a request was not done: what is true, what to do next, and a status for it. Names fields, never
 /// values.
-package struct APIProblem: Error {
+package struct APIError: Error {
     package var status: Int
     /// One word for programs.
     package var code: String
@@ -33,26 +33,26 @@ package struct APIProblem: Error {
     }
 
     /// Status 400: `place` does not hold what it must.
-    package static func invalid(_ place: String, _ reason: String, remedy: String = correctIt) -> APIProblem {
+    package static func invalid(_ place: String, _ reason: String, remedy: String = correctIt) -> APIError {
         let place = place.shown
-        return APIProblem(
+        return APIError(
             status: 400, code: "invalid", error: "`\(place)` \(reason).", remedy: remedy, place: place, reason: reason)
     }
 
     /// The next step after most mistakes, in words for a request and for a command alike.
     package static let correctIt = "Correct it and try again."
 
-    package static var unknownDevice: APIProblem { APIProblem(.unknownDevice) }
+    package static var unknownDevice: APIError { APIError(.unknownDevice) }
 
-    package static func tooLarge(_ what: String, bytes: Int) -> APIProblem {
-        APIProblem(
+    package static func tooLarge(_ what: String, bytes: Int) -> APIError {
+        APIError(
             status: 413, code: "too_large", error: "\(what) is larger than \(bytes) bytes; nothing was stored.",
             remedy: "Send less at once.")
     }
 
     /// Status 400: a request in Braze's format has more of something than it may.
-    package static func tooMany(_ what: String, most: Int, place: String? = nil) -> APIProblem {
-        APIProblem(
+    package static func tooMany(_ what: String, most: Int, place: String? = nil) -> APIError {
+        APIError(
             status: 400, code: "too_many_objects", error: "Max Input Length Exceeded: \(what), of at most \(most).",
             remedy: "Send them in several requests.", place: place)
     }
@@ -70,7 +70,7 @@ package struct APIProblem: Error {
         }
     }
 
-    /// The problem in the REST API's form: `message` is what clients of Braze read.
+    /// The error in the REST API's form: `message` is what clients of Braze read.
     private var messageAnswer: APIAnswer {
         answer { json in
             json.member("message", error)
@@ -95,15 +95,15 @@ package struct APIProblem: Error {
 
 // MARK: - From the errors of the log
 
-extension APIProblem {
+extension APIError {
     /// Translates `error`, from whatever layer, for the caller.
     package init(_ error: any Error) {
         switch error {
-        case let problem as APIProblem: self = problem
+        case let error as APIError: self = error
         case let error as AppendError: self.init(error)
         case let error as StorageError: self.init(error)
-        case let stop as ReadStop: self.init(stop)
-        case let error as DocumentFault: self = .invalid(error.place, error.reason, remedy: error.remedy)
+        case let stop as ReadError: self.init(stop)
+        case let error as DocumentError: self = .invalid(error.place, error.reason, remedy: error.remedy)
         case let error as JSONError:
             self.init(
                 status: 400, code: "invalid_json", error: error.description,
@@ -151,7 +151,7 @@ extension APIProblem {
         }
     }
 
-    package init(_ stop: ReadStop) {
+    package init(_ stop: ReadError) {
         switch stop {
         case .tooLong(let limit):
             self.init(
@@ -196,7 +196,7 @@ extension APIProblem {
     }
 }
 
-extension APIProblem {
+extension APIError {
     /// Finds the reason why the past cannot be asked of the moment in `place`.
     package init(_ error: MomentError, _ place: String) {
         switch error {
@@ -225,32 +225,32 @@ extension APIProblem {
         }
     }
 
-    /// Runs `body`, with a moment that it cannot resolve as a problem of `place`.
+    /// Runs `body`, with a moment that it cannot resolve as an error of `place`.
     package static func resolving<Result>(_ place: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as MomentError {
-            throw APIProblem(error, place)
+            throw APIError(error, place)
         }
     }
 }
 
 /// A name that nothing has.
-extension APIProblem {
+extension APIError {
     /// Status 404: no event of the user changes the attribute `name`; `fields` are those that have a value.
-    package static func unknownField(_ name: String, among fields: [String]) -> APIProblem {
+    package static func unknownField(_ name: String, among fields: [String]) -> APIError {
         let nearest = NearestNames(to: name, among: fields)
         let names = nearest.all.prefix(10).joined(separator: ", ")
         let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
-        return APIProblem(
+        return APIError(
             status: 404, code: "unknown_field", error: "No event of the user changes `\(name.shown)`.",
             remedy: guess + (fields.isEmpty ? "Their profile has no attributes." : "Their profile has \(names)."),
             place: "field")
     }
 
     /// Status 404: no user is known by `id`.
-    package static func unknownUser(_ id: UserID) -> APIProblem {
-        var problem = APIProblem(.unknownUser(id))
+    package static func unknownUser(_ id: UserID) -> APIError {
+        var apiError = APIError(.unknownUser(id))
         let kind =
             switch id {
             case .email: "e-mail address"
@@ -258,29 +258,29 @@ extension APIProblem {
             default: ""
             }
         guard !kind.isEmpty else {
-            problem.error = "No user is known as \(id.description.shown)."
-            return problem
+            apiError.error = "No user is known as \(id.description.shown)."
+            return apiError
         }
-        problem.error = "No user has this \(kind)."
-        problem.remedy = "Name the user by external ID; `profilecli users` lists all of them."
-        return problem
+        apiError.error = "No user has this \(kind)."
+        apiError.remedy = "Name the user by external ID; `profilecli users` lists all of them."
+        return apiError
     }
 
     /// Status 404: the user who had `id` was merged into another, who does not have it.
-    package static func mergedUser(_ id: UserID, into target: UserID, at position: Position) -> APIProblem {
-        var problem = APIProblem(.unknownUser(id))
+    package static func mergedUser(_ id: UserID, into target: UserID, at position: Position) -> APIError {
+        var apiError = APIError(.unknownUser(id))
         let target = target.description.shown
-        problem.error = "\(id.description.shown) was merged into \(target) at position \(position.rawValue)."
-        problem.remedy = "Ask for \(target), or for a moment before the merge."
-        return problem
+        apiError.error = "\(id.description.shown) was merged into \(target) at position \(position.rawValue)."
+        apiError.remedy = "Ask for \(target), or for a moment before the merge."
+        return apiError
     }
 
     /// Status 400: there is no user attribute called `name`.
-    package static func unknownAttribute(_ name: String) -> APIProblem {
+    package static func unknownAttribute(_ name: String) -> APIError {
         let nearest = NearestNames(to: name, among: StandardAttribute.allCases.map(\.name))
         let names = nearest.all.joined(separator: ", ")
         let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
-        return APIProblem(
+        return APIError(
             status: 400, code: "invalid", error: "`\(name.shown)` is no user attribute.",
             remedy: "\(guess)Make it a custom attribute, or use one of \(names).", place: "attribute")
     }

@@ -1,6 +1,6 @@
 /// The reason why a push will never be on its device: fixed sentences, for `MessageStep.reason`. docs/scenarios.md
 /// lists them.
-package enum PushObstacle: String, CaseIterable {
+package enum LostPushReason: String, CaseIterable {
     case removed = "the app was removed from the device"
     case replaced = "a later push with the same collapse ID replaced it on its way"
     case expired = "it expired before it could be delivered"

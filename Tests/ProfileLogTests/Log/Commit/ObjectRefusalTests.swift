@@ -6,15 +6,15 @@ import Testing
 struct LeftOutTests {
     let folder = TemporaryFolder()
     private let ana = UserID.externalID("ana")
-    private let whole = LeftOut(list: "events", index: 3, reason: "'time' is required")
-    private let field = LeftOut(list: "attributes", index: 0, field: "shoe", reason: "is too long")
+    private let whole = ObjectRefusal(list: "events", index: 3, reason: "'time' is required")
+    private let field = ObjectRefusal(list: "attributes", index: 0, field: "shoe", reason: "is too long")
 
     private func open(_ clock: TestClock = TestClock()) throws -> EventLog {
         try folder.open(
             options: .small(clock, indexLag: 3), projections: [ProfileProjection.self])
     }
 
-    private func leaveOut(_ items: [LeftOut], of user: UserID?, _ log: EventLog) throws {
+    private func leaveOut(_ items: [ObjectRefusal], of user: UserID?, _ log: EventLog) throws {
         var builder = log.prepare()
         try builder.leaveOut(items, of: user)
         _ = try log.commit(builder.finish())
@@ -96,7 +96,7 @@ struct LeftOutTests {
     func tooMuch() throws {
         let log = try open()
         var builder = log.prepare()
-        let long = LeftOut(list: "events", index: 0, reason: String(repeating: "x", count: 1 << 20))
+        let long = ObjectRefusal(list: "events", index: 0, reason: String(repeating: "x", count: 1 << 20))
         #expect(throws: AppendError.self) { try builder.leaveOut([long], of: nil) }
     }
 }

@@ -1,6 +1,6 @@
 /// The reason why something is refused that people write as a document: fold rules, traits, in-app messages and their
 /// settings.
-package struct DocumentFault: Error, Hashable, CustomStringConvertible {
+package struct DocumentError: Error, Hashable, CustomStringConvertible {
     /// The field at fault, from the top: `trigger_conditions[0].property_filters[1][0].comparator`.
     package var place: String
     /// The error at that place.
@@ -24,9 +24,9 @@ package struct DocumentFault: Error, Hashable, CustomStringConvertible {
     package var description: String { "`\(place)` \(reason)" }
 
     /// The same, with `prefix` before the place.
-    package func below(_ prefix: String) -> DocumentFault {
-        var fault = self
-        fault.place = place.isEmpty || place.hasPrefix("[") ? prefix + place : "\(prefix).\(place)"
-        return fault
+    package func below(_ prefix: String) -> DocumentError {
+        var error = self
+        error.place = place.isEmpty || place.hasPrefix("[") ? prefix + place : "\(prefix).\(place)"
+        return error
     }
 }

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import ProfileLog
 internal import ProfileLogRequests
 
-struct StartFailure: Error, CustomStringConvertible {
+struct StartError: Error, CustomStringConvertible {
     let sentence: String
     let remedy: String
 
@@ -22,8 +22,8 @@ struct StartFailure: Error, CustomStringConvertible {
     /// Translates `error`, from the store or from the socket.
     init(_ error: any Error, host: String, port: Int) {
         switch error {
-        case let failure as StartFailure: self = failure
-        case let error as ScratchFolder.Failure: self.init(error.description, remedy: error.remedy)
+        case let failure as StartError: self = failure
+        case let error as ScratchFolder.FolderError: self.init(error.description, remedy: error.remedy)
         case let error as StorageError: self.init(error.description, remedy: error.remedy)
         // From the fixtures; appends before the failed one are stored.
         case let error as AppendError: self.init(error.fact, remedy: error.remedy)

@@ -1,5 +1,5 @@
 /// The reason why a message is not sent to a user. docs/scenarios.md lists these reasons.
-package enum SendObstacle: String, StepReason {
+package enum SendReason: String, StepReason {
     case noPushToken = "the user has no push token"
     case noEmailAddress = "the user has no e-mail address"
     case noPhoneNumber = "the user has no phone number"
@@ -21,7 +21,7 @@ package enum SendObstacle: String, StepReason {
 }
 
 /// The reason why a recipient of a request gets nothing, in `dropped` of its answer. docs/scenarios.md lists them.
-package enum SkippedRecipient: String, CaseIterable {
+package enum RecipientReason: String, CaseIterable {
     case unknownUser = "unknown user"
     case attributesRefused = "unknown user, whose attributes were refused"
     case noneLeft = "'prioritization' leaves no user with the address"

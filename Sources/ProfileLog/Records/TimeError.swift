@@ -1,5 +1,5 @@
 /// The reason why a text is no time, and what to write instead.
-package struct TimeFault: Error, Hashable, Sendable {
+package struct TimeError: Error, Hashable, Sendable {
     /// A clause without its subject, as in "is ambiguous". Shows nothing of the text.
     package let reason: String
     /// One sentence with the form to write; nil if the text does not tell.
@@ -56,8 +56,8 @@ package struct TimeFault: Error, Hashable, Sendable {
 
 extension OccurredAt {
     /// Reads `text` as ``init(iso8601:)`` does: what a time is on every road but those in Braze's format.
-    package init(reading text: String) throws(TimeFault) {
-        guard let time = OccurredAt(iso8601: text) else { throw TimeFault(text) }
+    package init(reading text: String) throws(TimeError) {
+        guard let time = OccurredAt(iso8601: text) else { throw TimeError(text) }
         self = time
     }
 }

@@ -1,5 +1,5 @@
 /// A remark about a step of a push that reached its device. docs/scenarios.md lists these reasons.
-package enum PushRemark: String, StepReason {
+package enum PushReason: String, StepReason {
     // Received, captured, processed or opened.
     case notBrazes = "it is not one of Braze's: the SDK leaves it to the app"
     case sdkDisabled = "the SDK is disabled"

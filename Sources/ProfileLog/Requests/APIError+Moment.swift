@@ -1,7 +1,7 @@
-extension APIProblem {
+extension APIError {
     /// The time that `text`, the value of `place`, is.
-    package static func time(_ text: String, _ place: String) throws(APIProblem) -> OccurredAt {
-        do throws(TimeFault) {
+    package static func time(_ text: String, _ place: String) throws(APIError) -> OccurredAt {
+        do throws(TimeError) {
             return try OccurredAt(reading: text)
         } catch {
             throw invalid(place, error.reason, remedy: error.remedy ?? correctIt)
@@ -13,7 +13,7 @@ extension APIProblem {
     ]
 
     /// The refusal of `text`, the value of `place`, which ``Moment`` cannot read.
-    static func noMoment(_ place: String, _ text: String) -> APIProblem {
+    static func noMoment(_ place: String, _ text: String) -> APIError {
         if text.hasPrefix("-") {
             return .invalid(
                 place, "must count seconds, minutes, hours or days before now",
@@ -22,7 +22,7 @@ extension APIProblem {
         if text.hasPrefix("version:") {
             return .invalid(place, "must have a whole number after `version:`", remedy: "Write it as in `version:7`.")
         }
-        do throws(TimeFault) {
+        do throws(TimeError) {
             _ = try OccurredAt(reading: text)
         } catch {
             if let remedy = error.remedy { return .invalid(place, error.reason, remedy: remedy) }
