@@ -231,7 +231,7 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
 package struct CheckProblem: Hashable, Sendable, CustomStringConvertible {
     /// Table and row, or position.
     package var place: String
-    /// What is wrong at that place, and its remedy.
+    /// The damage at that place, and its remedy.
     package var what: String
 
     /// The sentence and its remedy in one line.
