@@ -43,7 +43,7 @@ prepare() {
     rm -rf "$scratch/original"
     cp -a "$scratch/Sources/ProfileLog" "$scratch/original"
     (cd "$scratch" && swift package dump-package >"$scratch/manifest.json")
-    python3 - "$scratch" CrashTests ProfileLogTests ServiceTests profilelog-crashchild profiled <<'KEEP'
+    python3 - "$scratch" CLITests CrashTests ProfileLogTests ServiceTests profilecli profilelog-crashchild profiled <<'KEEP'
 # Keeps the targets that these tests need in Package.swift.
 import json, re, sys
 
