@@ -21,10 +21,7 @@ package struct Cursor: ~Copyable {
 
     @usableFromInline
     package init(_ transaction: OpaquePointer, _ table: Table) throws(StorageError) {
-        var handle: OpaquePointer?
-        try StorageError.check(mdb_cursor_open(transaction, table.handle, &handle), "cursor")
-        guard let handle else { throw .system(operation: "cursor", code: 0) }
-        self.handle = handle
+        handle = try StorageError.handle("cursor") { mdb_cursor_open(transaction, table.handle, &$0) }
     }
 
     package init(_ transaction: OpaquePointer, _ table: WritableTable) throws(StorageError) {

@@ -118,9 +118,7 @@ extension Environment {
     ) throws(StorageError) -> OpaquePointer {
         let used = MetaPages.usedBytes(file: dataFile(in: path))
         try refuseCutHead(path)
-        var handle: OpaquePointer?
-        try StorageError.check(mdb_env_create(&handle), "open")
-        guard let handle else { throw .system(operation: "open", code: 0) }
+        let handle = try StorageError.handle("open") { mdb_env_create(&$0) }
         var opened = false
         defer { if !opened { mdb_env_close(handle) } }
         BrokenPage.watch(handle)
@@ -224,9 +222,9 @@ extension Environment {
     private static func openTables(
         _ handle: OpaquePointer, path: String, making: Bool
     ) throws(StorageError) -> Tables {
-        var transaction: OpaquePointer?
-        try StorageError.check(mdb_txn_begin(handle, nil, making ? 0 : UInt32(MDB_RDONLY), &transaction), "open")
-        guard let transaction else { throw .system(operation: "open", code: 0) }
+        let transaction = try StorageError.handle("open") {
+            mdb_txn_begin(handle, nil, making ? 0 : UInt32(MDB_RDONLY), &$0)
+        }
         var committed = false
         defer { if !committed { mdb_txn_abort(transaction) } }
         var main: UInt32 = 0

@@ -9,12 +9,19 @@ enum MetaPages {
     /// Tells whether `file` holds only a part of what LMDB writes first into a new file, with zeros for the rest: its
     /// creation stopped before the first commit. A file with a commit differs within the first 48 bytes of either page.
     static func areUnfinished(file: String) -> Bool {
+        withFile(file) { descriptor in
+            var found = [UInt8](repeating: 0, count: Int(bytes) + 1)
+            let count = read(descriptor, &found, found.count)
+            return count >= 0 && count <= bytes && zip(found, fresh).allSatisfy { $0 == 0 || $0 == $1 }
+        } ?? false
+    }
+
+    /// Runs `body` with a descriptor of `file`; nil if it cannot be opened for reading.
+    static func withFile<Result>(_ file: String, _ body: (Int32) -> Result) -> Result? {
         let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        var found = [UInt8](repeating: 0, count: Int(bytes) + 1)
-        let count = read(descriptor, &found, found.count)
-        return count >= 0 && count <= bytes && zip(found, fresh).allSatisfy { $0 == 0 || $0 == $1 }
+        return body(descriptor)
     }
 
     /// The two pages of a new file (`mdb_env_init_meta`).
@@ -69,30 +76,28 @@ enum MetaPages {
     ///
     ///     0  page header   40  bytes of a page, UInt32   136  last page, UInt64   (in the machine's order)
     static func usedBytes(file: String) -> UInt64 {
-        let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return 0 }
-        defer { close(descriptor) }
-        var pageBytes: UInt32 = 0
-        guard pread(descriptor, &pageBytes, 4, 40) == 4 else { return 0 }
-        let ends = [0, Int(pageBytes)].map { page in
-            var last: UInt64 = 0
-            return pread(descriptor, &last, 8, page + 136) == 8 ? end(ofPage: last, pageBytes: pageBytes) : 0
-        }
-        return ends.max() ?? 0
+        withFile(file) { descriptor in
+            var pageBytes: UInt32 = 0
+            guard pread(descriptor, &pageBytes, 4, 40) == 4 else { return 0 }
+            let ends = [0, Int(pageBytes)].map { page in
+                var last: UInt64 = 0
+                return pread(descriptor, &last, 8, page + 136) == 8 ? end(ofPage: last, pageBytes: pageBytes) : 0
+            }
+            return ends.max() ?? 0
+        } ?? 0
     }
 
     /// Tells whether `file` has the meta pages of a store: LMDB's, with the size of map that ProfileLog reserves.
     /// Another program's file has another size.
     static func areOurs(file: String) -> Bool {
-        let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 48)
-        guard pread(descriptor, &bytes, 48, 0) == 48 else { return false }
-        return bytes.withUnsafeBytes {
-            $0.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == magic
-                && $0.loadUnaligned(fromByteOffset: 32, as: UInt64.self) == UInt64(Environment.mapSizeBytes)
-        }
+        withFile(file) { descriptor in
+            var bytes = [UInt8](repeating: 0, count: 48)
+            guard pread(descriptor, &bytes, 48, 0) == 48 else { return false }
+            return bytes.withUnsafeBytes {
+                $0.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == magic
+                    && $0.loadUnaligned(fromByteOffset: 32, as: UInt64.self) == UInt64(Environment.mapSizeBytes)
+            }
+        } ?? false
     }
 
     /// The facts of a meta page about its commit. The commit's number decides which page it writes.

@@ -8,6 +8,16 @@ extension StorageError {
         throw from(code, operation)
     }
 
+    /// The handle that `open` makes by an LMDB call. Throws what its code means.
+    static func handle(
+        _ operation: StaticString, _ open: (inout OpaquePointer?) -> Int32
+    ) throws(StorageError) -> OpaquePointer {
+        var handle: OpaquePointer?
+        try check(open(&handle), operation)
+        guard let handle else { throw .system(operation: "\(operation)", code: 0) }
+        return handle
+    }
+
     static func from(_ code: Int32, _ operation: StaticString) -> StorageError {
         switch code {
         case ENOSPC: .diskFull

@@ -64,12 +64,10 @@ package enum StoreFolder: Hashable, Sendable {
 
     /// Tells whether the file begins as LMDB's files do.
     private static func hasMagic(_ file: String) -> Bool {
-        let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return true }  // opening it reports that
-        defer { close(descriptor) }
-        var magic: UInt32 = 0
-        guard pread(descriptor, &magic, 4, 16) == 4 else { return false }
-        return magic == MetaPages.magic
+        MetaPages.withFile(file) { descriptor in
+            var magic: UInt32 = 0
+            return pread(descriptor, &magic, 4, 16) == 4 && magic == MetaPages.magic
+        } ?? true  // opening it reports that it cannot be read
     }
 
     /// Tells whether it is another program's LMDB file. False if it cannot be read: opening it reports why.

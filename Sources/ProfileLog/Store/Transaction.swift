@@ -103,10 +103,9 @@ package struct ReadTransaction: ~Copyable, Reading {
     @usableFromInline package let handle: OpaquePointer
 
     package init(_ environment: OpaquePointer) throws(StorageError) {
-        var handle: OpaquePointer?
-        try StorageError.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle), "read transaction")
-        guard let handle else { throw .system(operation: "read transaction", code: 0) }
-        self.handle = handle
+        handle = try StorageError.handle("read transaction") {
+            mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &$0)
+        }
     }
 
     deinit { mdb_txn_abort(handle) }
@@ -118,10 +117,7 @@ package struct WriteTransaction: ~Copyable, Reading {
     @usableFromInline package let handle: OpaquePointer
 
     init(_ environment: OpaquePointer) throws(StorageError) {
-        var handle: OpaquePointer?
-        try StorageError.check(mdb_txn_begin(environment, nil, 0, &handle), "write transaction")
-        guard let handle else { throw .system(operation: "write transaction", code: 0) }
-        self.handle = handle
+        handle = try StorageError.handle("write transaction") { mdb_txn_begin(environment, nil, 0, &$0) }
     }
 
     deinit { mdb_txn_abort(handle) }
