@@ -3,16 +3,11 @@
 /// An item counts when it takes effect, with the time at which it was saved: rejected and discarded items never count,
 /// saved and flushed ones once. A merge changes nothing: the source's events were counted when they happened.
 package enum CatalogueProjection: Projection {
-    /// The name of its state in the store.
     package static let name = "catalogue"
-    /// Raised with the meaning of `apply`.
     package static let revision: UInt32 = 2
-    /// All events in order.
     package static var scope: ProjectionScope { .store }
-    /// Nothing folded yet.
     package static var initial: CatalogueState { CatalogueState() }
 
-    /// Folds one event in.
     package static func apply(_ event: borrowing EventView, to state: inout CatalogueState) {
         let header = event.header
         switch header.kind?.role {
@@ -112,12 +107,7 @@ package enum CatalogueProjection: Projection {
         var type: AttributeType?
         var elements: UInt64 = 0
         var reader = WireReader(bytes)
-        while let field = reader.field() {
-            guard field.number == 1, field.type == .bytes else {
-                reader.skip(field.type)
-                continue
-            }
-            let element = reader.bytes()
+        while let element = reader.bytes(of: 1) {
             if elements == 0 {
                 var inner = WireReader(element)
                 type = inner.field()?.number == RecordField.Value.object ? .objectArray : .array

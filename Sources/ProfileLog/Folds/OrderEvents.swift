@@ -35,14 +35,9 @@ package struct OrderEvents: Hashable, Sendable {
     /// Returns the revenue that the event of `header` adds; nil if it is no order, or without a value.
     package func value(of header: RecordHeader) -> ProfileState.Revenue? {
         var reader = WireReader(header.body)
-        while let field = reader.field(), field.number <= RecordField.name {
-            if field.number == RecordField.name {
-                let name = UInt32(truncatingIfNeeded: reader.varint())
-                return value(of: name, reader.rest)
-            }
-            reader.skip(field.type)
-        }
-        return nil
+        guard reader.seek(RecordField.name) else { return nil }
+        let name = UInt32(truncatingIfNeeded: reader.varint())
+        return value(of: name, reader.rest)
     }
 
     @inline(never)
@@ -50,12 +45,7 @@ package struct OrderEvents: Hashable, Sendable {
         var amount: ExactSum?
         var code: String?
         var reader = WireReader(fields)
-        while let field = reader.field() {
-            guard field.number == RecordField.entries else {
-                reader.skip(field.type)
-                continue
-            }
-            let entry = reader.bytes()
+        while let entry = reader.bytes(of: RecordField.entries) {
             var property = WireReader(entry)
             guard property.field()?.number == RecordField.Value.name else { continue }
             let name = UInt32(truncatingIfNeeded: property.varint())

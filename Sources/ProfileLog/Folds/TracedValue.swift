@@ -64,7 +64,6 @@ package indirect enum TracedValue: Sendable {
 extension TracedValue: Operand {
     /// A member of an object.
     package struct Member: OperandMember, Sendable {
-        /// The key.
         package let key: Name
         /// The value under the key.
         package let value: TracedValue
@@ -179,12 +178,8 @@ extension ProfileProjection {
             hasStandard = content == .userAttributes
             guard content == .customAttributes else { return }
             var reader = WireReader(body)
-            while let field = reader.field() {
-                guard field.number == RecordField.entries, field.type == .bytes else {
-                    reader.skip(field.type)
-                    continue
-                }
-                var entry = WireReader(reader.bytes())
+            while let bytes = reader.bytes(of: RecordField.entries) {
+                var entry = WireReader(bytes)
                 guard let first = entry.field(), first.number == RecordField.Value.name else { continue }
                 keys.append(FieldKey(custom: UInt32(truncatingIfNeeded: entry.varint())))
             }

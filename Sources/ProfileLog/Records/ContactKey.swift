@@ -62,12 +62,8 @@ package enum ContactKey {
     /// Calls `body` with the prefix of each address that the user attributes in a record's `fields` set.
     package static func forEach(in fields: UnsafeRawBufferPointer, _ body: ([UInt8]) -> Void) {
         var reader = WireReader(fields)
-        while let field = reader.field() {
-            guard field.number == RecordField.entries, field.type == .bytes else {
-                reader.skip(field.type)
-                continue
-            }
-            if let prefix = prefix(entry: reader.bytes()) { body(prefix) }
+        while let entry = reader.bytes(of: RecordField.entries) {
+            if let prefix = prefix(entry: entry) { body(prefix) }
         }
     }
 

@@ -203,33 +203,6 @@ package enum EventEncoder {
             for index in changes.indices { writeUserAttribute(changes[index], &writer) }
         case .queued(let event): return write(part, of: event, &names, &writer)
 
-        case .userCreated, .userIdentified, .aliasAdded, .aliasRenamed, .externalIDRenamed, .externalIDRemoved,
-            .usersMerged, .userErased:
-            writeIdentity(part, of: event, &writer)
-        case .userChanged, .appLaunched, .sessionEnded, .deviceChanged, .pendingFlushed, .pendingDiscarded, .dataSent:
-            writeDevice(part, of: event, &writer)
-        case .eventVoided(let voiding), .eventUnvoided(let voiding):
-            if part == .rest { writer.field(RecordField.target, varint: voiding.target.rawValue) }
-            guard part == .details else { break }
-            writer.field(RecordField.reason, text: voiding.reason)
-            writer.field(RecordField.actor, text: voiding.actor)
-            writer.field(RecordField.targetVersion, varint: voiding.since.rawValue)
-        case .rulesChanged(let document):
-            guard part == .rest else { break }
-            let begin = writer.beginMessage(RecordField.rules)
-            ValueCodec.write(.object(document), to: &writer)
-            writer.endMessage(begin)
-        case .objectsLeftOut(let items):
-            if part == .rest { for item in items { ObjectRefusalCodec.write(item, to: &writer) } }
-        case .message(let step): return write(part, of: step, &names, &writer)
-        case .userLoggedOut, .appLeft, .appRemoved, .sessionStarted, .other: break
-        }
-        return true
-    }
-
-    /// Writes one part of an event about the IDs of a user.
-    private static func writeIdentity(_ part: Part, of event: borrowing ProfileEvent, _ writer: inout WireWriter) {
-        switch event {
         case .userCreated(let identities), .userIdentified(let identities):
             if part == .details { write(identities, RecordField.identities, &writer) }
         case .aliasAdded(let alias): if part == .details { write([alias], RecordField.identities, &writer) }
@@ -249,18 +222,7 @@ package enum EventEncoder {
             guard part == .details else { break }
             writer.field(RecordField.reason, text: reason)
             writer.field(RecordField.actor, text: actor)
-        case .customEventSaved, .customEventLogged, .purchaseLogged, .customAttributesSaved, .customAttributesChanged,
-            .userAttributeSaved, .userAttributesChanged, .queued, .userChanged, .appLaunched, .sessionEnded,
-            .deviceChanged,
-            .pendingFlushed, .pendingDiscarded, .dataSent, .eventVoided, .eventUnvoided, .rulesChanged,
-            .objectsLeftOut, .message, .userLoggedOut, .appLeft, .appRemoved, .sessionStarted, .other:
-            break
-        }
-    }
 
-    /// Writes one part of an event of a device, or of what becomes of its items.
-    private static func writeDevice(_ part: Part, of event: borrowing ProfileEvent, _ writer: inout WireWriter) {
-        switch event {
         case .userChanged(let previous):
             if let previous, part == .details { writer.field(RecordField.otherUser, varint: previous.rawValue) }
         case .appLaunched(let kind, let lists):
@@ -281,10 +243,7 @@ package enum EventEncoder {
             writer.field(RecordField.launch, varint: flush.launch.rawValue)
             write(flush.flushed, RecordField.flushed, &writer)
             for rejection in flush.rejected {
-                let begin = writer.beginMessage(RecordField.rejected)
-                writer.field(1, varint: rejection.position.rawValue)
-                writer.field(2, text: rejection.reason)
-                writer.endMessage(begin)
+                Flush.Rejection.wire.write(rejection, as: RecordField.rejected, to: &writer)
             }
         case .pendingDiscarded(let discard):
             guard part == .details else { break }
@@ -292,14 +251,25 @@ package enum EventEncoder {
             writer.field(RecordField.reason, text: discard.reason)
             writer.field(RecordField.actor, text: discard.actor)
         case .dataSent(let positions): if part == .details { write(positions, RecordField.flushed, &writer) }
-        case .customEventSaved, .customEventLogged, .purchaseLogged, .customAttributesSaved, .customAttributesChanged,
-            .userAttributeSaved, .userAttributesChanged, .queued, .userCreated, .userIdentified, .aliasAdded,
-            .aliasRenamed,
-            .externalIDRenamed, .externalIDRemoved, .usersMerged, .userErased, .eventVoided, .eventUnvoided,
-            .rulesChanged,
-            .objectsLeftOut, .message, .userLoggedOut, .appLeft, .appRemoved, .sessionStarted, .other:
-            break
+
+        case .eventVoided(let voiding), .eventUnvoided(let voiding):
+            if part == .rest { writer.field(RecordField.target, varint: voiding.target.rawValue) }
+            guard part == .details else { break }
+            writer.field(RecordField.reason, text: voiding.reason)
+            writer.field(RecordField.actor, text: voiding.actor)
+            writer.field(RecordField.targetVersion, varint: voiding.since.rawValue)
+        case .rulesChanged(let document):
+            guard part == .rest else { break }
+            let begin = writer.beginMessage(RecordField.rules)
+            ValueCodec.write(.object(document), to: &writer)
+            writer.endMessage(begin)
+        case .objectsLeftOut(let items):
+            guard part == .rest else { break }
+            for item in items { ObjectRefusal.wire.write(item, as: RecordField.leftOut, to: &writer) }
+        case .message(let step): return write(part, of: step, &names, &writer)
+        case .userLoggedOut, .appLeft, .appRemoved, .sessionStarted, .other: break
         }
+        return true
     }
 
     private static func write(
@@ -715,7 +685,7 @@ package struct RecordBody {
         case RecordField.flushed: rarities.flushed += positions(reader.bytes())
         case RecordField.discarded: rarities.discarded += positions(reader.bytes())
         case RecordField.rejected:
-            guard let rejection = rejection(reader.bytes()) else { return false }
+            guard let rejection = Flush.Rejection.wire.read(reader.bytes()) else { return false }
             rarities.rejected.append(rejection)
         case RecordField.identities:
             guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
@@ -724,7 +694,7 @@ package struct RecordBody {
             guard let identity = IdentityCodec.read(reader.bytes()) else { return false }
             rarities.released.append(identity)
         case RecordField.leftOut:
-            guard let item = ObjectRefusalCodec.read(reader.bytes()) else { return false }
+            guard let item = ObjectRefusal.wire.read(reader.bytes()) else { return false }
             rarities.leftOut.append(item)
         case RecordField.settings:
             guard let read = DeviceSettings.wire.read(reader.bytes()) else { return false }
@@ -749,19 +719,6 @@ package struct RecordBody {
         while !reader.isAtEnd { positions.append(Position(rawValue: reader.varint())) }
         return positions
     }
-
-    private static func rejection(_ bytes: UnsafeRawBufferPointer) -> Flush.Rejection? {
-        var rejection = Flush.Rejection(position: .start, reason: "")
-        var reader = WireReader(bytes)
-        while let field = reader.field() {
-            switch (field.number, field.type) {
-            case (1, .varint): rejection.position = Position(rawValue: reader.varint())
-            case (2, .bytes): rejection.reason = reader.text()
-            default: reader.skip(field.type)
-            }
-        }
-        return reader.isBad ? nil : rejection
-    }
 }
 
 /// The entries of a record, borrowed from its bytes: reading these twice costs less than an array.
@@ -778,14 +735,9 @@ struct RecordEntries: Sequence {
         fileprivate var left: Int
 
         mutating func next() -> UnsafeRawBufferPointer? {
-            while left > 0, let field = reader.field() {
-                if field.number == RecordField.entries, field.type == .bytes {
-                    left -= 1
-                    return reader.bytes()
-                }
-                reader.skip(field.type)
-            }
-            return nil
+            if left == 0 { return nil }
+            left -= 1
+            return reader.bytes(of: RecordField.entries)
         }
     }
 }
@@ -861,30 +813,20 @@ extension Voiding {
     }
 }
 
-/// Message `LeftOut` of record.proto.
-enum ObjectRefusalCodec {
-    static func write(_ item: ObjectRefusal, to writer: inout WireWriter) {
-        let begin = writer.beginMessage(RecordField.leftOut)
-        writer.field(1, text: item.list)
-        if item.index > 0 { writer.field(2, varint: UInt64(item.index)) }
-        if let field = item.field { writer.field(3, text: field) }
-        writer.field(4, text: item.reason)
-        writer.endMessage(begin)
-    }
+extension ObjectRefusal {
+    /// Message `LeftOut` of record.proto.
+    fileprivate static let wire = WireTable(
+        ObjectRefusal(list: "", index: 0, reason: ""),
+        [.text(1, \.list), .number(2, \.number, omitted: 0), .text(3, \.field), .text(4, \.reason)])
 
-    /// Returns nil if the bytes are not such a message.
-    static func read(_ bytes: UnsafeRawBufferPointer) -> ObjectRefusal? {
-        var item = ObjectRefusal(list: "", index: 0, reason: "")
-        var reader = WireReader(bytes)
-        while let field = reader.field() {
-            switch (field.number, field.type) {
-            case (1, .bytes): item.list = reader.text()
-            case (2, .varint): item.index = Int(clamping: reader.varint())
-            case (3, .bytes): item.field = reader.text()
-            case (4, .bytes): item.reason = reader.text()
-            default: reader.skip(field.type)
-            }
-        }
-        return reader.isBad ? nil : item
+    private var number: UInt64 {
+        get { UInt64(index) }
+        set { index = Int(clamping: newValue) }
     }
+}
+
+extension Flush.Rejection {
+    /// Message `Rejection` of record.proto.
+    fileprivate static let wire = WireTable(
+        Flush.Rejection(position: .start, reason: ""), [.number(1, \.position.rawValue), .text(2, \.reason)])
 }

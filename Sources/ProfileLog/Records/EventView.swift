@@ -64,11 +64,7 @@ public struct EventView: ~Copyable {
     /// As `name`, as the number that the store gave it.
     package var nameNumber: UInt32 {
         var reader = WireReader(header.body)
-        while let field = reader.field(), field.number <= RecordField.name {
-            if field.number == RecordField.name { return UInt32(truncatingIfNeeded: reader.varint()) }
-            reader.skip(field.type)
-        }
-        return 0
+        return reader.seek(RecordField.name) ? UInt32(truncatingIfNeeded: reader.varint()) : 0
     }
 
     /// The whole event, copied out; nil if the record is damaged after its header.

@@ -105,13 +105,8 @@ extension RecordHeader {
     /// The event's source. Reads at most three fields after the header.
     package var source: EventSource {
         var reader = WireReader(body)
-        while let field = reader.field(), field.number <= RecordField.source {
-            if field.number == RecordField.source {
-                return EventSource(rawValue: UInt8(truncatingIfNeeded: reader.varint())) ?? .unknown
-            }
-            reader.skip(field.type)
-        }
-        return .unknown
+        guard reader.seek(RecordField.source) else { return .unknown }
+        return EventSource(rawValue: UInt8(truncatingIfNeeded: reader.varint())) ?? .unknown
     }
 
     /// Tells whether the event updates its user. Skipped parts of a request and steps of a message do not, nor does an

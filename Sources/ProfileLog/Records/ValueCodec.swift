@@ -141,12 +141,8 @@ package enum ValueCodec {
     private static func readItems(_ bytes: UnsafeRawBufferPointer, depth: Int) -> [Named]? {
         var items: [Named] = []
         var reader = WireReader(bytes)
-        while let field = reader.field() {
-            guard field.number == 1, field.type == .bytes else {
-                reader.skip(field.type)
-                continue
-            }
-            guard let item = read(reader.bytes(), depth: depth + 1) else { return nil }
+        while let bytes = reader.bytes(of: 1) {
+            guard let item = read(bytes, depth: depth + 1) else { return nil }
             items.append(item)
         }
         return reader.isBad ? nil : items

@@ -129,6 +129,28 @@ package struct WireReader {
         return UnsafeRawBufferPointer(start: next, count: Int(count))
     }
 
+    /// Goes to the value of the first field of this number; false if there is none. Fields are in ascending order.
+    @inlinable
+    @inline(__always)
+    package mutating func seek(_ number: UInt32) -> Bool {
+        while let field = field(), field.number <= number {
+            if field.number == number { return true }
+            skip(field.type)
+        }
+        return false
+    }
+
+    /// The bytes of the next field of this number; others are skipped. Nil at the end.
+    @inlinable
+    @inline(__always)
+    package mutating func bytes(of number: UInt32) -> UnsafeRawBufferPointer? {
+        while let field = field() {
+            if field.number == number, field.type == .bytes { return bytes() }
+            skip(field.type)
+        }
+        return nil
+    }
+
     /// Text; fails if it is not UTF-8.
     package mutating func text() -> String {
         guard let text = String(exactly: bytes()) else {

@@ -100,7 +100,6 @@ package struct WireField<Value: Sendable>: Sendable {
         }
     }
 
-    /// A signed number.
     package static func signed(_ number: UInt32, _ place: Place<Int64>) -> Self {
         Self(number: number, type: .varint) {
             $1.field(number, signed: $0[keyPath: place])
@@ -115,6 +114,23 @@ package struct WireField<Value: Sendable>: Sendable {
             if let field = value[keyPath: place] { writer.field(number, signed: field) }
         } read: {
             $0[keyPath: place] = $1.signed()
+        }
+    }
+
+    package static func text(_ number: UInt32, _ place: Place<String>) -> Self {
+        Self(number: number, type: .bytes) {
+            $1.field(number, text: $0[keyPath: place])
+        } read: {
+            $0[keyPath: place] = $1.text()
+        }
+    }
+
+    /// A text, if there is one.
+    package static func text(_ number: UInt32, _ place: Place<String?>) -> Self {
+        Self(number: number, type: .bytes) { value, writer in
+            if let text = value[keyPath: place] { writer.field(number, text: text) }
+        } read: {
+            $0[keyPath: place] = $1.text()
         }
     }
 

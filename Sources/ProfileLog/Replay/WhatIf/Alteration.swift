@@ -172,12 +172,8 @@ package struct Alteration: Sendable {
     /// Tells whether one of the changes is about an attribute in `numbers`.
     private static func sets(_ numbers: Set<UInt64>, _ header: RecordHeader) -> Bool {
         var reader = WireReader(header.body)
-        while let field = reader.field() {
-            guard field.number == RecordField.entries else {
-                reader.skip(field.type)
-                continue
-            }
-            var entry = WireReader(reader.bytes())
+        while let bytes = reader.bytes(of: RecordField.entries) {
+            var entry = WireReader(bytes)
             if entry.field()?.number == RecordField.Value.name, numbers.contains(entry.varint()) { return true }
         }
         return false
