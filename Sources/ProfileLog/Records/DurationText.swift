@@ -5,15 +5,9 @@ package enum DurationText {
     /// There is no sign, no space and no second unit. A day has 24 hours.
     package static func parse(_ text: String) -> Duration? {
         let digits = text.utf8.dropLast()
-        guard let unit = text.utf8.last, let seconds = seconds(in: unit), !digits.isEmpty else { return nil }
-        var total: Int64 = 0
-        for byte in digits {
-            let digit = byte &- UInt8(ascii: "0")
-            let (shifted, overflowed) = total.multipliedReportingOverflow(by: 10)
-            let (sum, overflowedAgain) = shifted.addingReportingOverflow(Int64(digit))
-            guard digit <= 9, !overflowed, !overflowedAgain else { return nil }
-            total = sum
-        }
+        guard let unit = text.utf8.last, let seconds = seconds(in: unit),
+            digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let total = Int64(Substring(digits))
+        else { return nil }
         let (product, overflowed) = total.multipliedReportingOverflow(by: seconds)
         return overflowed ? nil : .seconds(product)
     }

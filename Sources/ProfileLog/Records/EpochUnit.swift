@@ -21,19 +21,15 @@ package enum EpochUnit: String, CaseIterable, Sendable {
     /// The moment that `number` is in this unit, with an error below a microsecond; nil for what is no number, or a
     /// year beyond 9999.
     package func moment(_ number: AttributeValue) -> Timestamp? {
+        let micros: Int64?
         switch number {
         case .int(let whole):
-            let factor = Int64(1e6 / perSecond)
-            let (micros, overflow) = whole.multipliedReportingOverflow(by: factor)
-            let moment = Timestamp(rawValue: micros)
-            return overflow || !OccurredAt(moment).isExpressible ? nil : moment
-        case .double(let number):
-            let micros = (number / perSecond * 1e6).rounded()
-            guard let micros = Int64(exactly: micros) else { return nil }
-            let moment = Timestamp(rawValue: micros)
-            return OccurredAt(moment).isExpressible ? moment : nil
-        default: return nil
+            let (product, overflow) = whole.multipliedReportingOverflow(by: Int64(1e6 / perSecond))
+            micros = overflow ? nil : product
+        case .double(let number): micros = Int64(exactly: (number / perSecond * 1e6).rounded())
+        default: micros = nil
         }
+        return micros.map(Timestamp.init(rawValue:)).flatMap { OccurredAt($0).isExpressible ? $0 : nil }
     }
 
     /// The moment, if it is a likely one.

@@ -53,16 +53,11 @@ enum UUIDText {
                     target[place] = UInt8(ascii: "-")
                     place += 1
                 }
-                target[place] = character(value[index] >> 4)
-                target[place + 1] = character(value[index] & 0x0F)
+                target[place] = Hexadecimal.digit(value[index] >> 4)
+                target[place + 1] = Hexadecimal.digit(value[index] & 0x0F)
                 place += 2
             }
             return characters
         }
-    }
-
-    @inline(__always)
-    private static func character(_ digit: UInt8) -> UInt8 {
-        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
     }
 }

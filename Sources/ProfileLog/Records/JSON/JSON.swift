@@ -13,8 +13,7 @@ package enum JSON {
     package static func parse(
         _ bytes: UnsafeRawBufferPointer, maxDepth: Int = defaultMaxDepth
     ) throws(JSONError) -> AttributeValue {
-        guard let base = bytes.baseAddress else { throw JSONError(.unexpectedEnd, at: 0) }
-        var parser = JSONParser(base.assumingMemoryBound(to: UInt8.self), count: bytes.count, maxDepth: maxDepth)
+        var parser = try JSONParser(bytes, maxDepth: maxDepth)
         return try parser.document()
     }
 
@@ -44,9 +43,7 @@ package enum JSON {
         _ bytes: [UInt8], maxDepth: Int
     ) throws(JSONError) -> (value: AttributeValue, errors: [Name: [JSONError?]]) {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
-            guard let base = bytes.baseAddress else { throw JSONError(.unexpectedEnd, at: 0) }
-            var parser = JSONParser(
-                base.assumingMemoryBound(to: UInt8.self), count: bytes.count, maxDepth: maxDepth, .objectwise)
+            var parser = try JSONParser(bytes, maxDepth: maxDepth, .objectwise)
             return (try parser.document(), parser.errors)
         }
     }
@@ -55,9 +52,7 @@ package enum JSON {
     /// that others expect, and what cannot be kept has a value of no meaning.
     package static func parseInSentOrder(_ bytes: [UInt8]) throws(JSONError) -> AttributeValue {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
-            guard let base = bytes.baseAddress else { throw JSONError(.unexpectedEnd, at: 0) }
-            var parser = JSONParser(
-                base.assumingMemoryBound(to: UInt8.self), count: bytes.count, maxDepth: defaultMaxDepth, .inSentOrder)
+            var parser = try JSONParser(bytes, maxDepth: defaultMaxDepth, .inSentOrder)
             return try parser.document()
         }
     }

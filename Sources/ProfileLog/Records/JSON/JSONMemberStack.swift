@@ -22,13 +22,7 @@ struct JSONMemberStack: ~Copyable {
 
         /// Negative, 0 or positive: this key is less than, equal to or greater than the other.
         @inline(never)
-        private func order(against other: Entry) -> Int {
-            let left = member.key.text.utf8.span
-            let right = other.member.key.text.utf8.span
-            let shared = min(left.count, right.count)
-            for index in 0..<shared where left[index] != right[index] { return Int(left[index]) - Int(right[index]) }
-            return left.count - right.count
-        }
+        private func order(against other: Entry) -> Int { member.key.text.order(to: other.member.key.text) }
     }
 
     private(set) var count = 0

@@ -28,10 +28,11 @@ struct JSONParser: ~Copyable {
     /// The deepest value that is read although it is too deep to be kept.
     private static let hardMaxDepth = 200
 
-    init(_ bytes: UnsafePointer<UInt8>, count: Int, maxDepth: Int, _ mode: Mode = .strict) {
-        start = bytes
-        next = bytes
-        end = bytes + count
+    init(_ bytes: UnsafeRawBufferPointer, maxDepth: Int, _ mode: Mode = .strict) throws(JSONError) {
+        guard let base = bytes.baseAddress else { throw JSONError(.unexpectedEnd, at: 0) }
+        start = base.assumingMemoryBound(to: UInt8.self)
+        next = start
+        end = start + bytes.count
         self.maxDepth = maxDepth
         self.mode = mode
     }
