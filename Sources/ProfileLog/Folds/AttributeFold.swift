@@ -1,23 +1,5 @@
 /// The effect of operations on attributes on the value that is there (spec/rest-api 1.5).
 enum AttributeFold {
-    static func apply(
-        _ operation: AttributeOperation, to key: FieldKey, position: UInt64, at: Int64, _ fields: inout FieldStore
-    ) {
-        if operation == .unset || operation == .set(.null) {
-            fields.remove(key)
-            return
-        }
-        if let (change, elements) = AttributePolicy.lastArrival.elementChange(operation),
-            fields.change(key, change, elements, position: position, at: at)
-        {
-            return
-        }
-        guard let value = value(of: operation, on: fields.value(key), by: ()) else { return }
-        var writer = WireWriter()
-        ValueCodec.write(value, to: &writer)
-        fields.set(key, writer.bytes, position: position, at: at)
-    }
-
     /// The value after `operation`, or nil if it changes nothing.
     static func value<Value: Operand>(
         of operation: AttributeOperation, on old: Value?, by writer: Value.Writer

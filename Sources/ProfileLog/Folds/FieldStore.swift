@@ -27,13 +27,8 @@ package struct FieldStore: Sendable {
 
     @inline(__always)
     func index(of key: FieldKey) -> (index: Int, found: Bool) {
-        var low = 0
-        var high = fields.count
-        while low < high {
-            let middle = (low + high) / 2
-            if fields[middle].key.rawValue < key.rawValue { low = middle + 1 } else { high = middle }
-        }
-        return (low, low < fields.count && fields[low].key == key)
+        let index = fields.lowerBound { $0.key.rawValue < key.rawValue }
+        return (index, index < fields.count && fields[index].key == key)
     }
 
     mutating func set(_ key: FieldKey, _ value: UnsafeRawBufferPointer, position: UInt64, at: Int64) {
@@ -63,6 +58,12 @@ package struct FieldStore: Sendable {
         }
         fields[index] = field
         compactIfWorthwhile()
+    }
+
+    mutating func set(_ key: FieldKey, _ value: AttributeValue, position: UInt64, at: Int64) {
+        var writer = WireWriter()
+        ValueCodec.write(value, to: &writer)
+        set(key, writer.bytes, position: position, at: at)
     }
 
     mutating func remove(_ key: FieldKey) {

@@ -64,7 +64,7 @@ package struct InAppState: Hashable, Sendable {
     package var nextDue: Int64? { delayed.map(\.readyAt).min() }
 
     package func isEligible(_ message: Name) -> Bool {
-        let place = eligible.countBefore { $0 < message }
+        let place = eligible.lowerBound { $0 < message }
         return place < eligible.count && eligible[place] == message
     }
 
@@ -78,7 +78,7 @@ package struct InAppState: Hashable, Sendable {
     }
 
     private func place(of message: Name, to user: UInt64) -> Int {
-        displays.countBefore { ($0.user, $0.message) < (user, message) }
+        displays.lowerBound { ($0.user, $0.message) < (user, message) }
     }
 
     /// The user who triggered the message that `step` ends; nil if it ends none.
@@ -174,18 +174,6 @@ extension InAppState {
                 < (isEligible(right.message) ? 1 : 0, right.lastAt, $1)
         }
         if let oldest { displays.remove(at: oldest) }
-    }
-}
-
-extension Array {
-    /// Returns the number of elements before a place; `isBefore` is true for the first ones and false for the others.
-    fileprivate func countBefore(_ isBefore: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }
 

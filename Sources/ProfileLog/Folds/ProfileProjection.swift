@@ -112,9 +112,8 @@ public enum ProfileProjection: Projection {
         case .phone(let number) where ContactForm.isPhone(number): (attribute, text) = (.phone, number)
         default: return
         }
-        AttributeFold.apply(
-            .set(.string(text)), to: FieldKey(standard: UInt32(attribute.rawValue)), position: position.rawValue,
-            at: at, &state.fields)
+        state.fields.set(
+            FieldKey(standard: UInt32(attribute.rawValue)), .string(text), position: position.rawValue, at: at)
     }
 
     private static func flush(
@@ -220,7 +219,7 @@ public enum ProfileProjection: Projection {
             }
         }
         if let named = ValueCodec.read(entry), let operation = AttributeOperation(named.operation, named.value) {
-            AttributeFold.apply(operation, to: key, position: position, at: at, &state.fields)
+            state.apply(operation, to: key, by: AttributeRule(), position: position, at: at)
         }
     }
 
@@ -258,17 +257,12 @@ public enum ProfileProjection: Projection {
 extension ProfileState {
     @inline(__always)
     mutating func count(_ name: UInt32, _ time: Timestamp, _ position: Position) {
-        var low = 0
-        var high = events.count
-        while low < high {
-            let middle = (low + high) / 2
-            if events[middle].name < name { low = middle + 1 } else { high = middle }
-        }
-        if low == events.count || events[low].name != name {
+        let index = events.lowerBound { $0.name < name }
+        if index == events.count || events[index].name != name {
             if events.isEmpty { events.reserveCapacity(4) }
-            events.insert(.init(name: name), at: low)
+            events.insert(.init(name: name), at: index)
         }
-        events[low].occurrences.add(at: time, position)
+        events[index].occurrences.add(at: time, position)
     }
 
     /// Makes what waited effective, with the time at which it was saved.

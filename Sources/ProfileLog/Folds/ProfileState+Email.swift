@@ -17,7 +17,7 @@ extension ProfileState {
         }
         let (index, isSet) = fields.index(of: Self.emailState)
         if isSet, fields.fields[index].position == position { return }
-        AttributeFold.apply(.set(Self.subscribed), to: Self.emailState, position: position, at: at, &fields)
+        fields.set(Self.emailState, Self.subscribed, position: position, at: at)
     }
 
     /// Tells whether `source` has an opt-in or opt-out for its e-mail address, and the target has no address, or the

@@ -77,10 +77,8 @@ extension ProfileState {
         let known = Set(own.map { entry in keys.map { entry[$0] } })
         let added = others.filter { other in !known.contains(keys.map { other[$0] }) }
         if added.isEmpty { return }
-        var writer = WireWriter()
-        ValueCodec.write(.array(own + added), to: &writer)
         let field = fields.fields[index]
-        fields.set(key, writer.bytes, position: field.position, at: field.at)
+        fields.set(key, .array(own + added), position: field.position, at: field.at)
     }
 
     private mutating func merge(_ purchase: PurchaseSummary) {
@@ -116,7 +114,6 @@ extension ProfileState.Occurrences {
 }
 
 extension [ProfileState.Revenue] {
-    /// Adds to the amount in `currency`.
     package mutating func add(_ amount: ExactSum, _ currency: String) {
         let index = firstIndex { $0.currency >= currency } ?? count
         if index < count, self[index].currency == currency {

@@ -13,7 +13,7 @@ extension ProfileState {
         }
         if operation == .unset || operation == .set(.null) {
             fields.remove(key)
-            removals[key] = rule.policy == .lastOccurred ? at : nil
+            if rule.policy == .lastOccurred { removals[key] = at } else if !removals.isEmpty { removals[key] = nil }
             return
         }
         if field != nil, let (change, elements) = rule.policy.elementChange(operation),
@@ -59,10 +59,8 @@ extension ProfileState {
     }
 
     private mutating func set(_ key: FieldKey, _ value: AttributeValue, position: UInt64, at: Int64) {
-        var writer = WireWriter()
-        ValueCodec.write(value, to: &writer)
-        fields.set(key, writer.bytes, position: position, at: at)
-        removals[key] = nil
+        fields.set(key, value, position: position, at: at)
+        if !removals.isEmpty { removals[key] = nil }
     }
 
     /// Merges the attributes that have a policy, and returns their keys.

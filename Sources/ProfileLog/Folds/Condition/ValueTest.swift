@@ -82,9 +82,7 @@ package enum ValueTest: Hashable, Sendable {
         case .not(let test): return !test.accepts(value, at: now)
         case .all(let tests): return tests.allSatisfy { $0.accepts(value, at: now) }
         case .any(let tests): return tests.contains { $0.accepts(value, at: now) }
-        case .member(let key, let test):
-            guard case .object(let members)? = value else { return test.accepts(nil, at: now) }
-            return test.accepts(Self.index(of: key, in: members).map { members[$0].value }, at: now)
+        case .member(let key, let test): return test.accepts(value?[key], at: now)
         default: break
         }
         guard let value else { return self == .isMissing }
@@ -122,18 +120,6 @@ package enum ValueTest: Hashable, Sendable {
         case .number(let relation, let wanted): relation.holds(sum, wanted.decimal)
         default: accepts(sum.value, at: now)
         }
-    }
-
-    /// Members are in ascending order of their keys.
-    private static func index(of key: Name, in members: [AttributeValue.Member]) -> Int? {
-        var (low, high) = (0, members.count)
-        while low < high {
-            let middle = (low + high) / 2
-            let order = members[middle].key.text.order(to: key.text)
-            if order == 0 { return middle }
-            if order < 0 { low = middle + 1 } else { high = middle }
-        }
-        return nil
     }
 }
 

@@ -219,12 +219,8 @@ struct Tail: ~Copyable {
 
     /// Returns the number of users, as far as `last` is visible.
     func userCount(visibleTo last: UInt64) -> UInt64 {
-        var (low, high) = (0, creations.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if creations[middle].position <= last { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? usersAtBase : creations[low - 1].user
+        let visible = creations.lowerBound { $0.position <= last }
+        return visible == 0 ? usersAtBase : creations[visible - 1].user
     }
 
     func position(at index: Int) -> UInt64 { base + UInt64(index) + 1 }
