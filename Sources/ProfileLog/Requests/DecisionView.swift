@@ -202,12 +202,12 @@ package final class DecisionView {
     /// `append` with all that the decision relied on as its preconditions.
     package func completed(_ append: PreparedAppend) -> PreparedAppend {
         var preconditions = Preconditions()
-        for (address, holders) in holders { preconditions.require(address, givenOnlyTo: holders.everGiven) }
-        for (user, info) in unchanged { preconditions.require(user, unchanged: info) }
-        for (user, number) in leading { preconditions.require(user, leadsTo: number) }
-        for subject in subjects { preconditions.require(subject, unchangedSince: statesReach) }
-        for (dispatch, version) in waiting { preconditions.require(waiting: dispatch, unchangedSince: version) }
-        for key in unusedKeys { preconditions.require(unused: key) }
+        for (address, holders) in holders { preconditions.require(.holders(address, holders.everGiven)) }
+        for (user, info) in unchanged { preconditions.require(.user(user, info?.number, info?.version)) }
+        for (user, number) in leading { preconditions.require(.user(user, number, nil)) }
+        for subject in subjects { preconditions.require(.unchanged(subject, since: statesReach)) }
+        for (dispatch, version) in waiting { preconditions.require(.waits(dispatch: dispatch, since: version)) }
+        for key in unusedKeys { preconditions.require(.unusedKey(key)) }
         var append = append
         append.require(preconditions, releasing: releases)
         return append

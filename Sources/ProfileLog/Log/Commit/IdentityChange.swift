@@ -39,7 +39,7 @@ extension PreparedAppend {
         // The IDs of a user change with every change. The note says whether the request is the same.
         (append.note, append.content) = (note, KeyCoding.hash(note))
         var preconditions = Preconditions()
-        for user in found { preconditions.require(.brazeID(user.brazeID), unchanged: user) }
+        for user in found { preconditions.require(.user(.brazeID(user.brazeID), user.number, user.version)) }
         append.require(preconditions)
         return append
     }

@@ -6,7 +6,7 @@
 /// again.
 package struct Preconditions: Sendable {
     /// A fact that a decision read.
-    enum Fact: Sendable {
+    package enum Fact: Sendable {
         /// The user that an ID resolves to (nil: none), and their version if that matters.
         case user(UserID, UserNumber?, Version?)
         /// The address was given only to these users.
@@ -41,31 +41,7 @@ package struct Preconditions: Sendable {
         if version != .any { expected.append((user, version)) }
     }
 
-    /// `id` resolves to the user `info`, who got no event since; to no user if it is nil.
-    package mutating func require(_ id: UserID, unchanged info: UserInfo?) {
-        facts.append(.user(id, info?.number, info?.version))
-    }
-
-    /// `id` resolves to `user`, at any version.
-    package mutating func require(_ id: UserID, leadsTo user: UserNumber) { facts.append(.user(id, user, nil)) }
-
-    /// Requires that `address` was given only to `holders`.
-    package mutating func require(_ address: UserID, givenOnlyTo holders: Set<UInt64>) {
-        facts.append(.holders(address, holders))
-    }
-
-    /// No event after `position` says anything about `subject`.
-    package mutating func require(_ subject: Subject, unchangedSince position: Position) {
-        facts.append(.unchanged(subject, since: position))
-    }
-
-    /// No event of the system after `version` changes when the send with this dispatch ID takes place.
-    package mutating func require(waiting dispatch: String, unchangedSince version: Version) {
-        facts.append(.waits(dispatch: dispatch, since: version))
-    }
-
-    /// No append is stored under `key`.
-    package mutating func require(unused key: String) { facts.append(.unusedKey(key)) }
+    package mutating func require(_ fact: Fact) { facts.append(fact) }
 
     mutating func formUnion(_ other: Preconditions) {
         facts += other.facts

@@ -103,12 +103,8 @@ extension VoidRefusal {
 }
 
 extension AppendError {
-    fileprivate static func place(_ request: VoidRequest) -> String {
-        "The event at position \(request.position.rawValue)"
-    }
-
     init(_ refusal: VoidRefusal, _ request: VoidRequest) {
-        self = .invalid(place: Self.place(request), reason: refusal.reason)
+        self = .invalid(place: "The event at position \(request.position.rawValue)", reason: refusal.reason)
     }
 }
 

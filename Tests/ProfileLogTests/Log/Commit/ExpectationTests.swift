@@ -21,7 +21,7 @@ struct ExpectationTests {
             var builder = log.prepare()
             try builder.add(played, .test, to: id)
             var preconditions = Preconditions()
-            preconditions.require(id, leadsTo: ana.number)
+            preconditions.require(.user(id, ana.number, nil))
             var append = try builder.finish()
             append.require(preconditions)
             return append
@@ -59,13 +59,13 @@ struct ExpectationTests {
         let log = try folder.open(options: .small(clock))
         let begin = try log.lastPosition()
         let appends = [
-            ("who has an address", try append(log) { $0.require(.email("a@b.example"), givenOnlyTo: []) }),
+            ("who has an address", try append(log) { $0.require(.holders(.email("a@b.example"), [])) }),
             (
                 "the type of a custom attribute",
-                try append(log) { $0.require(.types(of: ["x"]), unchangedSince: begin) }
+                try append(log) { $0.require(.unchanged(.types(of: ["x"]), since: begin)) }
             ),
-            ("who has a push token", try append(log) { $0.require(.pushTokens, unchangedSince: begin) }),
-            ("the use of an idempotency key", try append(log) { $0.require(unused: "k") }),
+            ("who has a push token", try append(log) { $0.require(.unchanged(.pushTokens, since: begin)) }),
+            ("the use of an idempotency key", try append(log) { $0.require(.unusedKey("k")) }),
         ]
         func change(_ attribute: Name, _ standard: [UserAttributeChange], key: String) throws {
             let events = [
@@ -86,7 +86,7 @@ struct ExpectationTests {
     func tooOld() throws {
         let log = try folder.open(options: .small(clock, indexLag: 10_000))
         let begin = try log.lastPosition()
-        let old = try append(log) { $0.require(.types(of: ["x"]), unchangedSince: begin) }
+        let old = try append(log) { $0.require(.unchanged(.types(of: ["x"]), since: begin)) }
         var builder = log.prepare(capacity: 4_097)
         for _ in 0..<4_097 { try builder.add(played, .test, to: .externalID("bo")) }
         _ = try log.commit(builder.finish())
