@@ -119,10 +119,7 @@ final class CacheKeeper: Sendable {
     /// Returns whether that was the last slice.
     func writeIndexSlice(rows: Int? = nil) throws -> Bool {
         // Forgotten if something fails: the row `flush` tells where to go on.
-        var flush = self.flush.withLock { flush in
-            defer { flush = nil }
-            return flush
-        }
+        var flush = self.flush.withLock { $0.take() }
         try store.environment.withReadTransaction { flush = try prepare(flush, rows, $0) }
         var isFinished = true
         try store.environment.withWriteTransaction { transaction in
@@ -263,11 +260,8 @@ final class CacheKeeper: Sendable {
             guard let checkpoint = index?.position, store.tail.withReading({ $0.base < checkpoint }) else {
                 return false
             }
-            let known = flush.withLock { flush in
-                defer { flush = nil }
-                return flush
-            }
-            if let known, known.tail === store.tail, known.progress.target == checkpoint {
+            if let known = flush.withLock({ $0.take() }), known.tail === store.tail, known.progress.target == checkpoint
+            {
                 try adopt(known.successor)
             } else {
                 try store.rebuildTail(transaction)
@@ -305,9 +299,7 @@ final class CacheKeeper: Sendable {
         let isNeeded = try store.environment.withReadTransaction { try isRoundNeeded($0) }
         guard isNeeded else { return nil }
         return try store.environment.withWriteTransaction { transaction in
-            try store.forgetErasedNames(transaction)
-            try store.loadNames(transaction)
-            if let damage = store.names.damage { throw damage }
+            try store.refreshNames(transaction)
             guard try isRoundNeeded(transaction) else { return nil }
             let last = try OpenStore.last(transaction, store.environment.tables)
             let checkpoint = try IndexCheckpoint.position(store.environment.tables, transaction)
@@ -327,16 +319,14 @@ final class CacheKeeper: Sendable {
         var isDone = false
         while !isDone {
             if !flush.hasRows { flush.findRows(0) }
-            try store.writing.withLock { _ in
-                try store.environment.withWriteTransaction { transaction in
-                    let tables = store.environment.tables
-                    let last = try OpenStore.last(transaction, tables)
-                    let checkpoint = try IndexCheckpoint.position(tables, transaction)
-                    let progress = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last)
-                    guard let progress, progress.isSameFlush(as: flush.progress) else { return isDone = true }
-                    flush.moveOn(to: progress)
-                    isDone = try write(&flush, transaction)
-                }
+            try store.write { transaction in
+                let tables = store.environment.tables
+                let last = try OpenStore.last(transaction, tables)
+                let checkpoint = try IndexCheckpoint.position(tables, transaction)
+                let progress = try FlushProgress.known(tables, transaction, checkpoint: checkpoint, last: last)
+                guard let progress, progress.isSameFlush(as: flush.progress) else { return isDone = true }
+                flush.moveOn(to: progress)
+                isDone = try write(&flush, transaction)
             }
         }
     }
@@ -375,9 +365,7 @@ final class CacheKeeper: Sendable {
             var isDropped = false
             try store.environment.withWriteTransaction { transaction in
                 if let found, try checkpointRow(transaction) != found { return }
-                try store.forgetErasedNames(transaction)
-                try store.loadNames(transaction)
-                if let damage = store.names.damage { throw damage }
+                try store.refreshNames(transaction)
                 _ = try refuseDamagedLog(after: sound, transaction)
                 try transaction.clearCaches(store.environment.tables)
                 isDropped = true
@@ -434,9 +422,4 @@ extension WriteTransaction {
     func clearCaches(_ tables: Tables) throws {
         for table in tables.caches { try clear(table) }
     }
-}
-
-extension Table.Name {
-    /// The tables that follow from the others.
-    static let caches = allCases.filter { !$0.isTruth }
 }

@@ -195,6 +195,10 @@ enum DeviceRow {
 /// A row of table `pending`: a key that names the item's user, a value, and a checksum over both. A launch gives the
 /// item to that user.
 enum PendingRow {
+    static func key(_ item: PendingItem, on device: Name) -> [UInt8] {
+        KeyCoding.pending(device: device, storage: item.storage.rawValue, user: item.user, position: item.position)
+    }
+
     /// The list (0: none), then the place in the SDK's queue, if the SDK has the item.
     static func value(_ item: PendingItem, key: [UInt8]) -> [UInt8] {
         var writer = WireWriter()

@@ -173,18 +173,19 @@ struct IndexWriter {
     private func writePending(_ device: Name, _ transaction: borrowing WriteTransaction) throws {
         let stored = try view.storedItems(device)
         let items = try view.items(device, stored: stored)
-        // In the order of the keys, so that LMDB reuses the pages that it empties.
-        let gone = stored.values.filter { items[$0.position] == nil }.map { key($0, device) }
-        for key in gone.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            try transaction.delete(view.tables.pending, key)
-        }
+        try transaction.delete(stored.values.filter { items[$0.position] == nil }, on: device, view.tables)
         for item in items.values.sorted(by: { $0.position < $1.position }) where stored[item.position] != item {
-            let key = key(item, device)
+            let key = PendingRow.key(item, on: device)
             try transaction.put(view.tables.pending, key, PendingRow.value(item, key: key))
         }
     }
+}
 
-    private func key(_ item: PendingItem, _ device: Name) -> [UInt8] {
-        KeyCoding.pending(device: device, storage: item.storage.rawValue, user: item.user, position: item.position)
+extension WriteTransaction {
+    /// Removes the rows of `items` on `device`, in the order of their keys, so that LMDB reuses the pages that it
+    /// empties.
+    func delete(_ items: [PendingItem], on device: Name, _ tables: Tables) throws {
+        let keys = items.map { PendingRow.key($0, on: device) }
+        for key in keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { try delete(tables.pending, key) }
     }
 }

@@ -100,9 +100,8 @@ package struct Committer: Sendable {
 
     /// A decider of what comes after all that `seen` shows.
     private func decider(after seen: LogView) throws -> Decider {
-        let view = LogView(
-            handle: seen.handle, tail: seen.tail, tables: seen.tables, nameTable: store.names,
-            checkpoint: seen.checkpoint, last: .max, flush: seen.flush, storedNames: seen.storedNames)
+        var view = seen
+        view.last = .max
         let recordedAt = store.recordedAtNow(seen)
         store.tail.withWriting { $0.uncommitted = seen.last + 1 }
         return try Decider(
@@ -157,11 +156,9 @@ package struct Committer: Sendable {
     /// Stores a batch that another store of the same log decided. What it erases leaves this store's caches too.
     package func apply(_ batch: CommitBatch) throws {
         if batch.tombstones.isEmpty {
-            try store.writing.withLock { _ in
-                try store.environment.withWriteTransaction { transaction in
-                    try batch.refuseGap(after: OpenStore.last(transaction, store.environment.tables))
-                    try batch.apply(to: transaction, store.environment.tables)
-                }
+            try store.write { transaction in
+                try batch.refuseGap(after: OpenStore.last(transaction, store.environment.tables))
+                try batch.apply(to: transaction, store.environment.tables)
             }
         } else {
             try withWholeCaches { view, transaction in

@@ -262,24 +262,15 @@ extension ErasedCaches {
             }
         }
         for key in gone { try transaction.delete(view.tables.snapshots, key) }
-        var states: [[UInt8]] = []
-        try view.forEachRow(of: view.tables.checkpoints.table) { row in
-            let key = Array(row.key)
-            if key != IndexCheckpoint.key, key != FlushProgress.key, key != Generations.key { states.append(key) }
+        for key in try Generations.stateKeys(view.tables, view) {
+            try transaction.delete(view.tables.checkpoints, key)
         }
-        for key in states { try transaction.delete(view.tables.checkpoints, key) }
     }
 
     /// Writes the state of a device as folded from other users' events.
     private func write(_ device: Name, _ state: DeviceState?, _ transaction: borrowing WriteTransaction) throws {
-        let items = try view.storedItems(device).values.filter { state?.items[$0.position] == nil }
-        let rows = items.map {
-            KeyCoding.pending(device: device, storage: $0.storage.rawValue, user: $0.user, position: $0.position)
-        }
-        // In the order of the keys: LMDB does not reuse pages that are emptied in another order.
-        for row in rows.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            try transaction.delete(view.tables.pending, row)
-        }
+        let gone = try view.storedItems(device).values.filter { state?.items[$0.position] == nil }
+        try transaction.delete(gone, on: device, view.tables)
         if device.text.isEmpty { return }
         let key = Array(device.text.utf8)
         guard let state else { return try transaction.delete(view.tables.devices, key) }

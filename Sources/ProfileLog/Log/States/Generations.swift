@@ -52,6 +52,16 @@ struct Generations: Hashable, Sendable {
         return decoded(row) ?? Generations()
     }
 
+    /// The keys of table `checkpoints` that are not the log's own: those of states over the whole store.
+    static func stateKeys(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> [[UInt8]] {
+        var keys: [[UInt8]] = []
+        try transaction.forEachRow(of: tables.checkpoints.table) { keys.append(Array($0.key)) }
+        return keys.filter { !ownKeys.contains($0) }
+    }
+
+    /// The keys of table `checkpoints` that no projection may be named after.
+    static let ownKeys = [IndexCheckpoint.key, FlushProgress.key, Generations.key]
+
     func write(_ tables: Tables, _ transaction: borrowing WriteTransaction) throws(StorageError) {
         try transaction.put(tables.checkpoints, Self.key, bytes)
     }

@@ -17,8 +17,7 @@ extension Projection {
             throw .invalid(place: "A projection's name", reason: "must not contain the character U+0000")
         }
         let isOurs =
-            bytes.elementsEqual(IndexCheckpoint.key) || bytes.elementsEqual(FlushProgress.key)
-            || bytes.elementsEqual(Generations.key)
+            Generations.ownKeys.contains(Array(bytes))
             || builtIn.contains { $0 != self && $0.name.hasSameBytes(as: name) }
         if isOurs {
             throw .invalid(place: "The projection's name \(name)", reason: "is one of the log's own; take another one")

@@ -277,13 +277,10 @@ package struct ShadowStates: Sendable {
                 }
             }
             for key in gone { try transaction.delete(tables.snapshots, key) }
-            var states: [[UInt8]] = []
-            let own = [IndexCheckpoint.key, FlushProgress.key, Generations.key]
-            try transaction.forEachRow(of: tables.checkpoints.table) { row in
-                let key = Array(row.key)
-                if !own.contains(key), !generations.uses(String(decoding: key, as: UTF8.self)) { states.append(key) }
+            for key in try Generations.stateKeys(tables, transaction)
+            where !generations.uses(String(decoding: key, as: UTF8.self)) {
+                try transaction.delete(tables.checkpoints, key)
             }
-            for key in states { try transaction.delete(tables.checkpoints, key) }
             return gone.count == limit
         }
     }
@@ -342,17 +339,13 @@ package struct ShadowStates: Sendable {
     private func write<Result: Sendable>(
         _ body: (inout Generations, borrowing WriteTransaction) throws -> Result
     ) throws -> Result {
-        var result: Result?
-        try store.writing.withLock { _ in
-            try store.environment.withWriteTransaction { transaction in
-                let found = try Generations.read(tables, transaction)
-                var generations = found
-                result = try body(&generations, transaction)
-                if generations != found { try generations.write(tables, transaction) }
-            }
+        try store.write { transaction in
+            let found = try Generations.read(tables, transaction)
+            var generations = found
+            let result = try body(&generations, transaction)
+            if generations != found { try generations.write(tables, transaction) }
+            return result
         }
-        guard let result else { preconditionFailure("The transaction has run its body.") }
-        return result
     }
 }
 

@@ -34,9 +34,8 @@ package struct StateStore: Sendable {
     /// A user with a damaged record gets none: readers of the user meet the damage, and the caches of all others go on.
     func writeSnapshots(of users: [UInt64], _ view: LogView, _ transaction: borrowing WriteTransaction) throws {
         // The streams are written, up to the view's end.
-        let written = LogView(
-            handle: view.handle, tail: view.tail, tables: view.tables, nameTable: store.names, checkpoint: view.last,
-            last: view.last, storedNames: view.storedNames)
+        var written = view
+        written.checkpoint = view.last
         for user in users {
             let version = try view.version(of: user)
             for projection in store.projections where projection.scope == .user {
@@ -208,14 +207,12 @@ package struct StateStore: Sendable {
     /// Stores a state folded from a view that ended at `seen`. Not if a user was erased since: the state may hold
     /// erased values.
     func keep<P: Projection>(_: P.Type, _ fold: UserFold<P>, of user: UserNumber, seen: UInt64) throws {
-        try store.writing.withLock { _ in
-            try store.environment.withWriteTransaction { transaction in
-                guard try isNobodyErased(since: seen, transaction) else { return }
-                let name = try store.storedNames(transaction)[Name(P.name)] ?? P.name
-                let key = KeyCoding.snapshot(name, user: user.rawValue, version: fold.version)
-                let row = SnapshotRow.bytes(revision: P.revision, state: P.encode(fold.state))
-                try transaction.put(store.environment.tables.snapshots, key, row)
-            }
+        try store.write { transaction in
+            guard try isNobodyErased(since: seen, transaction) else { return }
+            let name = try store.storedNames(transaction)[Name(P.name)] ?? P.name
+            let key = KeyCoding.snapshot(name, user: user.rawValue, version: fold.version)
+            let row = SnapshotRow.bytes(revision: P.revision, state: P.encode(fold.state))
+            try transaction.put(store.environment.tables.snapshots, key, row)
         }
     }
 
@@ -271,21 +268,18 @@ package struct StateStore: Sendable {
     ) throws -> Bool {
         let row = StoreStateRow.bytes(revision: P.revision, position: position, state: P.encode(state))
         let tables = store.environment.tables
-        return try store.writing.withLock { _ in
-            try store.environment.withWriteTransaction { transaction in
-                let generations = try Generations.read(tables, transaction)
-                if let generation, generations.shadow?.generation != generation { return false }
-                let live = generations.live[Name(P.name)] ?? 0
-                let key = Array(Generations.storedName(P.name, generation ?? live).utf8)
-                if let stored = try transaction.get(tables.checkpoints, key).flatMap({
-                    StoreStateRow.read($0, revision: P.revision)
-                }), stored.position >= position {
-                    return false
-                }
-                guard try isNobodyErased(since: seen, transaction) else { return false }
-                try transaction.put(tables.checkpoints, key, row)
-                return true
+        return try store.write { transaction in
+            let generations = try Generations.read(tables, transaction)
+            if let generation, generations.shadow?.generation != generation { return false }
+            let live = generations.live[Name(P.name)] ?? 0
+            let key = Array(Generations.storedName(P.name, generation ?? live).utf8)
+            let stored = try transaction.get(tables.checkpoints, key).flatMap {
+                StoreStateRow.read($0, revision: P.revision)
             }
+            if let stored, stored.position >= position { return false }
+            guard try isNobodyErased(since: seen, transaction) else { return false }
+            try transaction.put(tables.checkpoints, key, row)
+            return true
         }
     }
 

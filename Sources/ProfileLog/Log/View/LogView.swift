@@ -8,7 +8,7 @@ package struct LogView: Reading {
     package let tables: Tables
     let nameTable: NameTable
     /// The checkpoint of the caches, as this transaction sees it.
-    let checkpoint: UInt64
+    var checkpoint: UInt64
     /// The last visible position.
     package var last: UInt64
     /// The flush that is under way, by which some rows are ahead of the checkpoint.
@@ -214,7 +214,7 @@ package struct LogView: Reading {
     /// Returns the number of users.
     func userCount() throws -> UInt64 {
         if checkpoint == 0 { return tailUserCount }
-        return try IndexCheckpoint.read(tables, self, last: .max)?.users.max(tailUserCount) ?? tailUserCount
+        return Swift.max(try IndexCheckpoint.read(tables, self, last: .max)?.users ?? 0, tailUserCount)
     }
 
     private var tailUserCount: UInt64 { withTail { $0.userCount(visibleTo: last) } }
@@ -392,8 +392,4 @@ package struct LogView: Reading {
         guard row.count == 8 else { throw StorageError.damaged(place: "a row of table keys") }
         return row.bigEndian64()
     }
-}
-
-extension UInt64 {
-    fileprivate func max(_ other: UInt64) -> UInt64 { Swift.max(self, other) }
 }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension OpenStore {
     /// Tells whether a service needed keys for this store, or for the one that it is a copy of: every copy of
     /// `data.mdb` knows it, while the keys are in a file of their own.
@@ -11,11 +9,9 @@ extension OpenStore {
     package func noteKeys() throws {
         if try hadKeys() { return }
         let batch = CommitBatch(meta: [.init(name: Self.keysRow, value: [1])])
-        try writing.withLock { _ in
-            try environment.withWriteTransaction { transaction in
-                try options.transport.deliver(batch)
-                try batch.apply(to: transaction, environment.tables)
-            }
+        try write { transaction in
+            try options.transport.deliver(batch)
+            try batch.apply(to: transaction, environment.tables)
         }
     }
 

@@ -282,6 +282,13 @@ package final class OpenStore: Sendable {
         }
     }
 
+    /// Brings the names up to the state of `transaction`, and throws if one is damaged.
+    func refreshNames(_ transaction: borrowing WriteTransaction) throws {
+        try forgetErasedNames(transaction)
+        try loadNames(transaction)
+        if let damage = names.damage { throw damage }
+    }
+
     /// Loads all names again if some were erased since the last look: their numbers must not be used any more.
     func forgetErasedNames(_ transaction: borrowing some Reading & ~Copyable) throws {
         let erasures = try CommitBatch.nameErasures(environment.tables, transaction)
@@ -375,6 +382,11 @@ package final class OpenStore: Sendable {
             checkpoint: tail.base, last: tail.base)
         var streams = try Cursor(transaction.handle, environment.tables.streams)
         return try indexed.storedVersion(of: header.user, among: tail.usersAtBase, &streams) == header.version - 1
+    }
+
+    /// Runs `body` in a write transaction while no commit or index flush of this process is under way.
+    func write<Result: Sendable>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
+        try writing.withLock { _ in try environment.withWriteTransaction(body) }
     }
 
     /// The time of the next commit: never before the last recorded time.
