@@ -23,6 +23,14 @@ public struct RecordedEvent: Hashable, Sendable {
 }
 
 extension RecordedEvent {
+    /// The event of the record at `position`. Throws `StorageError.damaged` if it cannot be read after its header.
+    package init(reading header: RecordHeader, at position: UInt64, names: NameMap) throws(StorageError) {
+        guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
+            throw .damaged(place: "the record at position \(position) is unreadable")
+        }
+        self = event
+    }
+
     package init?(_ header: RecordHeader, position: Position, names: NameMap) {
         guard let body = RecordBody(header.body) else { return nil }
         var context = EventContext(source: EventSource(rawValue: UInt8(truncatingIfNeeded: body.source)) ?? .unknown)

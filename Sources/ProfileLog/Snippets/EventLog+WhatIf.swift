@@ -54,9 +54,7 @@ extension EventLog {
                 let names = names.current
                 try view.scan(from: position + 1, to: next) { position, header in
                     guard let kind = header.kind, run.plays(kind) || run.countsCalls(kind, header) else { return true }
-                    guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
-                        throw StorageError.damaged(place: "the record at position \(position) is unreadable")
-                    }
+                    let event = try RecordedEvent(reading: header, at: position, names: names)
                     let user =
                         try run.canonical[header.user]
                         ?? view.canonicalUser(of: header.user, known: run.canonical)

@@ -52,7 +52,10 @@ package struct DeviceReader: ReaderPart {
     private func events(_ items: [PendingItem], _ view: LogView) throws -> [RecordedEvent] {
         let names = names.current
         return try view.withCursor(view.tables.log) { log in
-            try items.map { try EventReader.recorded($0.position, names, &log) }
+            try items.map { item in
+                let header = try RecordHeader(log.find(item.position), at: item.position)
+                return try RecordedEvent(reading: header, at: item.position, names: names)
+            }
         }
     }
 
@@ -74,7 +77,6 @@ package struct DeviceReader: ReaderPart {
         try withView { try $0.device(Name(device)).inApp }
     }
 
-    /// The pushes of `device`.
     package func pushes(on device: String) throws -> PushState {
         try withView { try $0.device(Name(device)).pushes }
     }

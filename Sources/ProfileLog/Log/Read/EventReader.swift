@@ -22,7 +22,7 @@ package struct EventReader: ReaderPart {
                     view.prefetch(positions, index)
                     do {
                         let header = try view.header(at: position, &cursor)
-                        let event = try Self.recorded(header, position, names)
+                        let event = try RecordedEvent(reading: header, at: position, names: names)
                         if takesAll || filter.matches(event) { events.append(event) }
                     } catch let error as StorageError {
                         guard case .damaged = error, let skipping else { throw error }
@@ -101,7 +101,7 @@ package struct EventReader: ReaderPart {
                     do {
                         let header = try view.header(at: position, &cursor)
                         guard isWanted(header.kind ?? .unknown, Position(rawValue: position)) else { continue }
-                        event = try Self.recorded(header, position, names)
+                        event = try RecordedEvent(reading: header, at: position, names: names)
                     } catch let error as StorageError {
                         guard case .damaged = error, let skipping else { throw error }
                         skipping(Position(rawValue: position), error)
@@ -158,7 +158,8 @@ package struct EventReader: ReaderPart {
             try view.withCursor(view.tables.log) { log in
                 try view.scan(from: scanned + 1, to: scanned + count, skipping: skip) { position, header in
                     if filter.mayMatch(header.kind) {
-                        var event = try Self.recorded(position, names, &log)
+                        let record = try RecordHeader(log.find(position), at: position)
+                        var event = try RecordedEvent(reading: record, at: position, names: names)
                         if let key = try follow?.key(at: position, header, in: view) { event.idempotencyKey = key }
                         if filter.matches(event) { events.append(event) }
                     }
@@ -218,20 +219,5 @@ package struct EventReader: ReaderPart {
             if let refusal = VoidRefusal(of: target) { return refusal }
             return VoidRefusal(of: try view.voidStatus(of: position, target, view.header), request)
         }
-    }
-
-    @inline(__always)
-    static func recorded(_ position: UInt64, _ names: NameMap, _ log: inout Cursor) throws -> RecordedEvent {
-        try recorded(RecordHeader(log.find(position), at: position), position, names)
-    }
-
-    @inline(__always)
-    static func recorded(
-        _ header: RecordHeader, _ position: UInt64, _ names: NameMap
-    ) throws -> RecordedEvent {
-        guard let event = RecordedEvent(header, position: Position(rawValue: position), names: names) else {
-            throw StorageError.damaged(place: "the record at position \(position) is unreadable")
-        }
-        return event
     }
 }

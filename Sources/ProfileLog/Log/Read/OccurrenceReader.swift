@@ -35,19 +35,14 @@ package struct OccurrenceReader: ReaderPart {
     ) throws {
         try withView { view in
             let recorded = try view.positions(of: user.rawValue, from: 1, to: version.rawValue)
-            let voided = try view.voidedEvents(among: recorded)
-            let driver = FoldDriver(names: names, rules: try rules ?? states.rules(view))
+            let driver = FoldDriver(
+                names: names, rules: try rules ?? states.rules(view), skipping: try view.voidedEvents(among: recorded))
             var fold = OccurrenceFold()
             let history = try view.mergedHistory(of: user.rawValue, upTo: version.rawValue, until: until)
-            for position in history.positions where !voided.contains(position) {
-                let header = try view.header(at: position)
-                try effect(header, position).withRecord(inPlaceOf: header) { header in
-                    try driver.withEvent(header, at: position) { event, rules in
-                        try fold.apply(event, under: rules) { occurrence in
-                            if let until, occurrence.at > until { return }
-                            try body(occurrence)
-                        }
-                    }
+            try view.forEachEvent(by: driver, at: history.positions, altered: effect) { event, rules in
+                try fold.apply(event, under: rules) { occurrence in
+                    if let until, occurrence.at > until { return }
+                    try body(occurrence)
                 }
             }
         }

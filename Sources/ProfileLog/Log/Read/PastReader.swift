@@ -185,7 +185,6 @@ package struct PastReader: ReaderPart {
         try withView { view in Version(rawValue: try view.version(of: user.rawValue, upTo: position.rawValue)) }
     }
 
-    /// The canonical user of `user` in `past`.
     package func canonicalUser(of user: UserNumber, in past: PastHistory) throws -> UserNumber {
         var merges = PastMerges()
         return try canonicalUser(of: user, in: past, &merges)
@@ -229,12 +228,7 @@ package struct PastReader: ReaderPart {
             while number < count {
                 number += 1
                 do {
-                    let isRecorded = from.order == .recorded && to.order == .recorded
-                    guard
-                        let change = isRecorded
-                            ? try change(of: number, from: from.position, to: to.position, view)
-                            : try occurredChange(of: number, from: from, to: to, view)
-                    else { continue }
+                    guard let change = try change(of: number, from: from, to: to, view) else { continue }
                     if try !body(change.user, change.before, change.after) { return }
                 } catch let error as StorageError {
                     guard case .damaged = error, let skipping else { throw error }
@@ -244,29 +238,15 @@ package struct PastReader: ReaderPart {
         }
     }
 
-    /// A user with the profiles of two positions; nil if nothing of them was recorded between these, and for those who
-    /// were erased or merged into another.
+    /// A user with both profiles; nil if none of their events is in `to` alone, and for those who were erased or merged
+    /// into another.
     private func change(
-        of number: UInt64, from: Position, to: Position, _ view: LogView
-    ) throws -> (user: UserInfo, before: ProfileState?, after: ProfileState)? {
-        let version = try view.version(of: number, upTo: to.rawValue)
-        // The newest event at that moment: one look tells whether the user changed.
-        guard version > 0, try view.positions(of: number, from: version, to: version)[0] > from.rawValue else {
-            return nil
-        }
-        let user = try info(number, view)
-        guard !user.isErased, try view.mergedInto(number) == nil else { return nil }
-        let earlier = try view.version(of: number, upTo: from.rawValue)
-        let before = earlier == 0 ? nil : try states.state(ProfileProjection.self, number, version: earlier, view)
-        return (user, before, try states.state(ProfileProjection.self, number, version: version, view))
-    }
-
-    /// As `change`, folded by occurrence.
-    private func occurredChange(
         of number: UInt64, from: PastHistory, to: PastHistory, _ view: LogView
     ) throws -> (user: UserInfo, before: ProfileState?, after: ProfileState)? {
         let version = try view.version(of: number, upTo: to.position.rawValue)
-        let differs = try view.positions(of: number, from: 1, to: version).contains { position in
+        // In the order of recording, one look at the newest event tells it.
+        let isRecorded = from.order == .recorded && to.order == .recorded
+        let differs = try view.positions(of: number, from: isRecorded ? version : 1, to: version).contains { position in
             try view.has(position, in: to) && !view.has(position, in: from)
         }
         guard differs else { return nil }
@@ -368,7 +348,6 @@ extension LogView {
         return first - 1 + UInt64(row.prefix { $0 <= position }.count)
     }
 
-    /// The canonical user of `user` in `past`.
     func canonicalUser(of user: UInt64, in past: PastHistory, _ merges: inout PastMerges) throws -> UInt64 {
         var canonical = user
         while let target = try mergedInto(canonical),

@@ -110,26 +110,26 @@ extension BlameSearch {
     private func walk(_ asked: Occurrence.What?) throws -> ([Occurrence.What: [Occurred]], Found) {
         let history = try view.mergedHistory(of: user, upTo: version)
         let own = now.voids > 0 ? try view.positions(of: user, from: 1, to: version) : []
-        let voided = try view.voidedEvents(among: own)
-        let driver = try log.states.driver(view)
+        let driver = try log.states.driver(view, skipping: view.voidedEvents(among: own))
         var found = Found(merges: history.merges)
         var logs: [Occurrence.What: [Occurred]] = [:]
         func note(_ occurrence: Occurrence, _ occurred: Occurred) {
             if asked == nil || asked == occurrence.what { logs[occurrence.what, default: []].append(occurred) }
         }
         var fold = OccurrenceFold()
-        for position in history.positions {
-            let (place, header) = (Position(rawValue: position), try view.header(at: position))
-            if let void = voided.void(of: position) {
-                guard case .content(let content, _)? = header.kind?.role else { continue }
-                Occurrence(header, content, place).map { note($0, Occurred(position: position, void: void)) }
-                continue
+        func skip(_ position: UInt64, _ void: UInt64) throws {
+            let header = try view.header(at: position)
+            guard case .content(let content, _)? = header.kind?.role else { return }
+            Occurrence(header, content, Position(rawValue: position)).map {
+                note($0, Occurred(position: position, void: void))
             }
-            driver.withEvent(header, at: position) { event, rules in
-                fold.apply(event, under: rules) { occurrence in
-                    if occurrence.position != place { found.effects[occurrence.position.rawValue] = position }
-                    note(occurrence, Occurred(position: occurrence.position.rawValue, quantity: occurrence.quantity))
-                }
+        }
+        try view.forEachEvent(by: driver, at: history.positions, skipped: skip) { event, rules in
+            let place = event.position
+            fold.apply(event, under: rules) { occurrence in
+                let position = occurrence.position
+                if position != place { found.effects[position.rawValue] = place.rawValue }
+                note(occurrence, Occurred(position: position.rawValue, quantity: occurrence.quantity))
             }
         }
         return (logs, found)

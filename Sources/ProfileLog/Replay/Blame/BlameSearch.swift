@@ -216,11 +216,8 @@ struct BlameSearch {
 
     /// The event at `position` as a write, without its value.
     private func write(_ position: UInt64, isVoid: Bool, _ found: Found) throws -> FieldWrite {
-        let place = Position(rawValue: position)
         let header = try view.header(at: position)
-        guard let event = RecordedEvent(header, position: place, names: log.names.current) else {
-            throw StorageError.damaged(place: "the record at position \(position) is unreadable")
-        }
+        let event = try RecordedEvent(reading: header, at: position, names: log.names.current)
         var write = FieldWrite(value: nil, event: event, request: try read.keys.key(at: position, header, in: view))
         if header.user != user { write.merge = found.merges[header.user].map { Position(rawValue: $0) } }
         if isVoid { return write }
@@ -231,7 +228,7 @@ struct BlameSearch {
                 write.launch = Position(rawValue: body.launch)
             }
         } else if !event.event.kind.isSaved, !event.event.kind.isQueued {
-            write.effect = place
+            write.effect = event.position
         }
         return write
     }

@@ -91,9 +91,7 @@ package struct Alteration: Sendable {
                 throw AppendError.invalid(place: place, reason: reason, remedy: Self.remedy)
             case let refusal?: throw AppendError.invalid(place: place, reason: refusal.reason, remedy: Self.remedy)
             }
-            guard let event = RecordedEvent(header, position: position, names: log.names.current) else {
-                throw StorageError.damaged(place: "the record at position \(position.rawValue) is unreadable")
-            }
+            let event = try RecordedEvent(reading: header, at: position.rawValue, names: log.names.current)
             return (try view.canonicalUser(of: header.user), event)
         }
     }
