@@ -14,7 +14,11 @@ extension InAppMessage {
     ///  "form": {"type": "slideup", "slide_from": "top"}, "message": "Sing along"}
     /// ```
     package init(_ members: [AttributeValue.Member], at place: String = "") throws(DocumentError) {
-        let fields = try MessageFields(members, at: place, Self.keys)
+        try self.init(.object(members), at: place)
+    }
+
+    private init(_ value: AttributeValue, at place: String) throws(DocumentError) {
+        let fields = try MessageFields(value, at: place, Self.keys)
         var triggers: [TriggerCondition] = []
         for (place, value) in try fields.list("trigger_conditions") {
             triggers.append(try TriggerCondition(value, at: place))
@@ -84,13 +88,6 @@ extension InAppMessage {
     {
         if case .array(let values) = value { return values }
         throw DocumentError(place: place, reason: "must be a list", remedy: "Give a list of messages.")
-    }
-
-    private init(_ value: AttributeValue, at place: String) throws(DocumentError) {
-        guard case .object(let members) = value else {
-            throw DocumentError(place: place, reason: "must be an object", remedy: "Give keys and values.")
-        }
-        try self.init(members, at: place)
     }
 
     /// The most messages that a device holds (spec/device 5, limit).

@@ -18,13 +18,13 @@ extension InAppSettingsChange {
         orientation = try fields.word("orientation", InAppSettings.Orientation.self)
         theme = try fields.word("theme", InAppSettings.Theme.self)
         requestTime = try fields.seconds("request_time")
-        decision = try fields.decision("display_choice")
+        decision = try fields.choice("display_choice", InAppSettings.choices)
         if fields.value("display_choices") != nil {
             let given = try fields.object("display_choices")
             try fields.check(given.count, of: "display_choices")
             let choices = try MessageFields(given, at: fields.path("display_choices"), given.map(\.key.text))
             var decisions: [Name: InAppSettings.Decision] = [:]
-            for member in given { decisions[member.key] = try choices.decision(member.key) }
+            for member in given { decisions[member.key] = try choices.choice(member.key, InAppSettings.choices) }
             self.decisions = decisions
         }
         if fields.value("failing_assets") != nil {
@@ -47,13 +47,6 @@ extension MessageFields {
     fileprivate func seconds(_ key: Name) throws(DocumentError) -> UInt32? {
         guard let seconds = try interval(key) else { return nil }
         return try InAppMessage.seconds(seconds, at: path(key.text))
-    }
-
-    fileprivate func decision(_ key: Name) throws(DocumentError) -> InAppSettings.Decision? {
-        guard let text = try text(key) else { return nil }
-        let known = InAppSettings.Decision.allCases
-        if let decision = known.first(where: { $0.word == text }) { return decision }
-        throw unknown(text, at: key, among: known.map(\.word))
     }
 
     fileprivate func check(_ count: Int, of key: String) throws(DocumentError) {

@@ -47,29 +47,26 @@ struct MessageFields {
         return value
     }
 
-    func text(_ key: Name) throws(DocumentError) -> String? {
-        guard let value = value(key) else { return nil }
-        guard case .string(let text) = value else { throw refusal(key, "must be text") }
-        return text
+    /// The value as `convert` reads it; nil for a missing one. `what` says what it must be.
+    private func read<Value>(
+        _ key: Name, _ what: String, _ convert: (AttributeValue) -> Value?
+    ) throws(DocumentError) -> Value? {
+        guard let given = value(key) else { return nil }
+        guard let value = convert(given) else { throw refusal(key, "must be \(what)") }
+        return value
     }
+
+    func text(_ key: Name) throws(DocumentError) -> String? { try read(key, "text", \.asText) }
 
     func name(_ key: Name) throws(DocumentError) -> Name {
         guard case .string(let text) = try required(key) else { throw refusal(key, "must be text") }
         return Name(text)
     }
 
-    func flag(_ key: Name) throws(DocumentError) -> Bool? {
-        guard let value = value(key) else { return nil }
-        guard case .bool(let flag) = value else { throw refusal(key, "must be true or false") }
-        return flag
-    }
+    func flag(_ key: Name) throws(DocumentError) -> Bool? { try read(key, "true or false", \.asFlag) }
 
     func integer(_ key: Name) throws(DocumentError) -> Int? {
-        guard let value = value(key) else { return nil }
-        guard case .int(let number) = value, let number = Int(exactly: number) else {
-            throw refusal(key, "must be a whole number")
-        }
-        return number
+        try read(key, "a whole number") { if case .int(let number) = $0 { Int(exactly: number) } else { nil } }
     }
 
     /// A span of time: a number of seconds, or text as in `90s` or `1d`.
@@ -83,14 +80,7 @@ struct MessageFields {
         return Int(clamping: seconds)
     }
 
-    func number(_ key: Name) throws(DocumentError) -> Double? {
-        switch value(key) {
-        case nil: return nil
-        case .int(let number)?: return Double(number)
-        case .double(let number)?: return number
-        default: throw refusal(key, "must be a number")
-        }
-    }
+    func number(_ key: Name) throws(DocumentError) -> Double? { try read(key, "a number", \.asNumber) }
 
     /// Text in ISO 8601, a date, or seconds since 1970.
     func time(_ key: Name) throws(DocumentError) -> Timestamp? {
@@ -126,19 +116,12 @@ struct MessageFields {
     }
 
     func object(_ key: Name) throws(DocumentError) -> [AttributeValue.Member] {
-        switch value(key) {
-        case nil: return []
-        case .object(let members)?: return members
-        default: throw refusal(key, "must be an object")
-        }
+        try read(key, "an object") { if case .object(let members) = $0 { members } else { nil } } ?? []
     }
 
     /// The elements with their paths.
     func list(_ key: Name) throws(DocumentError) -> [(place: String, value: AttributeValue)] {
-        switch value(key) {
-        case nil: return []
-        case .array(let values)?: return values.enumerated().map { ("\(path(key.text))[\($0)]", $1) }
-        default: throw refusal(key, "must be a list")
-        }
+        let values = try read(key, "a list", \.asArray) ?? []
+        return values.enumerated().map { ("\(path(key.text))[\($0)]", $1) }
     }
 }

@@ -146,7 +146,7 @@ extension PropertyFilter {
 }
 
 extension PropertyFilter.PropertyType {
-    fileprivate var attributeType: AttributeType {
+    var attributeType: AttributeType {
         switch self {
         case .boolean: .boolean
         case .number: .number

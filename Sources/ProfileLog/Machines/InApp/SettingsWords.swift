@@ -18,6 +18,10 @@ extension MessageFields {
     }
 }
 
+extension InAppSettings {
+    static let choices = SettingsWords(Decision.allCases.map { ($0.word, $0) })
+}
+
 extension PushSettings {
     package static let permissions = SettingsWords<Permission>([
         ("granted", .granted), ("denied", .denied), ("not_asked", .notAsked),

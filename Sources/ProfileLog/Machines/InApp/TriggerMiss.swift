@@ -52,20 +52,10 @@ extension PropertyFilter {
         let was = properties.first { $0.key == key }?.value
         let shown = was.flatMap { $0 == .null ? nil : $0.shown } ?? "missing"
         let typed = comparator == .equals || comparator == .exists ? "" : " \(type.rawValue)"
-        let isOther = was.map { $0 != .null && !type.is($0) } ?? false
+        let isOther = was.map { $0 != .null && AttributeType($0) != type.attributeType } ?? false
         let other = isOther ? ", which is no \(type.rawValue)" : ""
         let wanted = value.map { " \($0.shown)" } ?? typed
         return "\(key): wanted to \(comparator.words)\(wanted), was \(shown)\(other)"
-    }
-}
-
-extension PropertyFilter.PropertyType {
-    /// Tells whether `value` is of the type.
-    fileprivate func `is`(_ value: AttributeValue) -> Bool {
-        switch (self, value) {
-        case (.boolean, .bool), (.number, .int), (.number, .double), (.string, .string), (.date, .date): true
-        default: false
-        }
     }
 }
 

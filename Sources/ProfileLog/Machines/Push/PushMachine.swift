@@ -220,11 +220,18 @@ package struct PushMachine {
         } else if !capture.wasOpened {
             logged = serverEvent(push, &reasons)
         }
+        let content = capture.wasOpened ? push.opening(capture.action) : []
+        return [processed(capture, reason: reasons.joined, content: content)] + logged
+    }
+
+    private func processed(
+        _ capture: KnownCapture, reason: String?, content: [AttributeValue.Member] = []
+    ) -> Action {
         let step = MessageStep(
-            .processed, of: push.message, by: push.channel, cause: Position(rawValue: capture.captured.position),
-            reason: reasons.joined, dispatch: push.dispatch, action: capture.action,
-            content: capture.wasOpened ? push.opening(capture.action) : [])
-        return [Action(.message(step), .user(capture.captured.user))] + logged
+            .processed, of: capture.push.message, by: capture.push.channel,
+            cause: Position(rawValue: capture.captured.position), reason: reason, dispatch: capture.push.dispatch,
+            action: capture.action, content: content)
+        return Action(.message(step), .user(capture.captured.user))
     }
 
     private func forceQuit() -> [Action] {
@@ -245,13 +252,7 @@ package struct PushMachine {
         for shown in input.pushes where !shown.progress.isUnderway {
             actions.append(step(.dismissed, shown, reason: reason))
         }
-        for capture in input.captured {
-            let step = MessageStep(
-                .processed, of: capture.push.message, by: capture.push.channel,
-                cause: Position(rawValue: capture.captured.position), reason: reason, dispatch: capture.push.dispatch,
-                action: capture.action)
-            actions.append(Action(.message(step), .user(capture.captured.user)))
-        }
+        actions += input.captured.map { processed($0, reason: reason) }
         let waiting = status.inApp.map { $0.stack + $0.delayed } ?? []
         let screen = status.inApp?.screen
         for (item, stage) in waiting.map({ ($0, MessageStep.Stage.discarded) }) + (screen.map { [($0, .closed)] } ?? [])
