@@ -10,7 +10,8 @@ struct TagManagerTests {
 
     /// Given a container with one tag of these parameters, and the quirks of a language.
     private struct Given {
-        var manager: TagManager
+        var container: TagContainer
+        let provider: TagProvider
 
         init(
             _ parameters: [TagContainer.Tag.Parameter], _ quirks: Set<TagQuirk> = [], variable: Name = "genre",
@@ -21,8 +22,8 @@ struct TagManagerTests {
                 name: variable, .eventParameter(.fixed(.string(variable.text))),
                 otherwise: otherwise.map { .fixed($0) })
             let trigger = TagTrigger(name: "the trigger", event: "played song")
-            manager = TagManager(
-                TagContainer(variables: [source], triggers: [trigger], tags: [tag]), TagProvider(quirks))
+            container = TagContainer(variables: [source], triggers: [trigger], tags: [tag])
+            provider = TagProvider(quirks)
         }
 
         /// An attribute with this value.
@@ -37,9 +38,9 @@ struct TagManagerTests {
         func when(
             _ parameters: [Name: AttributeValue] = [:], encodings: [Name: NumberEncoding] = [:]
         ) throws -> TagOutcome {
-            let fired = manager.handle(AppEvent("played song", parameters, encodings: encodings))
+            let fired = TagRun(container, AppEvent("played song", parameters, encodings: encodings)).fired
             #expect(fired.count == 1)
-            return try #require(fired.first).outcome
+            return provider.execute(try #require(fired.first))
         }
     }
 
@@ -58,17 +59,17 @@ struct TagManagerTests {
         let container = TagContainer(
             triggers: events.map { TagTrigger(name: $0, event: $0) },
             tags: [tag("second", [0]), tag("other", [1]), tag("first", [0, 2])])
-        #expect(TagManager(container).handle(AppEvent("played song")).map(\.tag) == ["second", "first"])
-        #expect(TagManager(container).handle(AppEvent("Played song")).isEmpty)
+        #expect(TagRun(container, AppEvent("played song")).fired.map(\.tag) == ["second", "first"])
+        #expect(TagRun(container, AppEvent("Played song")).fired.isEmpty)
         #expect(container.events == ["played song", "paused song", "x"])
     }
 
     @Test("A tag of another class than the provider calls nothing")
     func otherClass() throws {
         var given = Given(Self.logTag)
-        given.manager.container.provider = "Provider"
+        given.container.provider = "Provider"
         #expect(try given.when().quirks.isEmpty)
-        given.manager.container.provider = "Another"
+        given.container.provider = "Another"
         #expect(try given.when().result == .nothing(.otherClass))
     }
 

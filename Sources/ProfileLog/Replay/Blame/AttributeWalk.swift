@@ -1,5 +1,5 @@
 /// A write of an attribute that a walk has met.
-struct AttributeWrite {
+struct AttributeWrite: Equatable {
     /// The event with the value; for what was saved and flushed, the saved one.
     let position: UInt64
     /// The value after it, in stored form; nil if it removed the value.
@@ -331,10 +331,8 @@ struct AttributeWalk: EventFold {
                 if before[key] != nil { add(.init(position: position, bytes: nil), nil, key, &target.tracks) }
                 continue
             }
-            if let old = before[key], old.position == write.position, old.bytes == write.bytes { continue }
-            if let track = source.tracks[key], let last = track.current, last.position == write.position,
-                last.bytes == write.bytes
-            {
+            if before[key] == write { continue }
+            if let track = source.tracks[key], track.current == write {
                 target.tracks[key, default: AttributeTrack()].goOn(with: track)
             } else {
                 // Entries of both, as for push tokens.

@@ -85,37 +85,38 @@ extension [FieldBlame.Step] {
     }
 }
 
+extension Sequence<FieldBlame.Step> {
+    /// The part of `whole` to which the steps lead; nil if it does not go so far.
+    fileprivate func end<Part>(
+        from whole: Part, member: (Part, Name) -> Part?, elements: (Part) -> [Part]?
+    ) -> Part? {
+        var part = whole
+        for step in self {
+            let next: Part? =
+                switch step {
+                case .member(let key): member(part, key)
+                case .element(let index): elements(part).flatMap { index < $0.count ? $0[index] : nil }
+                }
+            guard let next else { return nil }
+            part = next
+        }
+        return part
+    }
+}
+
 extension AttributeValue {
     /// Returns the value at the end of `path`; nil if the value does not go so far.
     package func value(at path: some Sequence<FieldBlame.Step>) -> AttributeValue? {
-        var value = self
-        for step in path {
-            switch (step, value) {
-            case (.member(let key), .object):
-                guard let member = value[key] else { return nil }
-                value = member
-            case (.element(let index), .array(let items)) where index < items.count: value = items[index]
-            case (.member, _), (.element, _): return nil
-            }
-        }
-        return value
+        path.end(from: self, member: { $0[$1] }, elements: \.asArray)
     }
 }
 
 extension TracedValue {
     /// Returns the value at the end of `path`; nil if the value does not go so far.
     func part(at path: some Sequence<FieldBlame.Step>) -> TracedValue? {
-        var part = self
-        for step in path {
-            switch (step, part) {
-            case (.member(let key), .object):
-                guard let member = part.member(key) else { return nil }
-                part = member
-            case (.element(let index), .array(let items, _)) where index < items.count: part = items[index]
-            case (.member, _), (.element, _): return nil
-            }
-        }
-        return part
+        path.end(
+            from: self, member: { $0.member($1) },
+            elements: { if case .array(let items, _) = $0 { items } else { nil } })
     }
 
     /// Calls `body` with each part that has no parts of its own: values, empty arrays and empty objects.

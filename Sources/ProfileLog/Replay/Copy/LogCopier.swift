@@ -49,11 +49,6 @@ struct LogCopier {
         }
     }
 
-    /// Copies all records into `target`. False if `progress` stopped the work.
-    func copyAll(into target: EventLog, _ progress: (LogProgress) -> Bool) throws -> Bool {
-        try copy(to: source.lastPosition().rawValue, into: target, latest: nil, progress)
-    }
-
     private func copy(
         to end: UInt64, into target: EventLog, latest: Timestamp?, _ progress: (LogProgress) -> Bool
     ) throws -> Bool {
@@ -77,13 +72,10 @@ struct LogCopier {
         if try source.reader.events.hasErasure(after: Position(rawValue: last)), try !isBeginning(target, to: last) {
             throw Self.outdatedCopy
         }
-        let theirs = try target.environment.withReadTransaction {
-            try $0.get(target.environment.tables.log, last).map(Array.init)
+        let records = try [target, source].map { log in
+            try log.environment.withReadTransaction { try $0.get(log.environment.tables.log, last).map(Array.init) }
         }
-        let ours = try source.environment.withReadTransaction {
-            try $0.get(source.environment.tables.log, last).map(Array.init)
-        }
-        guard theirs == ours else {
+        guard records[0] == records[1] else {
             throw AppendError.invalid(place: "The target", reason: "holds another log; name an empty folder")
         }
     }
@@ -150,7 +142,9 @@ struct LogCopier {
     /// `progress` stopped the work.
     func rewritten(in folder: String, _ progress: (LogProgress) -> Bool) throws -> UInt64? {
         var target: EventLog? = try emptyCopy(in: folder)
-        guard let log = target, try copyAll(into: log, progress) else { return nil }
+        guard let log = target, try copy(to: source.lastPosition().rawValue, into: log, latest: nil, progress) else {
+            return nil
+        }
         let bytes = log.environment.usedBytes
         target = nil
         return bytes

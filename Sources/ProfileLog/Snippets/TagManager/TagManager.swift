@@ -1,25 +1,10 @@
-/// The tag manager of an app: from an event of the app to the calls of the SDK, a pure machine (spec/device 4.1).
+/// The tags that an event of the app fired, and the reasons why the others did not fire: a pure machine (spec/device
+/// 4.1).
 ///
 /// ```swift
-/// let manager = TagManager(container, TagProvider(TagQuirk.of(.objectiveC)))
-/// let event = AppEvent("played song", ["genre": .string("pop")])
-/// for firing in manager.handle(event) { print(firing.tag, firing.outcome) }
+/// let (event, provider) = (AppEvent("played song", ["genre": .string("pop")]), TagProvider(TagQuirk.of(.swift)))
+/// for firing in TagRun(container, event).fired { print(firing.tag, provider.execute(firing)) }
 /// ```
-package struct TagManager: Sendable {
-    package var container: TagContainer
-    package var provider: TagProvider
-
-    package init(_ container: TagContainer, _ provider: TagProvider = TagProvider()) {
-        (self.container, self.provider) = (container, provider)
-    }
-
-    /// Returns the outcome of each tag that `event` fires, in the order of the container.
-    package func handle(_ event: AppEvent) -> [(tag: Name, outcome: TagOutcome)] {
-        TagRun(container, event).fired.map { ($0.tag, provider.execute($0)) }
-    }
-}
-
-/// The tags that an event fired, and the reasons why the others did not fire.
 package struct TagRun: Sendable {
     /// Fired tags in the order of the container.
     package private(set) var fired: [Firing] = []
