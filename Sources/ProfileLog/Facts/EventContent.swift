@@ -159,7 +159,6 @@ public struct Flush: Hashable, Sendable {
     package struct Rejection: Hashable, Sendable {
         /// The item's position.
         package var position: Position
-        /// The reason.
         package var reason: String
 
         /// The item at `position` was refused for `reason`.
@@ -187,7 +186,6 @@ public struct Discard: Hashable, Sendable {
     package var positions: [Position]
     /// The actor who discarded them.
     package var actor: String
-    /// The reason.
     package var reason: String
 
     /// `actor` discards the items at `positions` for `reason`.
@@ -206,7 +204,6 @@ public struct Voiding: Hashable, Sendable {
     package var since: Version
     /// The name of who made it void, or let it count again.
     package var actor: String
-    /// The reason.
     package var reason: String
 
     /// `actor` voids or unvoids the event at `target` for `reason`.
@@ -227,7 +224,6 @@ public struct ObjectRefusal: Hashable, Sendable {
     package var index: Int
     /// The field that was skipped; nil if the whole object was.
     package var field: String?
-    /// The reason.
     package var reason: String
 
     /// The object at `index` of `list`, or a field of it, was skipped for `reason`.

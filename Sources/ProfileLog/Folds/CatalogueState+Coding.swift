@@ -1,6 +1,5 @@
 /// Writes and reads the state as `UsageProjection` does.
 extension CatalogueProjection {
-    /// The state's bytes.
     package static func encode(_ state: CatalogueState) -> [UInt8] {
         var writer = WireWriter()
         write(state.events, to: &writer)
@@ -43,7 +42,6 @@ extension CatalogueProjection {
         writer.varint(second)
     }
 
-    /// The state that `encode` wrote; nil if the bytes are invalid.
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> CatalogueState? {
         var state = CatalogueState()
         var reader = WireReader(bytes)

@@ -6,7 +6,6 @@ package struct CatalogueState: Hashable, Sendable {
     /// The effects of saved and queued items that have not happened yet, by the items' positions.
     var waiting: [UInt64: [Mention]] = [:]
 
-    /// The use of an attribute.
     package struct AttributeUse: Hashable, Sendable {
         /// The type of its first value ever.
         package let first: AttributeType

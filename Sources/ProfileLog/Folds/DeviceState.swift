@@ -15,7 +15,6 @@ package struct DeviceState: Hashable, Sendable {
     package var lastLaunch: Position? { status.launch == 0 ? nil : Position(rawValue: status.launch) }
     /// The position at which its open session started; nil if none is open.
     package var session: Position? { status.session == 0 ? nil : Position(rawValue: status.session) }
-    /// The settings.
     package var settings: DeviceSettings { status.settings }
     /// Positions of the saved items that wait for a launch, in saved order.
     package var waiting: [Position] {

@@ -75,7 +75,6 @@ public final class BoundRules: Sendable {
     /// The rule of an attribute; nil if it has none.
     func rule(of key: FieldKey) -> AttributeRule? { attributes[key] }
 
-    /// The policy of an attribute.
     package func policy(of key: FieldKey) -> AttributePolicy { attributes[key]?.policy ?? .lastArrival }
 
     /// Tells whether custom events with this name are skipped.

@@ -3,16 +3,11 @@
 ///
 /// The same state is kept live in tables `devices` and `pending`; `replay --verify` compares the two.
 package enum PendingProjection: Projection {
-    /// Its name in the store.
     package static let name = "pending"
-    /// Raised with the meaning of `apply`.
     package static let revision: UInt32 = 2
-    /// Folded for each device.
     package static let scope = ProjectionScope.device
-    /// A device of which nothing is known.
     package static var initial: DeviceState { DeviceState() }
 
-    /// Folds one event in, if it is about a device.
     package static func apply(_ event: borrowing EventView, to state: inout DeviceState) {
         guard let device = event.device, let body = RecordBody(event.header.body) else { return }
         DeviceChange.forEach(event.header, body, event.position.rawValue) { name, change in
@@ -41,7 +36,6 @@ package enum PendingProjection: Projection {
         return Array(writer.bytes)
     }
 
-    /// The state that `encode` wrote; nil if the bytes are invalid.
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> DeviceState? {
         var state = DeviceState()
         var reader = WireReader(bytes)

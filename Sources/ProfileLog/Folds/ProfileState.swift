@@ -65,7 +65,6 @@ public struct ProfileState: Sendable {
 
     /// The number of occurrences, with the first and the last.
     package struct Occurrences: Hashable, Sendable {
-        /// The count.
         package var count: UInt64 = 0
         /// The earliest time.
         package var first = Timestamp(rawValue: .max)

@@ -3,17 +3,13 @@
 /// A saved or queued item counts from its effect on, with the time of its save. On a simulated device launches and
 /// sessions are uses of the app; the `app_id` of an event, a purchase or a change is a use of the app that it names.
 package enum UsageProjection: Projection {
-    /// The name of its snapshots.
     package static let name = "usage"
-    /// Raised with the meaning of `apply`.
     package static let revision: UInt32 = 2
-    /// No apps and no devices.
     package static var initial: UsageState { UsageState() }
 
     /// Adds the sessions and devices, and keeps the earlier first use and the later last use.
     package static func merge(_ source: UsageState, into target: inout UsageState) { target.merge(source) }
 
-    /// Folds one event in.
     package static func apply(_ event: borrowing EventView, to state: inout UsageState) {
         let header = event.header
         switch header.kind?.role {

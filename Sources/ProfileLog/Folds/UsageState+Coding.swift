@@ -1,7 +1,6 @@
 /// Writes and reads the state: its parts in a fixed order, each in ascending order, so that equal states have equal
 /// bytes.
 extension UsageProjection {
-    /// The state's bytes.
     package static func encode(_ state: UsageState) -> [UInt8] {
         var writer = WireWriter()
         writer.varint(UInt64(state.apps.count))
@@ -28,7 +27,6 @@ extension UsageProjection {
         writer.littleEndian(use.last.rawValue)
     }
 
-    /// The state that `encode` wrote; nil if the bytes are invalid.
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> UsageState? {
         var state = UsageState()
         var reader = WireReader(bytes)

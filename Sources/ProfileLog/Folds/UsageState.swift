@@ -9,7 +9,6 @@ package struct UsageState: Hashable, Sendable {
     /// Uses of apps that have not taken effect, by position.
     var waiting: [UInt64: Waiting] = [:]
 
-    /// The use of an app.
     package struct AppUse: Hashable, Sendable {
         /// The number of known sessions; 0 for an app that only events name.
         package var sessions: UInt64 = 0

@@ -8,7 +8,6 @@ public final class EventLog: Sendable {
     let caches: CacheKeeper
     package let committer: Committer
 
-    /// The path of the store.
     package var path: String { store.path }
     /// The options with which it was opened.
     package var options: LogOptions { store.options }
@@ -53,7 +52,6 @@ public final class EventLog: Sendable {
     /// A builder for an append of some `capacity` events (a hint).
     public func prepare(capacity: Int = 1) -> AppendBuilder { AppendBuilder(names: names, capacity: capacity) }
 
-    /// The `braze_id` of a user.
     package func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }
 
     /// Position of the last event; 0 in an empty log.

@@ -174,7 +174,6 @@ private struct Write {
     var result: [Position] { entries + [new] }
 }
 
-/// A running flush.
 private struct RunningFlush {
     let launch: LaunchKind
     /// The lists that the launch flushes.

@@ -10,7 +10,6 @@ package struct SavedItem: Hashable, Sendable {
     package let storage: DeviceStorage
     /// The time at which it was saved, by the device's clock.
     package let savedAt: Timestamp
-    /// The saved content.
     package var content: SavedContent
 }
 
@@ -62,7 +61,6 @@ package enum SavedContent: Hashable, Sendable {
 
 /// The outcome of an item: its story so far as long as it lies on the device, and then the whole of it.
 package struct PublishedOutcome: Hashable, Sendable {
-    /// The item.
     package let item: SavedItem
     /// The end of the item.
     package var fate = Fate.waiting

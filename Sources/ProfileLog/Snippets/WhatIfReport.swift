@@ -56,7 +56,6 @@ package struct WhatIfReport: Hashable, Sendable {
 
     /// The items that one fault met.
     package struct Count: Hashable, Sendable {
-        /// Items.
         package fileprivate(set) var items = 0
         /// Items by effect.
         package fileprivate(set) var effects: [FaultEffect: Int] = [:]

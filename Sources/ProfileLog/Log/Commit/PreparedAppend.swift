@@ -245,7 +245,6 @@ public struct AppendReceipt: Hashable, Sendable {
 
     /// A user and one of their versions.
     package struct Place: Hashable, Sendable {
-        /// The user.
         package var user: UserNumber
         /// The version that the event got.
         package var version: Version

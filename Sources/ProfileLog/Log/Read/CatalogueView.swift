@@ -9,7 +9,6 @@ package struct CatalogueView: Hashable, Sendable {
 
     /// A custom attribute.
     package struct Attribute: Hashable, Sendable {
-        /// Its name.
         package var name: Name
         /// The type of its first value ever.
         package var firstType: AttributeType

@@ -79,7 +79,6 @@ extension LogReader {
         }
     }
 
-    /// The cursor of an event.
     package func cursor(of event: RecordedEvent) -> HistoryCursor {
         HistoryCursor(
             storeID, event.position.rawValue, user: event.user.rawValue, version: event.version.rawValue,

@@ -96,7 +96,6 @@ package struct RejectedItem: Hashable, Sendable {
     package var item: RecordedEvent
     /// Position of the `pendingFlushed` event that refused it.
     package var flush: Position
-    /// The reason.
     package var reason: String
     /// The item that replaces it, if it was repaired.
     package var repairedBy: Position?

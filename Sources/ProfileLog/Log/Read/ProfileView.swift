@@ -46,7 +46,6 @@ public struct ProfileView: Hashable, Sendable {
         package var kind: PendingKind?
         /// The device on which it waits.
         package var device: String
-        /// The storage on the device.
         package var storage: DeviceStorage
         /// The time at which it was saved, by the device's clock.
         package var savedAt: Timestamp

@@ -97,7 +97,6 @@ package struct DeliveredPush: Hashable, Sendable {
     /// Its deep link or page.
     package var link: String? { (payload["ab_uri"] ?? payload["uri"])?.asText }
 
-    /// The key-value pair `key`.
     package func pair(_ key: Name) -> AttributeValue? {
         key == "aps" || key == "ab" || payload[key] == .null ? nil : payload[key]
     }

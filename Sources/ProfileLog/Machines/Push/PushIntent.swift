@@ -22,7 +22,6 @@ package enum PushIntent: Hashable, Sendable {
     /// The user removes the app: its pushes go with all that it stored.
     case removeApp
 
-    /// A choice of a push.
     package enum PushChoice: Hashable, Sendable {
         /// The newest on the screen.
         case newest
