@@ -14,10 +14,10 @@ package struct DocumentError: Error, Hashable, CustomStringConvertible {
 
     /// One for `word`, which is none of `known`, with the nearest of them. `kind` says what those are, in the plural.
     package init(place: String, reason: String, unknown word: String, among known: [String], called kind: String) {
-        let near = NearestNames(to: word, among: known).close.first
         self.init(
             place: place, reason: reason,
-            remedy: near.map { "Did you mean `\($0)`?" } ?? "The \(kind) are \(known.joined(separator: ", ")).")
+            remedy: NearestNames(to: word, among: known).question()
+                ?? "The \(kind) are \(known.joined(separator: ", ")).")
     }
 
     /// One line without the remedy.

@@ -6,6 +6,17 @@ package struct NearestNames {
     /// All of them, the close ones first.
     package let all: [String]
 
+    /// The question whether the closest one was meant, with it between two of `quote`; nil if none is close.
+    package func question(_ quote: String = "`") -> String? {
+        close.first.map { "Did you mean \(quote)\($0)\(quote)?" }
+    }
+
+    /// The question, if there is one, and then all names after `words`: `Did you mean cat? Write one of cat, dog.`
+    package func remedy(_ words: String, _ quote: String = "") -> String {
+        let list = "\(words) \(all.joined(separator: ", "))."
+        return question(quote).map { "\($0) \(list)" } ?? list
+    }
+
     /// The number of letters of a word that are compared.
     private static let letters = 40
     /// The number of names beyond which only those two letters away are close: the cost grows with both.
