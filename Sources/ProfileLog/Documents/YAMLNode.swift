@@ -104,11 +104,10 @@ package struct YAMLNode {
 
     /// The key as a wrong one: `reason`, and the nearest of `known`, or all of them.
     package func unknown(_ reason: String = "is not known", key: String, among known: [String]) -> YAMLFileError {
-        let remedy =
-            NearestNames(to: key, among: known).close.first.map { "Did you mean `\($0)`?" }
-            ?? "The keys here are \(known.joined(separator: ", "))."
-        return YAMLFileError(
-            line: self.key.line, column: self.key.column, place: place, reason: reason, remedy: remedy)
+        YAMLFileError(
+            line: self.key.line, column: self.key.column, place: place, reason: reason,
+            remedy: NearestNames(to: key, among: known).question()
+                ?? "The keys here are \(known.joined(separator: ", ")).")
     }
 
     private static let anchor = "has an anchor (`&`)"
@@ -243,13 +242,12 @@ package struct YAMLNode {
     /// The value with its content, as JSON would have it: nothing, `~` and `null` are null.
     package func json() throws(YAMLFileError) -> AttributeValue {
         if isList {
-            var values: [AttributeValue] = []
-            for element in try elements() { values.append(try element.json()) }
-            return .array(values)
+            return .array(try elements().map { (element) throws(YAMLFileError) in try element.json() })
         }
         guard isMapping else { return isNull ? .null : try value() }
-        var members: [AttributeValue.Member] = []
-        for (key, value) in try self.members() { members.append(.init(key, try value.json())) }
+        let members = try members().map { (member) throws(YAMLFileError) in
+            AttributeValue.Member(member.key, try member.value.json())
+        }
         return AttributeValue.object(sorting: members) ?? .null
     }
 
@@ -279,6 +277,9 @@ package struct YAMLFields {
         }
         return node
     }
+
+    /// The text under `key`, which must be there.
+    package func text(_ key: String) throws(YAMLFileError) -> String { try required(key).text() }
 
     package func elements(_ key: String) throws(YAMLFileError) -> [YAMLNode] { try fields[key]?.elements() ?? [] }
 

@@ -13,10 +13,10 @@ package struct SendError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// An unknown member, and the nearest known one.
     package static func unknown(_ key: String, at place: String, among known: [String]) -> SendError {
-        let nearest = NearestNames(to: key, among: known).close.first
-        return SendError(
+        SendError(
             "'\(TemplateError.shown(key))' is not known", at: place,
-            remedy: nearest.map { "Did you mean '\($0)'?" } ?? "There are \(known.joined(separator: ", ")).")
+            remedy: NearestNames(to: key, among: known).question("'")
+                ?? "There are \(known.joined(separator: ", ")).")
     }
 
     /// A member with a value that it cannot have.

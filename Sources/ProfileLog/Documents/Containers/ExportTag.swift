@@ -18,20 +18,18 @@ struct ExportTag {
         let classKey = Self.classKeys.first { parameters[$0] != nil }
         guard classKey != nil || Self.types.contains(type) else {
             throw .unplayable(
-                object.node.refusal(
-                    "has the type `\(type.shown)`: it calls no class of the app",
-                    remedy: "Only function calls reach the provider."))
+                object.node, "has the type `\(type.shown)`: it calls no class of the app",
+                remedy: "Only function calls reach the provider.")
         }
         if isPaused {
-            throw .unplayable(object.node.refusal("is paused", remedy: "Unpause it, and export again."))
+            throw .unplayable(object.node, "is paused", remedy: "Unpause it, and export again.")
         }
         for key in ["scheduleStartMs", "scheduleEndMs", "firingRuleId", "blockingRuleId"] {
             guard let node = object[key] else { continue }
             if node.isList, try object.elements(key).isEmpty { continue }
             throw .unplayable(
-                node.refusal(
-                    key.hasPrefix("schedule") ? "is a schedule" : "is a rule of an older tag manager",
-                    remedy: "Take it out to play the tag."))
+                node, key.hasPrefix("schedule") ? "is a schedule" : "is a rule of an older tag manager",
+                remedy: "Take it out to play the tag.")
         }
         let path = try classKey.flatMap { (key) throws(TagExportError) in try parameters.text(key) } ?? ""
         return TagContainer.Tag(
@@ -85,7 +83,7 @@ struct ExportTag {
             }
         }
         if places.isEmpty {
-            throw last ?? .unplayable(object.node.refusal("has no trigger that fires it", remedy: "Give it one."))
+            throw last ?? .unplayable(object.node, "has no trigger that fires it", remedy: "Give it one.")
         }
         return (places, unplayed)
     }
@@ -128,10 +126,10 @@ struct ExportTag {
 
     private func source(_ cell: ExportObject?, _ row: ExportObject) throws(TagExportError) -> TagValueSource {
         guard let cell else {
-            throw .wrong(row.node.refusal("has no `key` or no `value`", remedy: "Export the container once more."))
+            throw .wrong(row.node, "has no `key` or no `value`")
         }
         if cell["list"] != nil || cell["map"] != nil {
-            throw .unplayable(cell.node.refusal("is a list or a map in a parameter", remedy: "Write it as text."))
+            throw .unplayable(cell.node, "is a list or a map in a parameter", remedy: "Write it as text.")
         }
         let text = try cell.text("value") ?? ""
         return try variables.source(text, cell.node)

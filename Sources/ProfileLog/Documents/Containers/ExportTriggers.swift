@@ -27,22 +27,19 @@ struct ExportTriggers {
         if let place = places[id] { return place }
         if let error = errors[id] {
             throw .unplayable(
-                node.refusal(
-                    "refers to the trigger `\(error.place)`, which cannot be played", remedy: error.remedy))
+                node, "refers to the trigger `\(error.place)`, which cannot be played", remedy: error.remedy)
         }
         if let number = Int(id.text), number >= Self.firstBuiltIn {
-            throw .unplayable(
-                node.refusal("refers to a built-in trigger of other containers", remedy: "Use one of an app."))
+            throw .unplayable(node, "refers to a built-in trigger of other containers", remedy: "Use one of an app.")
         }
         throw .wrong(
-            node.refusal(
-                "refers to the trigger `\(id.text.shown)`, which is not there",
-                remedy: "Export the container once more, with the trigger."))
+            node, "refers to the trigger `\(id.text.shown)`, which is not there",
+            remedy: "Export the container once more, with the trigger.")
     }
 
     mutating func add(_ object: ExportObject, _ variables: ExportVariables) throws(TagExportError) {
         guard let id = try object.text("triggerId") else {
-            throw .wrong(object.node.refusal("has no `triggerId`", remedy: "Export the container once more."))
+            throw .wrong(object.node, "has no `triggerId`")
         }
         try object.claim("triggerId", in: &ids, "trigger")
         try object.claim("name", in: &names, "trigger")
@@ -78,9 +75,8 @@ struct ExportTriggers {
             conditions = TagTrigger(name: "", event: event).conditions
         } else if !["CUSTOMEVENT", "ALWAYS"].contains(type) {
             throw .unplayable(
-                object.node.refusal(
-                    "has the type `\((try object.text("type") ?? "").shown)`, which no event of an app fires",
-                    remedy: "Use a trigger on a custom event."))
+                object.node, "has the type `\((try object.text("type") ?? "").shown)`, which no event of an app fires",
+                remedy: "Use a trigger on a custom event.")
         }
         for key in ["customEventFilter", "filter"] {
             let filters = try object.objects(key)
@@ -88,7 +84,7 @@ struct ExportTriggers {
         }
         let others = try object.objects("autoEventFilter")
         if let other = others.first {
-            throw .unplayable(other.node.refusal("is a filter of a web page", remedy: "Take it out."))
+            throw .unplayable(other.node, "is a filter of a web page", remedy: "Take it out.")
         }
         return conditions
     }
@@ -102,7 +98,7 @@ struct ExportTriggers {
         let isAnyCase = try parameters.flag("ignore_case")
         func operand(_ key: String) throws(TagExportError) -> TagValueSource {
             guard let parameter = parameters[key] else {
-                throw .wrong(filter.node.refusal("has no `\(key)`", remedy: "Export the container once more."))
+                throw .wrong(filter.node, "has no `\(key)`")
             }
             let text = try parameter.text("value") ?? ""
             return try variables.source(text, parameter.node)
@@ -110,8 +106,8 @@ struct ExportTriggers {
         let left = try operand("arg0")
         if isAnyCase, type != "MATCHREGEX" {
             throw .unplayable(
-                filter.node.refusal(
-                    "ignores the case of letters, which only a regular expression can", remedy: "Use MATCH_REGEX."))
+                filter.node, "ignores the case of letters, which only a regular expression can",
+                remedy: "Use MATCH_REGEX.")
         }
         let test: TagCondition.Test
         switch type {
@@ -125,18 +121,17 @@ struct ExportTriggers {
         case "LESSOREQUALS": test = .compares(.lessOrEqual, try operand("arg1"))
         case "MATCHREGEX":
             guard case .fixed(.string(let pattern)) = try operand("arg1") else {
-                throw .unplayable(filter.node.refusal(ExportPattern.varies, remedy: ExportPattern.writeItOut))
+                throw .unplayable(filter.node, ExportPattern.varies, remedy: ExportPattern.writeItOut)
             }
             test = try ExportPattern.test(pattern, isAnyCase: isAnyCase, parameters["arg1"]?.node ?? filter.node)
             if case .matches(_, let pattern) = test { patternSteps += pattern.steps }
             guard patternSteps <= ExportVariables.maxPatternSteps else {
-                throw .wrong(ExportPattern.tooMany(filter.node))
+                throw ExportPattern.tooMany(filter.node)
             }
         default:
             throw .unplayable(
-                filter.node.refusal(
-                    "compares by `\((try filter.text("type") ?? "").shown)`",
-                    remedy: "Use EQUALS, CONTAINS, STARTS_WITH, ENDS_WITH, MATCH_REGEX, GREATER or LESS."))
+                filter.node, "compares by `\((try filter.text("type") ?? "").shown)`",
+                remedy: "Use EQUALS, CONTAINS, STARTS_WITH, ENDS_WITH, MATCH_REGEX, GREATER or LESS.")
         }
         return TagCondition(left, test, isNegated: isNegated)
     }

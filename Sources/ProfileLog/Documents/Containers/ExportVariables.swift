@@ -57,8 +57,7 @@ struct ExportVariables {
         }
         for variable in declared {
             guard places.updateValue(all.count, forKey: variable.name) == nil else {
-                throw .wrong(
-                    variable.node.refusal("has the name of another variable", remedy: "Keep one of the two."))
+                throw .wrong(variable.node, "has the name of another variable", remedy: "Keep one of the two.")
             }
             all.append(TagVariable(name: variable.name, .nothing))
         }
@@ -94,17 +93,15 @@ struct ExportVariables {
         let remedy =
             NearestNames(to: name.text, among: names).close.first.map { "Did you mean `\($0.shown)`?" }
             ?? "The variables are \(names.prefix(20).map(\.shown).joined(separator: ", "))."
-        return .wrong(
-            node.refusal("refers to the variable `\(name.text.shown)`, which is not there", remedy: remedy))
+        return .wrong(node, "refers to the variable `\(name.text.shown)`, which is not there", remedy: remedy)
     }
 
     /// The error of a part that uses the variable `name`, which has `error` itself.
     private static func using(_ name: Name, _ error: TagExportError, _ node: YAMLNode) -> TagExportError {
         let shown = name.text.shown
         return .unplayable(
-            node.refusal(
-                "needs the variable `\(shown)` (`\(error.error.place)`), which \(error.error.reason)",
-                remedy: error.error.remedy))
+            node, "needs the variable `\(shown)` (`\(error.error.place)`), which \(error.error.reason)",
+            remedy: error.error.remedy)
     }
 
     // MARK: - Built-in variables
@@ -171,9 +168,8 @@ struct ExportVariables {
             case .read: if let error = errors[place] { throw error }
             case .reading:
                 throw .wrong(
-                    node.refusal(
-                        "refers to `\(declared[place].name.text.shown)`, which refers to itself",
-                        remedy: "Take one of the references out."))
+                    node, "refers to `\(declared[place].name.text.shown)`, which refers to itself",
+                    remedy: "Take one of the references out.")
             case .unread:
                 guard path.count < maxDepth else { throw Self.tooDeep(node) }
                 states[place] = .reading
@@ -194,9 +190,8 @@ struct ExportVariables {
 
         private static func tooDeep(_ node: YAMLNode) -> TagExportError {
             .wrong(
-                node.refusal(
-                    "is a variable in a variable, more than \(maxDepth) deep",
-                    remedy: "Let fewer refer to each other."))
+                node, "is a variable in a variable, more than \(maxDepth) deep",
+                remedy: "Let fewer refer to each other.")
         }
 
         private mutating func fill(_ place: Int) throws(TagExportError) {
@@ -217,9 +212,8 @@ struct ExportVariables {
 
         private func unknown(_ node: YAMLNode, _ reason: String, _ name: Name) -> TagExportError {
             .unplayable(
-                node.refusal(
-                    "\(reason): only the app knows its value",
-                    remedy: "Give the value: --variable \"\(name.text.shown)=…\", or `variables`."))
+                node, "\(reason): only the app knows its value",
+                remedy: "Give the value: --variable \"\(name.text.shown)=…\", or `variables`.")
         }
 
         private mutating func fill(_ place: Int, _ object: ExportObject) throws(TagExportError) {
@@ -256,7 +250,7 @@ struct ExportVariables {
             _ parameter: ExportObject?, _ owner: ExportObject
         ) throws(TagExportError) -> TagValueSource {
             guard let parameter else {
-                throw .wrong(owner.node.refusal("lacks a parameter", remedy: "Export the container once more."))
+                throw .wrong(owner.node, "lacks a parameter")
             }
             let text = try parameter.text("value") ?? ""
             return try TagTemplate(text).source { (name) throws(TagExportError) in
@@ -278,7 +272,7 @@ struct ExportVariables {
                 let key = try parameter.text("key") ?? ""
                 if key.hasPrefix("firebase"), key.hasSuffix("Param") { return try source(parameter, object) }
             }
-            throw .wrong(object.node.refusal("names no parameter of the event", remedy: "Add the parameter `key`."))
+            throw .wrong(object.node, "names no parameter of the event", remedy: "Add the parameter `key`.")
         }
 
         private mutating func otherwise(
@@ -308,15 +302,14 @@ struct ExportVariables {
                     continue
                 }
                 guard case .fixed(.string(let text)) = try source(cells["key"], row) else {
-                    throw .unplayable(row.node.refusal(ExportPattern.varies, remedy: ExportPattern.writeItOut))
+                    throw .unplayable(row.node, ExportPattern.varies, remedy: ExportPattern.writeItOut)
                 }
                 if isReplaced, case .fixed(.string(let result)) = value, result.contains("$") {
-                    throw .unplayable(
-                        row.node.refusal("uses groups of its pattern (`$1`)", remedy: "Write the result out."))
+                    throw .unplayable(row.node, "uses groups of its pattern (`$1`)", remedy: "Write the result out.")
                 }
                 let test = try ExportPattern.test(text, isAnyCase: isAnyCase, isFull: isFull, row.node)
                 if case .matches(_, let pattern) = test { patternSteps += pattern.steps }
-                guard patternSteps <= maxPatternSteps else { throw .wrong(ExportPattern.tooMany(row.node)) }
+                guard patternSteps <= maxPatternSteps else { throw ExportPattern.tooMany(row.node) }
                 rows.append(.init(test, value))
             }
             return rows
@@ -361,12 +354,13 @@ enum ExportPattern {
         do throws(TextPattern.Fault) {
             return .matches(pattern, try TextPattern(text, isAnyCase || isFlagged ? .anyCaseInLongText : .exact))
         } catch {
-            throw .unplayable(node.refusal("has a pattern that \(error.reason)", remedy: error.remedy))
+            throw .unplayable(node, "has a pattern that \(error.reason)", remedy: error.remedy)
         }
     }
 
-    static func tooMany(_ node: YAMLNode) -> YAMLFileError {
-        node.refusal(
+    static func tooMany(_ node: YAMLNode) -> TagExportError {
+        .wrong(
+            node,
             "is one regular expression too many: all of them together have more than "
                 + "\(ExportVariables.maxPatternSteps) steps", remedy: "Use fewer, or shorter ones.")
     }

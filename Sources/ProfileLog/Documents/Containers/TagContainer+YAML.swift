@@ -89,7 +89,7 @@ private struct TagElements<Element> {
         if let number = numbers[name] { return number }
         let names = all.map(\.name.text)
         let remedy =
-            NearestNames(to: name.text, among: names).close.first.map { "Did you mean `\($0)`?" }
+            NearestNames(to: name.text, among: names).question()
             ?? (names.isEmpty
                 ? "The container has no \(word)." : "There are: \(names.prefix(20).joined(separator: ", ")).")
         throw node.refusal("refers to no \(word) of the container", remedy: remedy)

@@ -26,17 +26,17 @@ struct TagExport {
         guard root.isMapping else { return nil }
         let file = try ExportObject(root)
         if file["resource"]?.isMapping ?? false {
-            throw .wrong(root.refusal("is a compiled container, as an app downloads it", remedy: Self.howToExport))
+            throw .wrong(root, "is a compiled container, as an app downloads it", remedy: Self.howToExport)
         }
         if let format = try file.text("exportFormatVersion"), format != "2", let node = file["exportFormatVersion"] {
-            throw .wrong(node.refusal("must be 2", remedy: Self.howToExport))
+            throw .wrong(node, "must be 2", remedy: Self.howToExport)
         }
         if let node = file["containerVersion"] {
             version = try ExportObject(node)
         } else if file["containerVersionId"] != nil {
             version = file  // as the tag manager's API has it
         } else if let node = file["exportFormatVersion"] {
-            throw .wrong(node.refusal("comes without a `containerVersion`", remedy: Self.howToExport))
+            throw .wrong(node, "comes without a `containerVersion`", remedy: Self.howToExport)
         } else {
             return nil
         }
@@ -46,9 +46,8 @@ struct TagExport {
         guard isMobile || words.isEmpty else {
             let shown = words.prefix(4).map(\.shown).joined(separator: ", ")
             throw .wrong(
-                (container?["usageContext"] ?? version.node).refusal(
-                    "is \(shown): this is no container of an app",
-                    remedy: "Export the container of the iOS or the Android app."))
+                container?["usageContext"] ?? version.node, "is \(shown): this is no container of an app",
+                remedy: "Export the container of the iOS or the Android app.")
         }
         platform = words.isEmpty ? nil : words.contains { $0.hasPrefix("IOS") } ? .iOS : .android
         variables = try ExportVariables(version, container, platform: platform?.rawValue, given: given)
@@ -104,7 +103,7 @@ struct TagExport {
         var (ids, names): (Set<Name>, Set<Name>) = ([], [])
         let objects = try version.objects("tag")
         guard !objects.isEmpty else {
-            throw .wrong(version.node.refusal("has no tag", remedy: "Export a container that has one."))
+            throw .wrong(version.node, "has no tag", remedy: "Export a container that has one.")
         }
         for object in objects {
             try object.claim("tagId", in: &ids, "tag")
@@ -131,10 +130,16 @@ struct TagExportError: Error {
     /// Tells whether the part is right, and only this program cannot play it.
     let isUnplayable: Bool
 
-    static func wrong(_ error: YAMLFileError) -> TagExportError { TagExportError(error: error, isUnplayable: false) }
-    static func unplayable(_ error: YAMLFileError) -> TagExportError {
-        TagExportError(error: error, isUnplayable: true)
+    static func wrong(_ node: YAMLNode, _ reason: String, remedy: String = exportAgain) -> TagExportError {
+        TagExportError(error: node.refusal(reason, remedy: remedy), isUnplayable: false)
     }
+
+    static func unplayable(_ node: YAMLNode, _ reason: String, remedy: String) -> TagExportError {
+        TagExportError(error: node.refusal(reason, remedy: remedy), isUnplayable: true)
+    }
+
+    /// The next step where a part is missing.
+    static let exportAgain = "Export the container once more."
 
     /// The part called `name`, with its reason; what is wrong is an error of the file.
     func unplayed(_ name: Name) throws(TagExportError) -> TagContainer.Unplayed {
@@ -147,7 +152,7 @@ struct TagExportError: Error {
         do throws(YAMLFileError) {
             return try read()
         } catch {
-            throw wrong(error)
+            throw TagExportError(error: error, isUnplayable: false)
         }
     }
 }
@@ -176,7 +181,7 @@ struct ExportObject {
     /// The `name`, which every element has.
     func name() throws(TagExportError) -> Name {
         guard let name = try text("name") else {
-            throw .wrong(node.refusal("has no `name`", remedy: "Export the container once more."))
+            throw .wrong(node, "has no `name`")
         }
         return Name(name)
     }
@@ -189,21 +194,12 @@ struct ExportObject {
 
     /// The texts of the list `key`.
     func texts(_ key: String) throws(TagExportError) -> [(text: Name, node: YAMLNode)] {
-        var texts: [(text: Name, node: YAMLNode)] = []
-        for node in try elements(key) { texts.append((Name(try Self.text(node)), node)) }
-        return texts
+        try elements(key).map { (node) throws(TagExportError) in (Name(try Self.text(node)), node) }
     }
 
-    func objects(_ key: String) throws(TagExportError) -> [ExportObject] {
-        var objects: [ExportObject] = []
-        for node in try elements(key) { objects.append(try ExportObject(node)) }
-        return objects
-    }
+    func objects(_ key: String) throws(TagExportError) -> [ExportObject] { try elements(key).map(ExportObject.init) }
 
-    func object(_ key: String) throws(TagExportError) -> ExportObject? {
-        guard let node = self[key] else { return nil }
-        return try ExportObject(node)
-    }
+    func object(_ key: String) throws(TagExportError) -> ExportObject? { try self[key].map(ExportObject.init) }
 
     /// Its type in one spelling: `CUSTOM_EVENT`, of which the tag manager's API makes `customEvent`.
     func type() throws(TagExportError) -> String { Self.spelled(try text("type") ?? "") }
@@ -213,9 +209,7 @@ struct ExportObject {
     /// Refuses the value of `key` if another element has it.
     func claim(_ key: String, in known: inout Set<Name>, _ word: String) throws(TagExportError) {
         guard let text = try text(key), let node = self[key], !known.insert(Name(text)).inserted else { return }
-        throw .wrong(
-            node.refusal(
-                "is the \(key == "name" ? "name" : "ID") of another \(word)", remedy: "Keep one of the two."))
+        throw .wrong(node, "is the \(key == "name" ? "name" : "ID") of another \(word)", remedy: "Keep one of the two.")
     }
 
     /// Its parameters, or those in the list `key`.
@@ -233,8 +227,7 @@ struct ExportParameters {
         self.all = all
         for (place, parameter) in all.enumerated() {
             if let key = try parameter.text("key"), places.updateValue(place, forKey: key) != nil {
-                throw .wrong(
-                    parameter.node.refusal("has the key of another parameter", remedy: "Keep one of the two."))
+                throw .wrong(parameter.node, "has the key of another parameter", remedy: "Keep one of the two.")
             }
         }
     }

@@ -41,10 +41,10 @@ struct MessageField {
             }
         case .choice(let words):
             guard let text = value.asText, words.contains(text) else {
-                let nearest = NearestNames(to: value.asText ?? "", among: words).close.first
                 throw .notValid(
                     place,
-                    nearest.map { "Did you mean '\($0)'?" } ?? "It must be one of \(words.joined(separator: ", ")).")
+                    NearestNames(to: value.asText ?? "", among: words).question("'")
+                        ?? "It must be one of \(words.joined(separator: ", ")).")
             }
         case .anything: break
         }
@@ -84,51 +84,47 @@ extension MessageStep.Channel {
 
     private static let variation = MessageField("message_variation_id", .identifier)
 
-    private static let appleFields = [
-        MessageField("alert", .anything), MessageField("badge", .integer(.min ... .max)), MessageField("sound", .text),
-        MessageField("extra", .anything), MessageField("content-available", .flag),
-        MessageField("mutable_content", .flag), MessageField("category", .identifier),
-        MessageField("buttons", .anything), MessageField("asset_url", .text),
-        MessageField("asset_file_type", .choice(["aif", "gif", "jpg", "m4a", "mp3", "mp4", "png", "wav"])),
-        MessageField("custom_uri", .text), MessageField("use_webview", .flag), MessageField("collapse_id", .text),
-        MessageField("expiry", .time), MessageField("apns_priority", .integer(1...10)),
-        MessageField("interruption_level", .choice(["passive", "active", "time-sensitive", "critical"])),
-        MessageField("relevance_score", .number(0...1)), MessageField("notification_group_thread_id", .text), variation,
-        MessageField("send_to_most_recent_device_only", .flag),
+    private static let appleFields: [MessageField] = [
+        .init("alert", .anything), .init("badge", .integer(.min ... .max)), .init("sound", .text),
+        .init("extra", .anything), .init("content-available", .flag), .init("mutable_content", .flag),
+        .init("category", .identifier), .init("buttons", .anything), .init("asset_url", .text),
+        .init("asset_file_type", .choice(["aif", "gif", "jpg", "m4a", "mp3", "mp4", "png", "wav"])),
+        .init("custom_uri", .text), .init("use_webview", .flag), .init("collapse_id", .text), .init("expiry", .time),
+        .init("apns_priority", .integer(1...10)),
+        .init("interruption_level", .choice(["passive", "active", "time-sensitive", "critical"])),
+        .init("relevance_score", .number(0...1)), .init("notification_group_thread_id", .text), variation,
+        .init("send_to_most_recent_device_only", .flag),
     ]
 
-    private static let androidFields = [
-        MessageField("alert", .text), MessageField("title", .text), MessageField("extra", .anything),
-        MessageField("custom_uri", .text), MessageField("collapse_key", .text),
-        MessageField("priority", .integer(-2...2)), MessageField("time_to_live", .integer(0 ... .max)),
-        MessageField("notification_channel_id", .identifier), MessageField("push_icon_image_url", .text),
-        MessageField("accent_color", .integer(.min ... .max)), MessageField("send_to_sync", .flag), variation,
-        MessageField("send_to_most_recent_device_only", .flag),
+    private static let androidFields: [MessageField] = [
+        .init("alert", .text), .init("title", .text), .init("extra", .anything), .init("custom_uri", .text),
+        .init("collapse_key", .text), .init("priority", .integer(-2...2)), .init("time_to_live", .integer(0 ... .max)),
+        .init("notification_channel_id", .identifier), .init("push_icon_image_url", .text),
+        .init("accent_color", .integer(.min ... .max)), .init("send_to_sync", .flag), variation,
+        .init("send_to_most_recent_device_only", .flag),
     ]
 
-    private static let emailFields = [
-        MessageField("app_id", .identifier), MessageField("subject", .text), MessageField("from", .text),
-        MessageField("reply_to", .text), MessageField("bcc", .identifier), MessageField("body", .text),
-        MessageField("plaintext_body", .text), MessageField("preheader", .text),
-        MessageField("email_template_id", .identifier), variation, MessageField("extras", .anything),
-        MessageField("headers", .anything), MessageField("should_inline_css", .flag),
-        MessageField("attachments", .anything),
+    private static let emailFields: [MessageField] = [
+        .init("app_id", .identifier), .init("subject", .text), .init("from", .text), .init("reply_to", .text),
+        .init("bcc", .identifier), .init("body", .text), .init("plaintext_body", .text), .init("preheader", .text),
+        .init("email_template_id", .identifier), variation, .init("extras", .anything), .init("headers", .anything),
+        .init("should_inline_css", .flag), .init("attachments", .anything),
     ]
 
-    private static let smsFields = [
-        MessageField("app_id", .identifier), MessageField("subscription_group_id", .identifier),
-        MessageField("body", .text), MessageField("media_items", .anything), variation,
+    private static let smsFields: [MessageField] = [
+        .init("app_id", .identifier), .init("subscription_group_id", .identifier), .init("body", .text),
+        .init("media_items", .anything), variation,
     ]
 
-    private static let webhookFields = [
-        MessageField("url", .text), MessageField("request_method", .choice(["GET", "POST", "PUT", "PATCH", "DELETE"])),
-        MessageField("request_headers", .anything), MessageField("body", .anything), variation,
+    private static let webhookFields: [MessageField] = [
+        .init("url", .text), .init("request_method", .choice(["GET", "POST", "PUT", "PATCH", "DELETE"])),
+        .init("request_headers", .anything), .init("body", .anything), variation,
     ]
 
-    private static let contentCardFields = [
-        MessageField("type", .choice(["CLASSIC", "CAPTIONED_IMAGE", "BANNER"])), MessageField("title", .text),
-        MessageField("description", .text), MessageField("image_url", .text),
-        MessageField("time_to_live", .integer(0 ... .max)), MessageField("expire_at", .time),
-        MessageField("pinned", .flag), MessageField("dismissible", .flag), MessageField("extra", .anything), variation,
+    private static let contentCardFields: [MessageField] = [
+        .init("type", .choice(["CLASSIC", "CAPTIONED_IMAGE", "BANNER"])), .init("title", .text),
+        .init("description", .text), .init("image_url", .text), .init("time_to_live", .integer(0 ... .max)),
+        .init("expire_at", .time), .init("pinned", .flag), .init("dismissible", .flag), .init("extra", .anything),
+        variation,
     ]
 }

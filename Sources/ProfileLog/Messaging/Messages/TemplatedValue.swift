@@ -21,16 +21,14 @@ indirect enum TemplatedValue: Hashable, Sendable {
                 throw SendError(error.description, at: place, remedy: error.remedy)
             }
         case .array(let elements):
-            var values: [TemplatedValue] = []
-            for (index, element) in elements.enumerated() {
-                values.append(try TemplatedValue(element, at: "\(place)[\(index)]"))
+            let values = try elements.enumerated().map { (index, element) throws(SendError) in
+                try TemplatedValue(element, at: "\(place)[\(index)]")
             }
             self = values.allSatisfy { $0.constant != nil } ? .constant(value) : .array(values)
         case .object(let members):
-            var values: [Member] = []
-            for member in members {
+            let values = try members.map { (member) throws(SendError) in
                 let place = "\(place).\(TemplateError.shown(member.key.text))"
-                values.append(Member(key: member.key, value: try TemplatedValue(member.value, at: place)))
+                return Member(key: member.key, value: try TemplatedValue(member.value, at: place))
             }
             self = values.allSatisfy { $0.value.constant != nil } ? .constant(value) : .object(values)
         default: self = .constant(value)
@@ -46,13 +44,12 @@ indirect enum TemplatedValue: Hashable, Sendable {
         case .constant(let value): return value
         case .text(let template): return .string(try template.render(context))
         case .array(let values):
-            var rendered: [AttributeValue] = []
-            for value in values { rendered.append(try value.render(context)) }
-            return .array(rendered)
+            return .array(try values.map { (value) throws(RenderError) in try value.render(context) })
         case .object(let members):
-            var rendered: [AttributeValue.Member] = []
-            for member in members { rendered.append(.init(member.key, try member.value.render(context))) }
-            return .object(rendered)
+            return .object(
+                try members.map { (member) throws(RenderError) in
+                    .init(member.key, try member.value.render(context))
+                })
         }
     }
 }

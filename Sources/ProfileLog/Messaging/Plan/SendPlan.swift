@@ -67,47 +67,43 @@ extension SendPlan {
             message: [.dispatchID: dispatch, .apiID: id, .name: name], now: now,
             budget: budget)
         var events: [SendEvent] = []
-        func add(_ step: MessageStep, on device: Name? = nil) {
-            var step = step
-            step.dispatch = dispatch
-            step.cause = cause
-            if let sendID { step.content = step.content.setting("send_id", .string(sendID)) }
+        /// Without a `reason` why it is not sent, the message is sent.
+        func add(
+            _ channel: MessageStep.Channel, reason: String? = nil, _ content: [AttributeValue.Member] = [],
+            on device: Name? = nil
+        ) {
+            var step = MessageStep(
+                reason == nil ? .sent : .notSent, of: Name(id), by: channel, cause: cause, reason: reason,
+                dispatch: dispatch, content: content)
+            if let sendID { step.content = content.setting("send_id", .string(sendID)) }
             events.append(SendEvent(step: step, context: EventContext(source: .rest, device: device?.text)))
         }
         for message in messages(for: recipient) {
-            let (channel, id) = (message.channel, Name(id))
+            let channel = message.channel
             do throws(Refusal) {
                 let targets = try targets(message, recipient)
                 let content = try content(message, context)
                 guard !failing.contains(channel) else {
-                    let step = MessageStep(
-                        .notSent, of: id, by: channel, reason: SendReason.channelFails.reason(), content: content)
-                    add(step)
+                    add(channel, reason: SendReason.channelFails.reason(), content)
                     continue
                 }
                 for target in targets {
                     if let text = target.text, !reached.insert(text, by: channel) {
-                        let reason = SendReason.sentToAnother.reason()
-                        add(MessageStep(.notSent, of: id, by: channel, reason: reason))
+                        add(channel, reason: SendReason.sentToAnother.reason())
                         continue
                     }
                     switch target {
-                    case .device(let device): add(MessageStep(.sent, of: id, by: channel, content: content), on: device)
-                    case .address(let address):
-                        let content = content.setting("to", .string(address))
-                        add(MessageStep(.sent, of: id, by: channel, content: content))
-                    case .none: add(MessageStep(.sent, of: id, by: channel, content: content))
+                    case .device(let device): add(channel, content, on: device)
+                    case .address(let address): add(channel, content.setting("to", .string(address)))
+                    case .none: add(channel, content)
                     }
                 }
             } catch {
-                add(MessageStep(.notSent, of: id, by: channel, reason: error.reason))
+                add(channel, reason: error.reason)
             }
         }
         for step in laterSteps {
-            for message in step.messages {
-                let reason = SendReason.laterStep.reason(step.name)
-                add(MessageStep(.notSent, of: Name(id), by: message.channel, reason: reason))
-            }
+            for message in step.messages { add(message.channel, reason: SendReason.laterStep.reason(step.name)) }
         }
         return events
     }

@@ -13,10 +13,9 @@ package struct TemplateError: Error, Hashable, Sendable, CustomStringConvertible
 
     /// A word that means nothing here, and the nearest of those that do.
     static func unknown(_ word: String, _ reason: String, among words: [String], at spot: Template.Spot) -> Self {
-        let nearest = NearestNames(to: word, among: words).close.first
-        return TemplateError(
+        TemplateError(
             spot, "`\(shown(word))` \(reason)",
-            remedy: nearest.map { "Did you mean `\($0)`?" } ?? "There are \(words.joined(separator: ", ")).")
+            remedy: NearestNames(to: word, among: words).question() ?? "There are \(words.joined(separator: ", ")).")
     }
 
     /// One line, at most so long that an error of a template is no second template.
@@ -36,6 +35,10 @@ package enum RenderError: Error, Hashable, Sendable {
     case failed(TemplateError)
     /// The rendered push has more bytes than its service takes.
     case tooLarge(bytes: Int, limit: Int)
+
+    static func failed(_ spot: Template.Spot, _ reason: String, remedy: String) -> RenderError {
+        .failed(TemplateError(spot, reason, remedy: remedy))
+    }
 
     /// The reason as it is recorded.
     package var reason: String {

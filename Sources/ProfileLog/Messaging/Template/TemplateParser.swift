@@ -301,7 +301,7 @@ struct TemplateParser {
                 let known = variables.map(\.text).sorted()
                 throw TemplateError(
                     place, "`\(TemplateError.shown(word))` has no value",
-                    remedy: NearestNames(to: word, among: known).close.first.map { "Did you mean `\($0)`?" }
+                    remedy: NearestNames(to: word, among: known).question()
                         ?? "Assign it before, or write `${\(TemplateError.shown(word))}` for an attribute.")
             }
             return .variable(Name(word))

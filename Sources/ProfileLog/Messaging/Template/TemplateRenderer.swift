@@ -14,7 +14,7 @@ struct TemplateRenderer {
                 try spend(text.utf8.count / Self.bytesPerStep, at: Template.Spot())
                 try append(text, at: Template.Spot())
             case .output(let expression):
-                guard let value = try value(of: expression) else { throw .failed(Self.missing(expression)) }
+                guard let value = try value(of: expression) else { throw Self.missing(expression) }
                 try charge(value, at: expression.spot)
                 try append(value.liquidText, at: expression.spot)
             case .assign(let variable, let expression):
@@ -36,20 +36,16 @@ struct TemplateRenderer {
         let outer = variables[variable]
         switch sequence {
         case .elements(let reference):
-            guard let value = try value(of: reference) else {
-                throw .failed(Self.missing(reference.text, reference.spot))
-            }
+            guard let value = try value(of: reference) else { throw Self.missing(reference.text, reference.spot) }
             guard case .array(let elements) = value else {
                 throw .failed(
-                    TemplateError(
-                        reference.spot, "`\(reference.text)` is no array for this user",
-                        remedy: "Only an array can be gone through."))
+                    reference.spot, "`\(reference.text)` is no array for this user",
+                    remedy: "Only an array can be gone through.")
             }
             for element in elements { try run(nodes, variable, element, at: reference.spot) }
         case .numbers(let first, let last, let spot):
             guard let first = try number(first), let last = try number(last) else {
-                throw .failed(
-                    TemplateError(spot, "a bound is no whole number for this user", remedy: "Write `(1..3)`."))
+                throw .failed(spot, "a bound is no whole number for this user", remedy: "Write `(1..3)`.")
             }
             var number = first
             while number <= last {
@@ -81,9 +77,7 @@ struct TemplateRenderer {
 
     private func checkSize(_ bytes: Int, of what: String, at spot: Template.Spot) throws(RenderError) {
         guard bytes <= Template.maxOutputBytes else {
-            throw .failed(
-                TemplateError(
-                    spot, "\(what) is larger than \(Template.maxOutputBytes) bytes", remedy: "Shorten it."))
+            throw .failed(spot, "\(what) is larger than \(Template.maxOutputBytes) bytes", remedy: "Shorten it.")
         }
     }
 
@@ -101,26 +95,24 @@ struct TemplateRenderer {
         steps += cost
         guard steps <= Template.maxSteps else {
             throw .failed(
-                TemplateError(
-                    spot, "the template takes more than \(Template.maxSteps) steps", remedy: "Shorten its loops."))
+                spot, "the template takes more than \(Template.maxSteps) steps", remedy: "Shorten its loops.")
         }
         guard context.budget.take(cost) else {
             throw .failed(
-                TemplateError(
-                    spot, "the templates of the request take too many steps together",
-                    remedy: "Shorten their loops, or send to fewer users at once."))
+                spot, "the templates of the request take too many steps together",
+                remedy: "Shorten their loops, or send to fewer users at once.")
         }
     }
 
-    private static func missing(_ expression: Template.Expression) -> TemplateError {
+    private static func missing(_ expression: Template.Expression) -> RenderError {
         guard case .reference(let reference) = expression.operand else {
             return missing(expression.operand == .absent ? "nil" : "blank", expression.spot)
         }
         return missing(reference.text, reference.spot)
     }
 
-    private static func missing(_ text: String, _ spot: Template.Spot) -> TemplateError {
-        TemplateError(
+    private static func missing(_ text: String, _ spot: Template.Spot) -> RenderError {
+        .failed(
             spot, "`\(text)` has no value for this user",
             remedy: "Write `| default: '…'`, or ask with `!= blank` first.")
     }
@@ -211,10 +203,8 @@ extension TemplateRenderer {
             unknown = ".\(TemplateError.shown(name.text))"
         }
         throw .failed(
-            TemplateError(
-                reference.spot, "`\(reference.text)`: \(outer.liquidType) has no `\(unknown)`",
-                remedy: "Arrays and text have `.size`, `.first` and `.last`, arrays also `[0]`, objects their members."
-            ))
+            reference.spot, "`\(reference.text)`: \(outer.liquidType) has no `\(unknown)`",
+            remedy: "Arrays and text have `.size`, `.first` and `.last`, arrays also `[0]`, objects their members.")
     }
 
     private mutating func apply(
@@ -257,14 +247,14 @@ extension TemplateRenderer {
             }
             let format = argument?.liquidText ?? ""
             if let reason = DateFormat.error(in: format) {
-                throw .failed(TemplateError(filter.spot, reason, remedy: DateFormat.remedy))
+                throw .failed(filter.spot, reason, remedy: DateFormat.remedy)
             }
             return .string(DateFormat.text(time, format))
         }
     }
 
     private func error(_ filter: Template.Filter, _ reason: String, remedy: String) -> RenderError {
-        .failed(TemplateError(filter.spot, "`\(filter.kind.rawValue)` \(reason)", remedy: remedy))
+        .failed(filter.spot, "`\(filter.kind.rawValue)` \(reason)", remedy: remedy)
     }
 
     private static func sum(_ left: AttributeValue, _ right: AttributeValue, isMinus: Bool) -> AttributeValue? {
@@ -339,9 +329,8 @@ extension TemplateRenderer {
             guard let left, let right else { return false }
             guard let order = left.liquidOrder(to: right) else {
                 throw .failed(
-                    TemplateError(
-                        comparison.spot, "the two values have no order for this user",
-                        remedy: "Compare two numbers, two times or two texts."))
+                    comparison.spot, "the two values have no order for this user",
+                    remedy: "Compare two numbers, two times or two texts.")
             }
             switch comparison.comparator {
             case .less: return order < 0
