@@ -12,10 +12,8 @@ struct AttributeTyping {
     /// First types, as far as this request has asked for them or made them.
     private var known: [Name: AttributeType] = [:]
 
-    init(forced: [Name: AttributeType], _ catalogue: LiveState<CatalogueProjection>, _ view: DecisionView) {
-        self.forced = forced
-        self.catalogue = catalogue
-        self.view = view
+    init(_ api: BrazeAPI, _ view: DecisionView) {
+        (forced, catalogue, self.view) = (api.workspace.forcedTypes, api.catalogue, view)
     }
 
     /// Makes the values of `object` those of their attributes' types; values that cannot be converted are dropped.

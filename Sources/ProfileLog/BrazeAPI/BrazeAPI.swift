@@ -49,9 +49,7 @@ package final class BrazeAPI: Dialect {
     private var sends: SendEndpoints { SendEndpoints(api: self) }
     private var numbers: NumberEndpoints { NumberEndpoints(api: self) }
     private var scheduled: ScheduleEndpoints { ScheduleEndpoints(api: self) }
-    private var names: CatalogueEndpoints {
-        CatalogueEndpoints(log: log, workspace: workspace, catalogue: catalogue)
-    }
+    private var names: CatalogueEndpoints { CatalogueEndpoints(api: self) }
 
     package static let format = APIFormat.braze
     package static let root = "/"
@@ -177,12 +175,12 @@ package final class BrazeAPI: Dialect {
             [.required("subscription_group_id"), .required("subscription_state")]
                 + ["external_id", "email", "phone"].map { EndpointInput($0, .any) },
             answers: SubscriptionEndpoints.wasSet
-        ) { try await $0.subscriptions.setSubscription($1) },
+        ) { try await $0.subscriptions.set($1, isVersion2: false) },
         .init(
             .post, "/v2/subscription/status/set", "set several subscription groups for users",
             [.required("subscription_groups", .array)], [.permission("subscription.status.set")],
             answers: SubscriptionEndpoints.wasSet
-        ) { try await $0.subscriptions.setSubscriptions($1) },
+        ) { try await $0.subscriptions.set($1, isVersion2: true) },
         .init(
             .get, "/subscription/status/get", "states of users in one subscription group",
             [.required("subscription_group_id")] + people, answers: SubscriptionEndpoints.status

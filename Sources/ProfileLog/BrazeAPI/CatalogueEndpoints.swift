@@ -3,9 +3,7 @@ internal import ProfileLogRequests
 /// The lists of names (spec/rest-api 2.9), in the order of the names' bytes. They have all that was acknowledged
 /// before.
 struct CatalogueEndpoints {
-    let log: EventLog
-    let workspace: Workspace
-    let catalogue: LiveState<CatalogueProjection>
+    let api: BrazeAPI
 
     func eventNames(_ request: APIRequest) throws -> APIAnswer {
         try numbered(request, "events") { $0.events.map(\.name) }
@@ -20,19 +18,19 @@ struct CatalogueEndpoints {
             json.member("name", event.name.text)
             json.member("description", AttributeValue.null)
             json.member("included_in_analytics_report", false)
-            json.status(isBlocked: workspace.blockedEvents.contains(event.name))
+            json.status(isBlocked: api.workspace.blockedEvents.contains(event.name))
         }
     }
 
     func customAttributes(_ request: APIRequest) throws -> APIAnswer {
         try linked(request, "attributes", \.attributes, name: \.name) { json, attribute in
-            let type = workspace.forcedTypes[attribute.name] ?? attribute.firstType
+            let type = api.workspace.forcedTypes[attribute.name] ?? attribute.firstType
             let isArray = type == .array || type == .objectArray
             json.member("array_length", isArray ? AttributeValue.int(Int64(attribute.longestArray)) : .null)
             json.member("data_type", type.name)
             json.member("description", AttributeValue.null)
             json.member("name", attribute.name.text)
-            json.status(isBlocked: workspace.blockedAttributes.contains(attribute.name))
+            json.status(isBlocked: api.workspace.blockedAttributes.contains(attribute.name))
         }
     }
 
@@ -52,7 +50,7 @@ struct CatalogueEndpoints {
         return try APIAnswer.ok { json in
             json.array(key, names[begin..<min(begin + Self.namesPerPage, names.count)]) { $0.value($1.text) }
             json.member("message", "success")
-            json.member("note", try note.text(isEmpty: begin == names.count, in: log.reader))
+            try json.note(note, isEmpty: begin == names.count, in: api.log.reader)
         }
     }
 
@@ -63,19 +61,18 @@ struct CatalogueEndpoints {
     ) throws -> APIAnswer {
         let elements = list(try catalogueView())
         let page = try CursorPage(request, names: elements.map(name))
-        let note = ListNote("custom \(key)", request)
         var answer = try APIAnswer.ok { json in
             json.objects(key, elements[page.range], write)
             json.member("message", "success")
-            json.member("note", try note.text(isEmpty: page.range.isEmpty, in: log.reader))
+            try json.note(ListNote("custom \(key)", request), isEmpty: page.range.isEmpty, in: api.log.reader)
         }
         answer.link = page.link
         return answer
     }
 
     private func catalogueView() throws -> CatalogueView {
-        try catalogue.catchUp()
-        return try catalogue.withState { log.reader.catalogueView($0) }
+        try api.catalogue.catchUp()
+        return try api.catalogue.withState { api.log.reader.catalogueView($0) }
     }
 }
 

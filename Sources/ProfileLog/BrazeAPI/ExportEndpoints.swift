@@ -15,16 +15,13 @@ struct ExportEndpoints {
         var unknown: [String] = []
         return try api.store.read { log in
             try APIAnswer.ok(status: 201) { json in
-                json.key("users")
-                json.beginArray()
-                for identifier in request.identifiers {
+                try json.array("users", request.identifiers) { json, identifier in
                     let users = try users(identifier, log)
                     if users.isEmpty { unknown.append(identifier.shown) }
                     for user in users where seen.insert(user.number).inserted {
                         try ExportedProfile(user, log, api).write(request.fields, to: &json)
                     }
                 }
-                json.endArray()
                 json.member("message", "success")
                 if !unknown.isEmpty {
                     json.array("invalid_user_ids", unknown) { $0.value($1) }
@@ -70,12 +67,8 @@ struct ExportEndpoints {
             json.member("object_prefix", prefix)
             json.member("url", "\(request.baseURL.isEmpty ? request.localURL() : request.baseURL)/exports/\(file.name)")
             json.member("message", "success")
-            if !asked.hasCallback { return json.dropped([], misspelt) }
             let callback = ("is not called: the file was complete before this answer", "callback_endpoint")
-            json.objects("dropped", [callback] + misspelt.map { ($0.reason, $0.member ?? "") }) { json, drop in
-                json.member("reason", drop.0)
-                json.member("field", drop.1)
-            }
+            json.dropped(fields: asked.hasCallback ? [callback] : [], misspelt)
         }
     }
 

@@ -184,14 +184,13 @@ struct ExportedUsage {
     func writeApps(to json: inout JSONWriter) {
         let named = state.apps.sorted { $0.key < $1.key }
         guard state.appOnDevices != nil || !named.isEmpty else { return }
-        json.key(ExportField.apps.rawValue)
-        json.beginArray()
-        if let use = state.appOnDevices { write(use, of: DeviceStorage.app.text, on: "iOS", to: &json) }
-        for (id, use) in named {
-            let app = workspace.app(id.text)
-            write(use, of: app?.name ?? id.text, on: app?.platform, to: &json)
+        json.array(ExportField.apps.rawValue) { json in
+            if let use = state.appOnDevices { write(use, of: DeviceStorage.app.text, on: "iOS", to: &json) }
+            for (id, use) in named {
+                let app = workspace.app(id.text)
+                write(use, of: app?.name ?? id.text, on: app?.platform, to: &json)
+            }
         }
-        json.endArray()
     }
 
     private func write(_ use: UsageState.AppUse, of name: String, on platform: String?, to json: inout JSONWriter) {

@@ -53,9 +53,7 @@ struct IdentityEndpoints {
     }
 
     private static func part(_ object: AttributeValue, _ key: Name) throws(TrackError) -> String {
-        guard let value = object.present(key) else { throw .required(key.text) }
-        guard let text = value.asText, Identifiers.fits(text) else { throw .notValid(key.text) }
-        return text
+        try object.required(key) { $0.asText.flatMap { Identifiers.fits($0) ? $0 : nil } }
     }
 
     // MARK: - `POST /users/identify` (spec/rest-api 2.4)
@@ -65,8 +63,7 @@ struct IdentityEndpoints {
         let lists = try IdentityRequest(
             request, [Self.aliasesToIdentify, Self.emailsToIdentify, Self.phonesToIdentify]
         ) { (object, list) throws(TrackError) in
-            guard let value = object.present(WireNames.externalID) else { throw .required("external_id") }
-            guard let id = TrackTarget.externalID(value) else { throw .notValid("external_id") }
+            let id = try object.required(WireNames.externalID, TrackTarget.externalID)
             return .identify(try Self.person(object, list), externalID: .externalID(id), merges: merges)
         }
         return lists.answer(try await carryOut(lists.items, of: request))
@@ -80,11 +77,9 @@ struct IdentityEndpoints {
             throw APIError.invalid(
                 slip.member ?? "", "is not known", remedy: "Did you mean 'merge_behavior'? Nothing was merged.")
         }
-        guard let value = body.present("merge_behavior") else { return true }
-        guard let merges = value.asText.flatMap({ ["merge": true, "none": false][$0] }) else {
-            throw APIError.invalid("merge_behavior", "must be merge or none")
-        }
-        return merges
+        return try body.member("merge_behavior", "must be merge or none") {
+            $0.asText.flatMap { ["merge": true, "none": false][$0] }
+        } ?? true
     }
 
     private static let aliasesToIdentify: Name = "aliases_to_identify"
@@ -93,9 +88,7 @@ struct IdentityEndpoints {
 
     private static func person(_ object: AttributeValue, _ list: Name) throws(TrackError) -> Person {
         let key = [aliasesToIdentify: WireNames.userAlias, emailsToIdentify: WireNames.email][list] ?? WireNames.phone
-        guard let value = object.present(key) else { throw .required(key.text) }
-        guard let person = try Person(object, key, value) else { throw .notValid(key.text) }
-        return person
+        return try object.required(key) { (value) throws(TrackError) in try Person(object, key, value) }
     }
 
     // MARK: - `POST /users/merge` (spec/rest-api 2.6)

@@ -58,8 +58,7 @@ struct IdentityRequest {
 
     /// 201 with `aliases_processed`, the number of valid ones; or 400 if none was. `reasons` are those of `items`.
     func answer(_ reasons: [String?]) -> APIAnswer {
-        var json = JSONWriter()
-        json.object { json in
+        let body = JSONWriter.bytes { json in
             if !items.isEmpty { json.member("aliases_processed", items.count) }
             json.member("message", items.isEmpty ? nothingValid : "success")
             if !errors.isEmpty {
@@ -72,7 +71,7 @@ struct IdentityRequest {
                 })
         }
         return APIAnswer(
-            status: items.isEmpty ? 400 : 201, body: json.bytes, code: items.isEmpty ? "nothing_valid" : nil)
+            status: items.isEmpty ? 400 : 201, body: body, code: items.isEmpty ? "nothing_valid" : nil)
     }
 }
 

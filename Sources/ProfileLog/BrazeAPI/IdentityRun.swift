@@ -3,7 +3,7 @@ internal import ProfileLogRequests
 /// Carries out the items of a request that changes IDs of users: one after the other, each whole or not at all.
 struct IdentityRun {
     private let items: [IdentityItem]
-    private let key: IdentityKey?
+    private let key: RequestKey?
     private let store: RequestStore
     /// The reason for each item why nothing was done about it; nil if it was done, now or before.
     private(set) var reasons: [String?]
@@ -13,7 +13,7 @@ struct IdentityRun {
     init(_ items: [IdentityItem], of request: APIRequest, _ store: RequestStore) throws {
         self.items = items
         self.store = store
-        key = try IdentityKey(request)
+        key = try RequestKey(request)
         reasons = Array(repeating: "was not done", count: items.count)
     }
 
@@ -89,7 +89,7 @@ struct IdentityRun {
     typealias Outcome = (isStored: Bool, reason: String?)
 
     private static func decide(
-        _ items: [IdentityItem], _ place: Int, _ key: IdentityKey?, isBegun: Bool, _ view: DecisionView
+        _ items: [IdentityItem], _ place: Int, _ key: RequestKey?, isBegun: Bool, _ view: DecisionView
     ) throws -> Decision<Outcome> {
         let item = items[place]
         if let key {
@@ -100,7 +100,7 @@ struct IdentityRun {
         do {
             let append = try PreparedAppend.identity(
                 item.change.resolved(view), context: EventContext(source: .rest), idempotencyKey: key?.key(of: item),
-                note: key?.note ?? [])
+                note: key?.note() ?? [])
             return Decision((true, nil), storing: append)
         } catch let none as Person.NoSingleUser {
             // The same request, sent twice at once, may have been done in between.
@@ -145,36 +145,23 @@ extension IdentityItem {
     }
 }
 
-/// The idempotency key of a request that changes IDs of users.
-///
-/// Each item that was done is stored under a key of its own, made of this one and the item's place.
-struct IdentityKey: Sendable {
-    private let text: String
-    /// Identifies the request: it is stored with each item.
-    let note: [UInt8]
-
-    /// Returns nil if the request has no key.
-    init?(_ request: APIRequest) throws {
-        guard let key = request.idempotencyKey else { return nil }
-        if key.isEmpty { throw APIError.invalid("Idempotency-Key", "must not be empty") }
-        text = key
-        note = RequestNote(digest: RequestNote.digest(request), answer: []).bytes
-    }
-
+/// The key of a request that changes IDs of users: each item that was done is stored under a key of its own, made of
+/// this one and the item's place, with a note that identifies the request.
+extension RequestKey {
     /// The key of one item: as long whatever the request's key is.
-    func key(of item: IdentityItem) -> String {
+    fileprivate func key(of item: IdentityItem) -> String {
         "\(Hexadecimal.text(ContentHash.of(Array(text.utf8))))/\(item.array).\(item.index)"
     }
 
     /// Tells whether `item` was done under this key. Throws if the key was used by another request.
-    func wasDone(_ item: IdentityItem, _ log: EventLog) throws -> Bool {
+    fileprivate func wasDone(_ item: IdentityItem, _ log: EventLog) throws -> Bool {
         guard let earlier = try log.reader.events.append(underKey: key(of: item)) else { return false }
-        guard earlier.isErased || earlier.note == note else { throw AppendError.keyReused(position: earlier.first) }
+        _ = try remembered(by: earlier)
         return true
     }
 
     /// Throws if the key was used by another request, and has the decision hold only if it is not until then.
-    func requireUnused(by items: [IdentityItem], _ view: DecisionView) throws {
+    fileprivate func requireUnused(by items: [IdentityItem], _ view: DecisionView) throws {
         if let earlier = try view.log.reader.events.append(underKey: text) {
             throw AppendError.keyReused(position: earlier.first)
         }

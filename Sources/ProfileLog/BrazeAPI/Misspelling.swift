@@ -60,11 +60,20 @@ extension JSONWriter {
         _ entries: some Collection<(reason: String, array: String, index: Int)>, _ misspelt: [Misspelling] = []
     ) {
         if entries.isEmpty, misspelt.isEmpty { return }
-        key("dropped")
-        beginArray()
-        for entry in entries { place("reason", entry.reason, entry.array, entry.index) }
-        for each in misspelt { object { $0.write(each) } }
-        endArray()
+        array("dropped") { json in
+            for entry in entries { json.place("reason", entry.reason, entry.array, entry.index) }
+            for each in misspelt { json.object { $0.write(each) } }
+        }
+    }
+
+    /// `dropped`, unless all is empty: fields, and misspelt members.
+    mutating func dropped(fields: [(reason: String, field: String)], _ misspelt: [Misspelling]) {
+        let all = fields + misspelt.map { ($0.reason, $0.member ?? "") }
+        if all.isEmpty { return }
+        objects("dropped", all) { json, drop in
+            json.member("reason", drop.reason)
+            json.member("field", drop.field)
+        }
     }
 
     /// Writes the members of an entry of `dropped`.

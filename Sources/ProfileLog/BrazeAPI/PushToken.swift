@@ -4,17 +4,13 @@ internal import ProfileLogRequests
 struct PushToken: Hashable, Sendable {
     var app: String
     var token: String
+}
 
-    init(app: String, token: String) {
-        self.app = app
-        self.token = token
-    }
-
+extension PushToken {
     /// The token that an entry of `push_tokens` is; nil if it is none.
     init?(_ entry: AttributeValue) {
         guard let app = entry[WireNames.appID]?.asText, let token = entry["token"]?.asText else { return nil }
-        self.app = app
-        self.token = token
+        self.init(app: app, token: token)
     }
 
     /// The device that an entry of `push_tokens` names; nil if it names none.

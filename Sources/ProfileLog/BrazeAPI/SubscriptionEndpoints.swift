@@ -9,18 +9,12 @@ struct SubscriptionEndpoints {
 
     // MARK: - Setting: one request is one append, and changes no group that it does not name
 
-    func setSubscription(_ request: APIRequest) async throws -> APIAnswer {
-        try await set(request) { try SubscriptionRequest(request.body, workspace) }
-    }
-
-    func setSubscriptions(_ request: APIRequest) async throws -> APIAnswer {
-        try await set(request) { try SubscriptionRequest(version2: request.body, workspace) }
-    }
-
-    private func set(_ request: APIRequest, _ read: () throws -> SubscriptionRequest) async throws -> APIAnswer {
+    func set(_ request: APIRequest, isVersion2: Bool) async throws -> APIAnswer {
         let key = try RequestKey(request)
         if let answer = try api.store.answer(under: key) { return answer }
-        let asked = try read()
+        let asked =
+            try isVersion2
+            ? SubscriptionRequest(version2: request.body, workspace) : SubscriptionRequest(request.body, workspace)
         return try await api.store.decide(under: key) { view, builder in
             var decision = SubscriptionDecision(view)
             try decision.decide(asked, &builder)
@@ -42,7 +36,7 @@ struct SubscriptionEndpoints {
                         // Profiles that share an address were all set at once; of others, the first that has a state
                         // speaks.
                         let state = try users(person, log).compactMap { try profile($0, log).states[group] }.first
-                        json.member(person.shown, state.map(Self.status) ?? "unknown")
+                        json.member(person.place, state.map(Self.status) ?? "unknown")
                     }
                 }
                 json.member("message", "success")
@@ -63,8 +57,7 @@ struct SubscriptionEndpoints {
                 try json.objects("users", users.dropFirst(offset).prefix(limit)) { try write($1, log, to: &$0) }
                 json.member("total_count", users.count)
                 json.member("message", "success")
-                let note = ListNote("users", request)
-                json.member("note", try note.text(isEmpty: users.dropFirst(offset).isEmpty, in: log))
+                try json.note(ListNote("users", request), isEmpty: users.dropFirst(offset).isEmpty, in: log)
             }
         }
     }
@@ -95,19 +88,11 @@ struct SubscriptionEndpoints {
 
     // MARK: - Users
 
-    /// A user that the query names, and how it calls them.
-    private struct Person {
-        var shown: String
-        var id: UserID?
-        var isContact: Bool
-    }
-
-    private func people(_ query: inout Query) throws -> [Person] {
-        var people: [Person] = []
+    /// The users that the query names; `place` is what it calls them.
+    private func people(_ query: inout Query) throws -> [SubscriptionRequest.Person] {
+        var people: [SubscriptionRequest.Person] = []
         for key in [WireNames.externalID, WireNames.email, WireNames.phone] {
-            people += Self.values(&query, key.text).map {
-                Person(shown: $0, id: TrackTarget.id(key, .string($0)), isContact: key != WireNames.externalID)
-            }
+            people += Self.values(&query, key.text).map { .init(place: $0, user: TrackTarget.id(key, .string($0))) }
         }
         guard !people.isEmpty else {
             throw APIError(
@@ -121,7 +106,7 @@ struct SubscriptionEndpoints {
                 remedy: "Send them in several requests.")
         }
         var seen: Set<Name> = []
-        return people.filter { seen.insert(Name($0.shown)).inserted }
+        return people.filter { seen.insert(Name($0.place)).inserted }
     }
 
     /// The values of `name`, of `name[]`, and of `name[0]`, `name[1]`, … as PHP writes an array. Empty text is none.
@@ -129,10 +114,8 @@ struct SubscriptionEndpoints {
         (query.all(name) + query.all(name + "[]") + query.numbered(name)).filter { !$0.isEmpty }
     }
 
-    private func users(_ person: Person, _ log: LogReader) throws -> [UserInfo] {
-        guard let id = person.id else { return [] }
-        return person.isContact
-            ? try log.addresses.users(sharing: id) : try log.users.find(id).map { [$0] } ?? []
+    private func users(_ person: SubscriptionRequest.Person, _ log: LogReader) throws -> [UserInfo] {
+        try person.user.map { try log.addresses.users(sharing: $0) } ?? []
     }
 }
 

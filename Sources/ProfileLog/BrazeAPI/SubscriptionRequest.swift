@@ -19,8 +19,6 @@ struct SubscriptionRequest: Sendable {
         var place: String
         /// The user's ID; nil if the text is no ID, address or number.
         var user: UserID?
-        /// Tells whether `user` is an address that several profiles may have.
-        var isContact: Bool
     }
 
     /// The old form: one group, and lists or single values.
@@ -93,7 +91,6 @@ struct SubscriptionRequest: Sendable {
         _ object: AttributeValue, _ key: Name, _ place: String, _ id: Name
     ) throws -> [Person] {
         guard let value = object.present(key) else { return [] }
-        let isContact = id != WireNames.externalID
         guard let values = value.isText ? [value] : value.asArray, values.allSatisfy(\.isText) else {
             let what = [WireNames.email: "email", WireNames.phone: "phone"][id] ?? "ID"
             throw APIError(
@@ -103,8 +100,7 @@ struct SubscriptionRequest: Sendable {
         }
         return values.enumerated().filter { $1 != .string("") }.map { index, each in
             Person(
-                place: value.isText ? "\(place)\(key)" : "\(place)\(key)[\(index)]", user: TrackTarget.id(id, each),
-                isContact: isContact)
+                place: value.isText ? "\(place)\(key)" : "\(place)\(key)[\(index)]", user: TrackTarget.id(id, each))
         }
     }
 
@@ -181,7 +177,7 @@ struct SubscriptionDecision {
     /// The user that an ID names, and the address by which the change reaches others; nil where there is none.
     private mutating func recipient(_ person: SubscriptionRequest.Person) throws -> (own: UserID?, address: UserID?) {
         guard let user = person.user else { return (nil, nil) }
-        if person.isContact { return (nil, user) }
+        if user.isAddress { return (nil, user) }
         return (try profiles.view.find(user).map { .brazeID($0.brazeID) }, try profiles.email(of: user))
     }
 
@@ -216,17 +212,9 @@ struct SubscriptionDecision {
 
     /// 201, and what was skipped.
     var answer: APIAnswer {
-        return APIAnswer.ok(status: 201) { json in
+        APIAnswer.ok(status: 201) { json in
             json.member("message", "success")
-            let all =
-                dropped.map { (reason: $0.reason, place: $0.place) }
-                + misspelt.map { (reason: $0.reason, place: $0.member ?? "") }
-            if !all.isEmpty {
-                json.objects("dropped", all) { json, drop in
-                    json.member("reason", drop.reason)
-                    json.member("field", drop.place)
-                }
-            }
+            json.dropped(fields: dropped.map { ($0.reason, $0.place) }, misspelt)
         }
     }
 }

@@ -3,21 +3,14 @@ internal import ProfileLogRequests
 /// The answer to a track request (spec/rest-api 1.8): Braze's members in their order, then `dropped` and `notes`, which
 /// are ours.
 struct TrackAnswer {
-    private var processed = PerArray(repeating: 0)
-    private var errors: [TrackObjectError] = []
-    private var dropped: [TrackNote] = []
-    private var notes: [TrackNote] = []
-    private var misspelt: [Misspelling] = []
-    private(set) var refusesAll = false
-
-    init(_ decision: TrackDecision, misspelt: [Misspelling]) {
-        self.misspelt = misspelt
-        processed = decision.processed
-        errors = decision.errors
-        dropped = decision.dropped
-        notes = decision.notes
-        refusesAll = decision.refusesAll
-    }
+    var processed = PerArray(repeating: 0)
+    var errors: [TrackObjectError] = []
+    var dropped: [TrackNote] = []
+    /// Stored values that are likely to be a mistake.
+    var notes: [TrackNote] = []
+    var misspelt: [Misspelling] = []
+    /// Tells whether no object was valid.
+    var refusesAll = false
 
     /// 201, or 400 if every object was refused.
     var answer: APIAnswer {
@@ -26,43 +19,27 @@ struct TrackAnswer {
 
     /// The answer's JSON.
     var body: [UInt8] {
-        var json = JSONWriter()
-        json.object { json in
+        JSONWriter.bytes { json in
             for array in TrackArray.allCases where processed[array] > 0 {
                 json.member(array.processedKey, processed[array])
             }
             json.member("message", refusesAll ? TrackBody.nothingValid : "success")
             writeRefusedObject(to: &json)
         }
-        return json.bytes
     }
 
     /// `errors`, `dropped` and `notes`, each only if there are some.
     func writeRefusedObject(to json: inout JSONWriter) {
         if !errors.isEmpty {
-            json.objects("errors", errors) { json, error in
-                json.member("type", error.type)
-                json.member("input_array", error.array.rawValue)
-                json.member("index", error.index)
-            }
+            json.array("errors", errors) { $0.place("type", $1.type, $1.array.rawValue, $1.index) }
         }
         if !dropped.isEmpty || !misspelt.isEmpty {
-            json.key("dropped")
-            json.beginArray()
-            for drop in dropped { Self.write(drop, to: &json) }
-            for each in misspelt { json.object { $0.write(each) } }
-            json.endArray()
+            json.array("dropped") { json in
+                for drop in dropped { json.drop(drop) }
+                for each in misspelt { json.object { $0.write(each) } }
+            }
         }
-        if !notes.isEmpty { json.array("notes", notes) { Self.write($1, to: &$0) } }
-    }
-
-    private static func write(_ drop: TrackNote, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("reason", drop.reason)
-            json.member("input_array", drop.array.rawValue)
-            json.member("index", drop.index)
-            json.member("field", drop.field)
-        }
+        if !notes.isEmpty { json.array("notes", notes) { $0.drop($1) } }
     }
 }
 
@@ -100,6 +77,12 @@ extension TrackAnswer {
         misspelt = TrackArray.allCases.map { Misspelling(meant: $0.rawValue) }.flatMap { known in
             reasons.filter { $0 == known.reason }.map { _ in known }
         }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func drop(_ drop: TrackNote) {
+        place("reason", drop.reason, drop.array.rawValue, drop.index, field: drop.field)
     }
 }
 

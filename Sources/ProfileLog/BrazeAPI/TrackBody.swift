@@ -132,29 +132,49 @@ enum BodyObject {
 /// Members of a body, or of an object in it: nil where there is none, or `null`. `place` is where the object is, as in
 /// `recipients[0].`.
 extension AttributeValue {
-    func array(_ key: Name, in place: String = "", of what: String = "") throws -> [AttributeValue]? {
+    /// The member as `read` takes it. If that gives nil, the request is refused for `reason`.
+    func member<Value>(
+        _ key: Name, in place: String = "", _ reason: String, _ read: (AttributeValue) -> Value?
+    ) throws -> Value? {
         guard let value = present(key) else { return nil }
-        if let values = value.asArray { return values }
-        throw APIError.invalid("\(place)\(key)", "must be an array\(what)")
+        guard let read = read(value) else { throw APIError.invalid("\(place)\(key)", reason) }
+        return read
+    }
+
+    func array(_ key: Name, of what: String = "") throws -> [AttributeValue]? {
+        try member(key, "must be an array\(what)", \.asArray)
     }
 
     /// Empty text counts as none.
     func text(_ key: Name) throws -> String? {
-        guard let value = present(key) else { return nil }
-        guard let text = value.asText else { throw APIError.invalid(key.text, "must be text") }
-        return text.isEmpty ? nil : text
+        try member(key, "must be text", \.asText).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     func flag(_ key: Name, in place: String = "") throws -> Bool? {
-        guard let value = present(key) else { return nil }
-        if let flag = value.asFlag { return flag }
-        throw APIError.invalid("\(place)\(key)", "must be true or false")
+        try member(key, in: place, "must be true or false", \.asFlag)
     }
 
-    func object(_ key: Name, in place: String = "") throws -> [Member]? {
+    func object(_ key: Name, in place: String = "") throws -> AttributeValue? {
+        try member(key, in: place, "must be an object") { $0.isObject ? $0 : nil }
+    }
+}
+
+/// Members of an object of a request that is refused alone, while the others are taken.
+extension AttributeValue {
+    /// The member as `read` takes it; nil where there is none, or `null`.
+    func optional<Value>(
+        _ key: Name, _ read: (AttributeValue) throws(TrackError) -> Value?
+    ) throws(TrackError) -> Value? {
         guard let value = present(key) else { return nil }
-        if case .object(let members) = value { return members }
-        throw APIError.invalid("\(place)\(key)", "must be an object")
+        guard let read = try read(value) else { throw .notValid(key.text) }
+        return read
+    }
+
+    func required<Value>(
+        _ key: Name, _ read: (AttributeValue) throws(TrackError) -> Value?
+    ) throws(TrackError) -> Value {
+        guard let value = try optional(key, read) else { throw .required(key.text) }
+        return value
     }
 }
 

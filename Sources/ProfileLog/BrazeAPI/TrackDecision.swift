@@ -3,31 +3,24 @@ internal import ProfileLogRequests
 
 /// Decides a track request: what becomes of each object, by what a view of the log shows: stored, dropped or refused.
 struct TrackDecision {
-    private(set) var processed = PerArray(repeating: 0)
-    private(set) var errors: [TrackObjectError] = []
-    private(set) var dropped: [TrackNote] = []
-    /// Stored values that are likely to be a mistake.
-    private(set) var notes: [TrackNote] = []
+    private(set) var answer = TrackAnswer()
     /// The first valid object, of those that take effect; nil if none was.
     private(set) var first: TrackObject?
     /// The stored events of each user, in order; empty unless ``keepsStored``.
     private(set) var stored: [(user: UserID, events: [ProfileEvent])] = []
     var keepsStored = false
     private var leftOut = ObjectRefusals()
-    private let workspace: Workspace
+    private let api: BrazeAPI
     private let view: DecisionView
-    private let pushTokens: LiveState<PushTokenProjection>
     private var profiles: TrackProfiles
     private var typing: AttributeTyping
     /// The push tokens for which this request makes users.
     private var imported: Set<PushToken> = []
 
     init(_ api: BrazeAPI, _ view: DecisionView) {
-        workspace = api.workspace
-        pushTokens = api.pushTokens
-        self.view = view
+        (self.api, self.view) = (api, view)
         profiles = TrackProfiles(view)
-        typing = AttributeTyping(forced: api.workspace.forcedTypes, api.catalogue, view)
+        typing = AttributeTyping(api, view)
     }
 
     /// Decides all of `body`, and adds what is to be stored to `builder`.
@@ -53,10 +46,9 @@ struct TrackDecision {
             if let holder { try view.requireUnchanged(holder) }
         }
         try leftOut.add(to: &builder)
+        answer.misspelt = body.misspelt
+        answer.refusesAll = first == nil
     }
-
-    /// Tells whether no object was valid.
-    var refusesAll: Bool { first == nil }
 
     private mutating func take(
         _ object: TrackObject, _ array: TrackArray, _ index: Int, _ builder: inout AppendBuilder
@@ -67,7 +59,7 @@ struct TrackDecision {
             try makeOwners(of: object, array, index, &builder)
         }
         if first == nil { first = object }
-        processed[array] += 1
+        answer.processed[array] += 1
     }
 
     /// Makes a user for each push token of `object` that no user has.
@@ -77,7 +69,7 @@ struct TrackDecision {
         for entry in object.imports {
             guard let token = PushToken(entry) else { continue }
             let user = try device(of: entry, token)
-            let isKnown = try view.withState(of: pushTokens) { $0.holds(token) }
+            let isKnown = try view.withState(of: api.pushTokens) { $0.holds(token) }
             view.requireUnchanged(.pushTokens)
             try view.requireUnchanged(user)
             guard !isKnown, imported.insert(token).inserted else {
@@ -124,8 +116,8 @@ struct TrackDecision {
             object.target.user = user
         }
         try typing.fit(&object)
-        try AttributeGrowth(limits: workspace.limits).fit(&object, &profiles)
-        let states = try SubscriptionStates.fit(&object, in: workspace, &profiles)
+        try AttributeGrowth(limits: api.workspace.limits).fit(&object, &profiles)
+        let states = try SubscriptionStates.fit(&object, in: api.workspace, &profiles)
         if object.events.isEmpty, try !profiles.exists(user) {
             // A profile is made even if nothing is said about it; nothing else is recorded then.
             object.events = [.userAttributesChanged(Self.initialState)]
@@ -144,7 +136,7 @@ struct TrackDecision {
             try view.requireUnchanged(user)
             events.append(address)
         }
-        if let doubt { notes.append(TrackNote(reason: doubt, array: array, index: index)) }
+        if let doubt { answer.notes.append(TrackNote(reason: doubt, array: array, index: index)) }
         profiles.add(events, to: user)
         if keepsStored { stored.append((user, events)) }
         if let states, let reason = try share(states, by: user, &builder) {
@@ -160,7 +152,7 @@ struct TrackDecision {
         _ value: AttributeValue?, _ type: String, _ array: TrackArray, _ index: Int, kept: String? = nil
     ) throws {
         let error = TrackObjectError(type: type, kept: kept ?? type, array: array, index: index)
-        errors.append(error)
+        answer.errors.append(error)
         let user = try value.flatMap { try? TrackTarget($0) }.flatMap { try self.holder(of: $0.user) }
         leftOut.take(ObjectRefusal(list: array.rawValue, index: index, reason: error.kept), of: user)
     }
@@ -168,7 +160,7 @@ struct TrackDecision {
     private mutating func drop(
         _ reason: String, _ array: TrackArray, _ index: Int, field: String? = nil, of user: UserID?
     ) {
-        dropped.append(TrackNote(reason: reason, array: array, index: index, field: field))
+        answer.dropped.append(TrackNote(reason: reason, array: array, index: index, field: field))
         leftOut.take(ObjectRefusal(list: array.rawValue, index: index, field: field, reason: reason), of: user)
     }
 
@@ -193,7 +185,7 @@ struct TrackDecision {
         var reason: String?
         for other in try profiles.holders(of: address) where try profiles.person(other) != own {
             guard SubscriptionStates.haveRoom(in: builder) else { return SubscriptionStates.tooManyElsewhere }
-            if try states.fits(other, in: workspace, &profiles) {
+            if try states.fits(other, in: api.workspace, &profiles) {
                 try states.add(to: other, isNamed: false, &builder, &profiles)
             } else {
                 reason = SubscriptionStates.fullElsewhere

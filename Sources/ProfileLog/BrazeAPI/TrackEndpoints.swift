@@ -36,9 +36,8 @@ struct TrackEndpoints {
             var builder = log.prepare(capacity: body.count)
             var decision = TrackDecision(api, view)
             try decision.decide(body, reader, &builder)
-            var answer = TrackAnswer(decision, misspelt: body.misspelt)
-            if decision.refusesAll { return Decision(Tracked(answer: answer)) }
-            if key != nil { answer = answer.nameless }
+            if decision.answer.refusesAll { return Decision(Tracked(answer: decision.answer)) }
+            let answer = key == nil ? decision.answer : decision.answer.nameless
             return Decision(
                 Tracked(answer: answer, first: decision.first),
                 storing: try builder.finish(under: key, remembering: answer.body))

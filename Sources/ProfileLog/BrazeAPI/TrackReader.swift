@@ -53,9 +53,8 @@ struct TrackReader {
     /// - Parameter index: the place of `value` in `array`.
     func object(_ value: AttributeValue, in array: TrackArray, at index: Int) throws(TrackError) -> TrackObject {
         guard case .object(let members) = value else { throw .object("must be an object") }
-        if array == .attributes, let flag = value.present(WireNames.pushTokenImport) {
-            guard let imports = flag.asFlag else { throw .notValid(WireNames.pushTokenImport.text) }
-            if imports { return try pushTokenImport(value, members) }
+        if array == .attributes, try value.optional(WireNames.pushTokenImport, { $0.asFlag }) == true {
+            return try pushTokenImport(value, members)
         }
         let target = try TrackTarget(value)
         return switch array {
@@ -70,12 +69,9 @@ struct TrackReader {
         (sent?.request.count ?? .max) > limit && value.jsonByteCount > limit  // most need no measuring
     }
 
-    /// A name that an event, an app or a product may have.
-    func name(_ value: AttributeValue, _ field: Name) throws(TrackError) -> String {
-        guard let text = value.asText, !text.isEmpty, !text.isLonger(than: limits.charactersPerName) else {
-            throw .notValid(field.text)
-        }
-        return text
+    /// A name that an event, an app or a product may have; nil if it may not.
+    func name(_ value: AttributeValue) -> String? {
+        value.asText.flatMap { $0.isEmpty || $0.isLonger(than: limits.charactersPerName) ? nil : $0 }
     }
 
     /// An event or a purchase, with when and in which app it happened.
@@ -84,8 +80,9 @@ struct TrackReader {
     ) throws(TrackError) -> TrackObject {
         let context = EventContext(source: .rest, occurredAt: try TrackTime.occurredAt(object, now: now))
         var read = TrackObject(target: target, context: context, touched: touched)
-        guard let app = object.present(WireNames.appID), app != .string("") else { return read }
-        let id = try name(app, WireNames.appID)
+        guard object[WireNames.appID] != .string(""), let id = try object.optional(WireNames.appID, name) else {
+            return read
+        }
         if workspace.knowsApp(id) {
             read.context.app = id
         } else {
@@ -105,7 +102,8 @@ extension TrackReader {
         if isLarger(object, than: limits.bytesPerAttributesObject) {
             throw .object("the object is larger than \(TrackLimits.shown(bytes: limits.bytesPerAttributesObject))")
         }
-        let attribute = CustomAttribute(reader: self, merging: try merging(object))
+        let merging = try object.optional(WireNames.mergeObjects) { $0.asFlag } ?? false
+        let attribute = CustomAttribute(reader: self, merging: merging)
         var read = TrackObject(
             target: target, context: EventContext(source: .rest), touched: .customAttributes([]))
         var standard: [UserAttributeChange] = []
@@ -144,12 +142,6 @@ extension TrackReader {
         read.events += custom.map { .customAttributesChanged($0) }
         read.touched = .customAttributes(names)
         return read
-    }
-
-    private func merging(_ object: AttributeValue) throws(TrackError) -> Bool {
-        guard let flag = object.present(WireNames.mergeObjects) else { return false }
-        guard let merging = flag.asFlag else { throw .notValid("_merge_objects") }
-        return merging
     }
 
     private func change(
@@ -230,8 +222,7 @@ extension TrackReader {
     }
 
     func event(_ object: AttributeValue, _ target: TrackTarget, _ index: Int) throws(TrackError) -> TrackObject {
-        guard let value = object.present(WireNames.name) else { throw .required("name") }
-        let name = Name(try name(value, WireNames.name))
+        let name = Name(try object.required(WireNames.name, name))
         if name.text.utf8.first == UInt8(ascii: "$") { throw .notValid("name") }
         var read = try happening(object, target, .customEvent(name))
         let properties = try properties(object, in: .events, at: index, &read)
@@ -247,39 +238,28 @@ extension TrackReader {
     }
 
     func purchase(_ object: AttributeValue, _ target: TrackTarget, _ index: Int) throws(TrackError) -> TrackObject {
-        let product = Name(try product(object))
-        let currency = try currency(object)
-        guard let priceValue = object.present(WireNames.price) else { throw .required("price") }
-        guard let price = priceValue.asNumber else { throw .notValid("price") }
-        var quantity: UInt32 = 1
-        if let value = object.present(WireNames.quantity) {
-            guard let number = value.asInteger, (1...100).contains(number) else { throw .notValid("quantity") }
-            quantity = UInt32(number)
+        let product = try object.required(WireNames.productID) { value in
+            if case .int(let number) = value { String(number) } else { name(value) }
         }
+        let currency = try object.required(WireNames.currency) { value in
+            value.asText.map { $0.uppercased() }.flatMap { CurrencyCodes.all.contains($0) ? $0 : nil }
+        }
+        let price = try object.required(WireNames.price) { $0.asNumber }
+        let quantity =
+            try object.optional(WireNames.quantity) { value in
+                value.asInteger.flatMap { (1...100).contains($0) ? UInt32($0) : nil }
+            } ?? 1
         guard Purchase.holdsRevenue(price, times: quantity) else { throw .notValid("price") }
-        var read = try happening(object, target, .product(product))
+        var read = try happening(object, target, .product(Name(product)))
         let properties = try properties(object, in: .purchases, at: index, &read)
         noteMisspelt(object, among: WireNames.ofPurchases, &read)
         read.events = [
             .purchaseLogged(
                 Purchase(
-                    product: product, currency: currency, price: price, quantity: quantity, properties: properties))
+                    product: Name(product), currency: currency, price: price, quantity: quantity,
+                    properties: properties))
         ]
         return read
-    }
-
-    private func product(_ object: AttributeValue) throws(TrackError) -> String {
-        guard let value = object.present(WireNames.productID) else { throw .required("product_id") }
-        if case .int(let number) = value { return String(number) }
-        return try name(value, WireNames.productID)
-    }
-
-    private func currency(_ object: AttributeValue) throws(TrackError) -> String {
-        guard let value = object.present(WireNames.currency) else { throw .required("currency") }
-        guard let code = value.asText?.uppercased(), CurrencyCodes.all.contains(code) else {
-            throw .notValid("currency")
-        }
-        return code
     }
 
     /// The properties without those that break a rule of their own; nil if there are none.

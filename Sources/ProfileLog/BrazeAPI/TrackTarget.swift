@@ -9,45 +9,28 @@ struct TrackTarget {
     /// Tells whether a user who does not exist stays so.
     var updatesOnly: Bool
 
-    init(user: UserID, updatesOnly: Bool) {
-        self.user = user
-        self.updatesOnly = updatesOnly
-    }
+}
 
+extension TrackTarget {
     init(_ object: AttributeValue) throws(TrackError) {
         guard let user = try Self.user(object) else { throw TrackError.identifierMissing }
-        self.user = user
-        guard let flag = object.present(WireNames.updateExistingOnly) else {
-            if case .alias = user { updatesOnly = true } else { updatesOnly = false }
-            return
-        }
-        guard let updatesOnly = flag.asFlag else { throw .notValid("_update_existing_only") }
-        self.updatesOnly = updatesOnly
+        let isAlias = if case .alias = user { true } else { false }
+        self.init(
+            user: user, updatesOnly: try object.optional(WireNames.updateExistingOnly) { $0.asFlag } ?? isAlias)
     }
 
     /// The strongest identifier of `object`; nil if it has none.
     private static func user(_ object: AttributeValue) throws(TrackError) -> UserID? {
-        /// Empty text names no user.
-        func present(_ key: Name) -> AttributeValue? { object.present(key).flatMap { $0 == .string("") ? nil : $0 } }
-        if let value = present(WireNames.externalID) {
-            guard let id = externalID(value) else { throw .notValid("external_id") }
-            return .externalID(id)
-        }
-        if let value = object.present(WireNames.userAlias), !isEmptyAlias(value) {
-            guard let alias = alias(value) else { throw .notValid("user_alias") }
-            return alias
-        }
-        if let value = present(WireNames.brazeID) {
-            guard let id = value.asText, Identifiers.fits(id) else { throw .notValid("braze_id") }
-            return .brazeID(id)
-        }
-        if let value = present(WireNames.email) {
-            guard let address = value.asText.flatMap(NormalContact.email) else { throw TrackError.invalidEmail }
-            return .email(address)
-        }
-        if let value = present(WireNames.phone) {
-            guard let number = value.asText.flatMap(NormalContact.phone) else { throw .notValid("phone") }
-            return .phone(number)
+        for key in [
+            WireNames.externalID, WireNames.userAlias, WireNames.brazeID, WireNames.email, WireNames.phone,
+        ] {
+            guard let value = object.present(key) else { continue }
+            // Empty text names no user.
+            if key == WireNames.userAlias ? isEmptyAlias(value) : value == .string("") { continue }
+            guard let id = id(key, value) else {
+                throw key == WireNames.email ? TrackError.invalidEmail : .notValid(key.text)
+            }
+            return id
         }
         return nil
     }

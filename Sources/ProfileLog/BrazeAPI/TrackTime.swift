@@ -4,8 +4,7 @@ internal import ProfileLogRequests
 enum TrackTime {
     /// Returns the time at which something happened; nil for the future, which becomes the time of the recording.
     static func occurredAt(_ object: AttributeValue, now: Timestamp) throws(TrackError) -> OccurredAt? {
-        guard let value = object.present(WireNames.time) else { throw .required("time") }
-        guard let text = value.asText, let time = OccurredAt(braze: text) else { throw .notValid("time") }
+        let time = try object.required(WireNames.time) { $0.asText.flatMap { OccurredAt(braze: $0) } }
         return time.timestamp > now ? nil : time
     }
 

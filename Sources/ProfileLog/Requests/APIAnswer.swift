@@ -57,8 +57,7 @@ package struct APIAnswer: Sendable {
     package static func ok(
         status: Int = 200, version: Version? = nil, _ write: (inout JSONWriter) throws -> Void
     ) rethrows -> APIAnswer {
-        var writer = JSONWriter()
-        try writer.object(write)
-        return APIAnswer(status: status, body: writer.bytes, etag: version.map { "\"\($0.rawValue)\"" })
+        APIAnswer(
+            status: status, body: try JSONWriter.bytes(ofObject: write), etag: version.map { "\"\($0.rawValue)\"" })
     }
 }

@@ -34,10 +34,9 @@ extension APIError {
                 place, "is no day or time of the calendar",
                 remedy: "Write it as in `2026-01-31`, `2026-01-31T14:03Z`, `14:03` or `yesterday 14:03`.")
         }
-        let near = NearestNames(to: word, among: days).close.first
         return .invalid(
             place, "is no moment of the past",
-            remedy: near.map { "Did you mean \($0)?" }
+            remedy: NearestNames(to: word, among: days).question("")
                 ?? "Give a position, version:N, a day or a time as in `2026-01-31`, `2026-01-31T14:03Z`, `14:03`, "
                 + "`monday` or `yesterday 14:00`, or so long ago as in `-3d` (s, m, h or d).")
     }

@@ -61,13 +61,18 @@ package struct APIError: Error {
 
     package var answer: APIAnswer {
         answer { json in
-            json.member("error", error)
-            json.member("remedy", remedy)
-            json.member("code", code)
-            json.member("place", place)
-            json.member("reason", reason)
+            write(to: &json)
             for fact in facts { json.member(fact.name, fact.value) }
         }
+    }
+
+    /// Writes what is wrong and what to do, as members.
+    package func write(to json: inout JSONWriter) {
+        json.member("error", error)
+        json.member("remedy", remedy)
+        json.member("code", code)
+        json.member("place", place)
+        json.member("reason", reason)
     }
 
     /// The error in the REST API's form: `message` is what clients of Braze read.
@@ -85,9 +90,7 @@ package struct APIError: Error {
     }
 
     private func answer(_ write: (inout JSONWriter) -> Void) -> APIAnswer {
-        var json = JSONWriter()
-        json.object(write)
-        var answer = APIAnswer(status: status, body: json.bytes, allow: allow, code: code)
+        var answer = APIAnswer(status: status, body: JSONWriter.bytes(ofObject: write), allow: allow, code: code)
         answer.headers = headers
         return answer
     }
@@ -278,10 +281,8 @@ extension APIError {
     /// Status 400: there is no user attribute called `name`.
     package static func unknownAttribute(_ name: String) -> APIError {
         let nearest = NearestNames(to: name, among: StandardAttribute.allCases.map(\.name))
-        let names = nearest.all.joined(separator: ", ")
-        let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
         return APIError(
             status: 400, code: "invalid", error: "`\(name.shown)` is no user attribute.",
-            remedy: "\(guess)Make it a custom attribute, or use one of \(names).", place: "attribute")
+            remedy: nearest.remedy("Make it a custom attribute, or use one of"), place: "attribute")
     }
 }

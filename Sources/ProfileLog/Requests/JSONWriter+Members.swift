@@ -32,6 +32,13 @@ extension JSONWriter {
         member(key) { json in if let time { json.value(time) } else { json.null() } }
     }
 
+    /// The bytes of an object with the members that `write` writes.
+    package static func bytes(ofObject write: (inout JSONWriter) throws -> Void) rethrows -> [UInt8] {
+        var json = JSONWriter()
+        try json.object(write)
+        return json.bytes
+    }
+
     package mutating func object(_ write: (inout JSONWriter) throws -> Void) rethrows {
         beginObject()
         try write(&self)
@@ -68,12 +75,21 @@ extension JSONWriter {
         try array(key, elements) { json, element in try json.object { try write(&$0, element) } }
     }
 
-    /// An object that says something about the element `index` of `array`.
-    package mutating func place(_ key: String, _ text: String, _ array: String, _ index: Int) {
+    /// Writes an array as a member, its elements by `write`.
+    package mutating func array(_ key: String, _ write: (inout JSONWriter) throws -> Void) rethrows {
+        self.key(key)
+        beginArray()
+        try write(&self)
+        endArray()
+    }
+
+    /// An object that says something about the element `index` of `array`, or about one `field` of it.
+    package mutating func place(_ key: String, _ text: String, _ array: String, _ index: Int, field: String? = nil) {
         object { json in
             json.member(key, text)
             json.member("input_array", array)
             json.member("index", index)
+            json.member("field", field)
         }
     }
 }

@@ -4,7 +4,7 @@ internal import ProfileLogSnippets
 /// one sentence made from the question and from the log.
 ///
 ///     let note = ListNote("users", request, past: asked)
-///     json.member("note", try note.text(isEmpty: users.isEmpty, in: log))
+///     try json.note(note, isEmpty: users.isEmpty, in: log)
 package struct ListNote: Sendable {
     private let things: String
     private let none: String?
@@ -117,6 +117,13 @@ package struct ListNote: Sendable {
 
     private func values(_ parameter: String) -> [String] {
         request.query.filter { $0.name == parameter }.map(\.value)
+    }
+}
+
+extension JSONWriter {
+    /// The member `note` of a list, if there is something to say.
+    package mutating func note(_ note: ListNote, isEmpty: Bool, in log: LogReader) throws {
+        member("note", try note.text(isEmpty: isEmpty, in: log))
     }
 }
 

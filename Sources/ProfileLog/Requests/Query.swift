@@ -81,22 +81,25 @@ package struct Query {
         return moment
     }
 
+    /// One of several words, as `read` knows them; others are refused for `reason`.
+    package mutating func choice<Choice>(
+        _ name: String, _ reason: String, _ read: (String) -> Choice?
+    ) throws -> Choice? {
+        guard let text = try text(name) else { return nil }
+        guard let choice = read(text) else { throw APIError.invalid(name, reason) }
+        return choice
+    }
+
     /// One of a user's launches by its number, from 1; a negative one counts from the last.
     package mutating func launch(_ name: String) throws -> Int? {
-        guard let text = try text(name) else { return nil }
-        guard let number = Int(text), number != 0 else {
-            throw APIError.invalid(name, "must be the number of a launch: 1 is the first, -1 the last")
+        try choice(name, "must be the number of a launch: 1 is the first, -1 the last") { text in
+            Int(text).flatMap { $0 == 0 ? nil : $0 }
         }
-        return number
     }
 
     /// Reads the order of a history: `recorded`, the default, or `occurred`.
     package mutating func order() throws -> EventOrder {
-        guard let text = try text("order") else { return .recorded }
-        guard let order = EventOrder(rawValue: text) else {
-            throw APIError.invalid("order", "must be recorded or occurred")
-        }
-        return order
+        try choice("order", "must be recorded or occurred", EventOrder.init) ?? .recorded
     }
 
     /// `kind` (several, or one with commas), `name`, `field`, `device`, `since` and `before`; and `order`, the order in
@@ -110,10 +113,8 @@ package struct Query {
                 kinds.map { kind in
                     guard let known = EventKind(name: kind) else {
                         let nearest = NearestNames(to: kind, among: EventKind.allCases.map(\.name))
-                        let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
                         throw APIError.invalid(
-                            "kind", "must be a kind of event",
-                            remedy: "\(guess)The kinds are \(nearest.all.joined(separator: ", ")).")
+                            "kind", "must be a kind of event", remedy: nearest.remedy("The kinds are"))
                     }
                     return known
                 })

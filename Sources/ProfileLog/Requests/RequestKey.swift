@@ -3,7 +3,7 @@ internal import ProfileLogSnippets
 /// The idempotency key of a request that is one append: sent again, it changes nothing and gets the remembered answer
 /// of the first.
 package struct RequestKey: Sendable {
-    fileprivate let text: String
+    package let text: String
     fileprivate let digest: [UInt8]
 
     /// Returns nil if the request has no key.
@@ -31,6 +31,9 @@ package struct RequestKey: Sendable {
         return key
     }
 
+    /// The note of an append under this key, which remembers `answer`.
+    package func note(remembering answer: [UInt8] = []) -> [UInt8] { RequestNote(digest: digest, answer: answer).bytes }
+
     /// Returns what `receipt`, of an append under this key, remembers of the first answer. Throws if that was to
     /// another request. After an erasure only the key says that the request is the same, and only its success is
     /// known.
@@ -57,8 +60,7 @@ extension AppendBuilder {
         // A key is stored with an event: here one about no skipped object.
         if isEmpty { try leaveOut([], of: nil) }
         return try finish(
-            idempotencyKey: key.text, note: RequestNote(digest: key.digest, answer: answer()).bytes, content: key.digest
-        )
+            idempotencyKey: key.text, note: key.note(remembering: answer()), content: key.digest)
     }
 }
 
@@ -105,20 +107,8 @@ package struct RequestNote {
     private static let form: UInt8 = 1
     private static let digestBytes = 16
 
-    package init(digest: [UInt8], answer: [UInt8]) {
-        self.digest = digest
-        self.answer = answer
-    }
-
     /// The answer to a request of which nothing else is known any more.
     package static let success = Array(#"{"message":"success"}"#.utf8)
-
-    /// Reads a stored note; nil if it is none of ours.
-    package init?(_ bytes: [UInt8]) {
-        guard bytes.first == Self.form, bytes.count > Self.digestBytes else { return nil }
-        digest = Array(bytes[1...Self.digestBytes])
-        answer = Array(bytes[(Self.digestBytes + 1)...])
-    }
 
     /// As it is stored.
     package var bytes: [UInt8] { [Self.form] + digest + answer }
@@ -126,5 +116,14 @@ package struct RequestNote {
     /// A hash of a request: equal for the same path and the same bytes of body.
     package static func digest(_ request: APIRequest) -> [UInt8] {
         ContentHash.of(Array(request.path.utf8) + [0] + request.body)
+    }
+}
+
+extension RequestNote {
+    /// Reads a stored note; nil if it is none of ours.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.first == Self.form, bytes.count > Self.digestBytes else { return nil }
+        self.init(
+            digest: Array(bytes[1...Self.digestBytes]), answer: Array(bytes[(Self.digestBytes + 1)...]))
     }
 }

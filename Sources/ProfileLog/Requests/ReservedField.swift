@@ -33,12 +33,9 @@ package enum ReservedField {
             let name = try text(value)
             guard TimeZoneNames.contains(name) else { throw .field("is no known time zone") }
             return .string(name)
-        case .gender: return .string(try text(value, among: ["M", "F", "O", "N", "P"], "is none of M, F, O, N, P"))
+        case .gender: return .string(try text(value, among: ["M", "F", "O", "N", "P"]))
         case .emailSubscribe, .pushSubscribe:
-            return .string(
-                try text(
-                    value, among: ["opted_in", "subscribed", "unsubscribed"],
-                    "is none of opted_in, subscribed, unsubscribed"))
+            return .string(try text(value, among: ["opted_in", "subscribed", "unsubscribed"]))
         case .dateOfBirth: return .string(try day(value))
         case .dateOfFirstSession, .dateOfLastSession, .markedEmailAsSpamAt:
             guard let date = time(try text(value)) else { throw .field("is no time") }
@@ -71,11 +68,9 @@ package enum ReservedField {
         return text
     }
 
-    private static func text(
-        _ value: AttributeValue, among known: Set<String>, _ reason: String
-    ) throws(TrackError) -> String {
+    private static func text(_ value: AttributeValue, among known: [String]) throws(TrackError) -> String {
         let text = try text(value)
-        guard known.contains(text) else { throw .field(reason) }
+        guard known.contains(text) else { throw .field("is none of \(known.joined(separator: ", "))") }
         return text
     }
 

@@ -303,7 +303,7 @@ struct BrazeSendTests {
     func halfDone() async throws {
         try await withSends { (api) async throws in
             let body = #"{"campaign_id":"plain","broadcast":true}"#
-            let request = try SendRequest(campaign: JSON.parse(Array(body.utf8)), api.braze.workspace)
+            let request = try SendRequest(.campaign, JSON.parse(Array(body.utf8)), api.braze.workspace)
             let apiError = Broadcast(request, api.braze).halfDone(7, AppendError.closed)
             let json = try JSON.parse(apiError.answer(in: .braze).body)
             #expect(json.at("dispatch_id").text == request.plan.dispatch)

@@ -369,7 +369,7 @@ struct BrazeSubscriptionTests {
             func user(_ number: Int) -> String { Wire.user("u\(number)", #""email":"x@y.example""#) }
             let state = #""subscription_groups":[{"subscription_group_id":"news","subscription_state":"subscribed"}]"#
             let body = #"{"attributes":[\#(Wire.user("u0", state)),\#(Wire.user("u1", state))]}"#
-            func decide(_ builder: inout AppendBuilder) throws -> TrackDecision {
+            func decide(_ builder: inout AppendBuilder) throws -> TrackAnswer {
                 try api.decide(body, api.view(.fast), &builder)
             }
             // Each is read twice: for the address, and for the groups of their profile.

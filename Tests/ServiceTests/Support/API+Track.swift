@@ -17,12 +17,12 @@ extension API {
     }
 
     /// Decides a track request, and adds what is to be stored to `builder`.
-    func decide(_ body: String, _ view: DecisionView, _ builder: inout AppendBuilder) throws -> TrackDecision {
+    func decide(_ body: String, _ view: DecisionView, _ builder: inout AppendBuilder) throws -> TrackAnswer {
         let request = Array(body.utf8)
         let reader = TrackReader(workspace: workspace, now: log.options.now(), sent: SentOrder(request))
         var decision = TrackDecision(braze, view)
         try decision.decide(TrackBody(request, workspace.limits), reader, &builder)
-        return decision
+        return decision.answer
     }
 
     /// A view with room for so much.

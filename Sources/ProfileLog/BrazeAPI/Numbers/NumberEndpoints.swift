@@ -49,12 +49,8 @@ struct NumberEndpoints {
     func segments(_ request: APIRequest) throws -> APIAnswer {
         var query = Query(request)
         let page = Int(try query.number(.page))
-        let isDescending: Bool
-        switch try query.text("sort_direction") {
-        case nil, "asc": isDescending = false
-        case "desc": isDescending = true
-        default: throw APIError.invalid("sort_direction", "must be asc or desc")
-        }
+        let isDescending =
+            try query.choice("sort_direction", "must be asc or desc") { ["asc": false, "desc": true][$0] } ?? false
         let all: [Workspace.Segment] = isDescending ? api.workspace.segments.reversed() : api.workspace.segments
         let shown = all.dropFirst(page * Self.segmentsPerPage).prefix(Self.segmentsPerPage)
         let note = ListNote("segments", request, none: "The workspace file has no segments.")
@@ -66,7 +62,7 @@ struct NumberEndpoints {
                 json.member("tags", .array([]))
             }
             json.member("message", "success")
-            json.member("note", try note.text(isEmpty: shown.isEmpty, in: api.store.reader))
+            try json.note(note, isEmpty: shown.isEmpty, in: api.store.reader)
         }
     }
 

@@ -108,11 +108,17 @@ final class ExportFiles: Sendable {
         }
     }
 
-    /// Makes the file at `path`, for its owner only, and lets `body` write it. A file that fails is removed.
-    static func write(_ path: String, _ body: (FileHandle) throws -> Void) throws {
+    /// Makes the file at `path`, for its owner only.
+    static func create(_ path: String) throws -> FileHandle {
         guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
             let file = FileHandle(forUpdatingAtPath: path)
         else { throw CocoaError(.fileWriteUnknown) }
+        return file
+    }
+
+    /// Makes the file at `path`, and lets `body` write it. A file that fails is removed.
+    static func write(_ path: String, _ body: (FileHandle) throws -> Void) throws {
+        let file = try create(path)
         defer { try? file.close() }
         do {
             try body(file)

@@ -12,10 +12,7 @@ struct ExportLines {
     /// Makes the file. It has no name, and ends with this value.
     init(in folder: String) throws {
         let path = "\(folder)/\(UUID().uuidString).lines"
-        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
-            let file = FileHandle(forUpdatingAtPath: path)
-        else { throw CocoaError(.fileWriteUnknown) }
-        self.file = file
+        file = try ExportFiles.create(path)
         try FileManager.default.removeItem(atPath: path)
     }
 

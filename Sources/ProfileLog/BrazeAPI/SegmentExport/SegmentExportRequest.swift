@@ -42,23 +42,14 @@ struct SegmentExportRequest {
                 "custom_attributes_to_export", "has more than \(Self.mostCustomAttributes) names",
                 remedy: "Export all with `custom_attributes` in `fields_to_export`, or send several requests.")
         }
-        if let value = body.present("output_format") {
-            guard let format = value.asText.flatMap(Format.init) else {
-                throw APIError.invalid("output_format", "must be zip or gzip")
-            }
-            self.format = format
-        } else {
-            format = .zip
-        }
+        format = try body.member("output_format", "must be zip or gzip") { $0.asText.flatMap(Format.init) } ?? .zip
         hasCallback = body.present("callback_endpoint") != nil
     }
 
     private static func texts(_ body: AttributeValue, _ key: Name) throws -> [String]? {
-        guard let value = body.present(key) else { return nil }
-        let texts = value.asArray?.compactMap(\.asText)
-        guard let texts, texts.count == value.asArray?.count else {
-            throw APIError.invalid(key.text, "must be an array of texts")
+        try body.member(key, "must be an array of texts") { value in
+            let texts = value.asArray?.compactMap(\.asText)
+            return texts?.count == value.asArray?.count ? texts : nil
         }
-        return texts
     }
 }

@@ -97,8 +97,7 @@ struct ScheduleEndpoints {
         let key = try RequestKey(request)
         if let answer = try api.store.answer(under: key) { return answer }
         let body = try BodyObject.read(request.body)
-        if form == .campaign { _ = try SendRequest.campaign(body, api.workspace) }
-        if form == .canvas { _ = try SendRequest.canvas(body, api.workspace) }
+        if form != .messages { _ = try SendRequest.campaign(form, body, api.workspace) }
         return try await api.store.decide(under: key) { [api] view, builder in
             let id = body.present("schedule_id")?.asText
             guard let schedule = try id.flatMap({ try api.schedules.waiting($0, view) }), schedule.form == form,
@@ -125,11 +124,10 @@ struct ScheduleEndpoints {
                 "end_time", "must be a time in ISO 8601", remedy: "Send a time, as in 2030-01-31T08:30:00Z.")
         }
         let waiting = try api.schedules.due(at: end).filter { $0.events == nil }
-        let note = ListNote("scheduled broadcasts", request)
         return try APIAnswer.ok { json in
             json.objects("scheduled_broadcasts", waiting) { json, schedule in
                 let id = schedule.message.text
-                let campaign = schedule.form == .canvas ? api.workspace.canvas(id) : api.workspace.campaign(id)
+                let campaign = api.workspace.campaign(schedule.form, id)
                 json.member("name", campaign?.name ?? "")
                 json.member("id", id.isEmpty ? schedule.id : id)
                 json.member("type", schedule.form == .canvas ? "Canvas" : "Campaign")
@@ -138,7 +136,7 @@ struct ScheduleEndpoints {
                 json.member("schedule_type", schedule.timing.rawValue)
             }
             json.member("message", "success")
-            json.member("note", try note.text(isEmpty: waiting.isEmpty, in: api.store.reader))
+            try json.note(ListNote("scheduled broadcasts", request), isEmpty: waiting.isEmpty, in: api.store.reader)
         }
     }
 }

@@ -13,7 +13,7 @@ struct ScheduleTime {
 
     /// Reads the member, if it is there. A time in the past is due at once.
     init?(_ body: AttributeValue, now: Timestamp) throws {
-        guard let schedule = try body.object("schedule").map(AttributeValue.object) else { return nil }
+        guard let schedule = try body.object("schedule") else { return nil }
         let isLocal = try schedule.flag("in_local_time", in: "schedule.") ?? false
         let isOptimal = try schedule.flag("at_optimal_time", in: "schedule.") ?? false
         let slip = SendRequest.misspelt(

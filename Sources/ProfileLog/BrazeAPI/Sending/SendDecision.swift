@@ -38,7 +38,7 @@ struct SendDecision {
         let people = try request.recipients.map(addressee)
         let changes = try applyAttributes(people, &builder)
         // Of several entries for one user the last one counts.
-        var last: [SameUser: Int] = [:]
+        var last: [TrackProfiles.Person: Int] = [:]
         for index in people.indices { last[sameUser(people[index], request.recipients[index])] = index }
         for (index, recipient) in request.recipients.enumerated() {
             var user: UserInfo?
@@ -108,13 +108,8 @@ struct SendDecision {
         }
     }
 
-    /// The common facts of the entries for one user: the user, or the ID by which the request makes them.
-    private enum SameUser: Hashable {
-        case known(UserNumber)
-        case new(UserID)
-    }
-
-    private func sameUser(_ addressee: Addressee, _ recipient: SendRequest.Recipient) -> SameUser {
+    /// What the entries for one user have in common.
+    private func sameUser(_ addressee: Addressee, _ recipient: SendRequest.Recipient) -> TrackProfiles.Person {
         if case .user(let user) = addressee { .known(user.number) } else { .new(recipient.person.id) }
     }
 
@@ -166,11 +161,11 @@ struct SendDecision {
         var decision = TrackDecision(api, view)
         decision.keepsStored = true
         try decision.decide(TrackBody(attributes: objects, api.workspace.limits), reader, &builder)
-        errors += decision.errors.map { error in
+        errors += decision.answer.errors.map { error in
             let place = request.place(of: given[error.index])
             return "\(place.array)[\(place.index)].attributes: \(error.kept)"
         }
-        for dropped in decision.dropped { drop(given[dropped.index], "attributes: \(dropped.reason)") }
+        for dropped in decision.answer.dropped { drop(given[dropped.index], "attributes: \(dropped.reason)") }
 
         var changes: [Int: [ProfileEvent]] = [:]
         for index in request.recipients.indices {

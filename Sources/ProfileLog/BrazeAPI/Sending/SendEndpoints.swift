@@ -40,19 +40,16 @@ struct SendEndpoints {
     /// nothing.
     func sendTransactional(_ request: APIRequest) async throws -> APIAnswer {
         let body = try BodyObject.read(request.body)
-        let sendID = body.present("external_send_id")
-        guard sendID?.asText.map(SendRequest.isSendID) ?? (sendID == nil) else {
-            throw APIError.invalid("external_send_id", "must be 1 to 64 characters of base 64")
-        }
+        let sendID = try SendRequest.sendID(body, "external_send_id")
         let campaign = request.parameters["campaign_id"] ?? ""
         let now = TrackTime.text(log.options.now())
         var key = try RequestKey(request)
-        if let text = sendID?.asText {
+        if let sendID {
             guard key == nil else {
                 throw APIError.invalid(
                     "external_send_id", "cannot go with an Idempotency-Key", remedy: "Send one of the two.")
             }
-            key = RequestKey(reserved: "transactional", for: [campaign, text])
+            key = RequestKey(reserved: "transactional", for: [campaign, sendID])
         }
         if let answer = try api.store.answer(under: key) { return answer }
         let asked = try SendRequest(transactional: body, campaign: campaign, workspace)
@@ -64,7 +61,7 @@ struct SendEndpoints {
                     for step in ["received_at", "enqueued_at", "executed_at"] { json.member(step, now) }
                     json.member("sent_at", decision.sendsAnything ? now : nil)
                     json.member("campaign_api_id", campaign)
-                    json.member("external_send_id", sendID?.asText)
+                    json.member("external_send_id", sendID)
                 }
                 json.notDone(errors: decision.errors, dropped: decision.dropped, of: decision.request)
             }
@@ -80,7 +77,7 @@ struct SendEndpoints {
                 remedy: "Send the `send_id` that you want.")
         }
         let body = try BodyObject.read(request.body)
-        _ = try SendRequest.campaign(body, workspace)
+        _ = try SendRequest.campaign(.campaign, body, workspace)
         let sendID = try SendRequest.sendID(body) ?? UUID().uuidString.lowercased()
         let limit = workspace.limits.sendIDsPerDay
         if let seconds = api.rates.sendIDs.count(at: log.options.now(), limit: limit) {

@@ -52,8 +52,12 @@ struct SendRequest: Sendable {
         let body = body.withoutEmptyMembers
         switch form {
         case .messages: try self.init(messages: body, workspace)
-        case .campaign: try self.init(campaign: body, workspace)
-        case .canvas: try self.init(canvas: body, workspace)
+        case .campaign:
+            let campaign = try Self.campaign(form, body, workspace)
+            try self.init(body, campaign, .trigger, ["trigger_properties"], workspace)
+        case .canvas:
+            let canvas = try Self.campaign(form, body, workspace)
+            try self.init(body, canvas, .canvasEntry, ["canvas_entry_properties", "context"], workspace)
         }
     }
 }
@@ -62,7 +66,7 @@ struct SendRequest: Sendable {
 
 extension SendRequest {
     init(messages body: AttributeValue, _ workspace: Workspace) throws {
-        let campaign = body.present("campaign_id") == nil ? nil : try Self.campaign(body, workspace)
+        let campaign = body.present("campaign_id") == nil ? nil : try Self.campaign(.campaign, body, workspace)
         plan = SendPlan(campaign, .trigger, [], dispatch: Self.newDispatch)
         plan.sendID = try Self.sendID(body)
         plan.state = try Self.state(body)
@@ -156,34 +160,19 @@ extension SendRequest {
     }
 
     private static func state(_ body: AttributeValue) throws -> SendPlan.State {
-        guard let value = body.present("recipient_subscription_state") else { return .subscribed }
-        guard let state = value.asText.flatMap(SendPlan.State.init) else {
-            throw APIError.invalid("recipient_subscription_state", "must be opted_in, subscribed or all")
-        }
-        return state
+        try body.member("recipient_subscription_state", "must be opted_in, subscribed or all") {
+            $0.asText.flatMap(SendPlan.State.init)
+        } ?? .subscribed
     }
 }
 
 // MARK: - Campaigns and canvases
 
 extension SendRequest {
-    /// The body of `/campaigns/trigger/send`.
-    init(campaign body: AttributeValue, _ workspace: Workspace) throws {
-        let campaign = try Self.campaign(body, workspace)
-        try self.init(body, campaign, .trigger, ["trigger_properties"], workspace)
-    }
-
-    /// The body of `/canvas/trigger/send`.
-    init(canvas body: AttributeValue, _ workspace: Workspace) throws {
-        let canvas = try Self.canvas(body, workspace)
-        try self.init(body, canvas, .canvasEntry, ["canvas_entry_properties", "context"], workspace)
-    }
 
     /// The body of a transactional request for `campaign`.
     init(transactional body: AttributeValue, campaign id: String, _ workspace: Workspace) throws {
-        guard let campaign = workspace.campaign(id) else {
-            throw Self.unknown("campaign", id, among: workspace.campaigns)
-        }
+        let campaign = try Self.campaign(.campaign, id, workspace)
         let body = body.withoutEmptyMembers
         plan = SendPlan(campaign, .trigger, campaign.steps[0].messages, dispatch: Self.newDispatch)
         plan.properties = try Self.properties(body, ["trigger_properties"])
@@ -247,7 +236,7 @@ extension SendRequest {
             person: try person(value, entry.id, identifier, at: "\(place).\(entry.key)", in: place),
             given: .init("recipients", given))
         recipient.properties = try properties(value, keys, at: "\(place).")
-        if let members = try value.object("attributes", in: "\(place).") {
+        if case .object(let members) = try value.object("attributes", in: "\(place).") {
             // They would lead the attributes to another user, so those of the recipient count.
             var ignored: Set<Name> = [
                 WireNames.externalID, WireNames.userAlias, WireNames.brazeID, WireNames.updateExistingOnly,
@@ -298,7 +287,7 @@ extension SendRequest {
         _ object: AttributeValue, _ keys: [String], at place: String = ""
     ) throws -> AttributeValue {
         for key in keys {
-            guard let value = try object.object(Name(key), in: place).map(AttributeValue.object) else { continue }
+            guard let value = try object.object(Name(key), in: place) else { continue }
             guard value.jsonByteCount <= mostPropertyBytes else {
                 throw APIError.invalid(place + key, "is larger than \(mostPropertyBytes) bytes")
             }
@@ -321,16 +310,12 @@ extension SendRequest {
         guard isBroadcast || !recipients.isEmpty else { throw Self.noRecipients }
     }
 
-    static func sendID(_ body: AttributeValue) throws -> String? {
-        guard let value = body.present("send_id") else { return nil }
-        guard let text = value.asText, isSendID(text) else {
-            throw APIError.invalid("send_id", "must be 1 to 64 characters of base 64")
-        }
-        return text
+    static func sendID(_ body: AttributeValue, _ key: Name = "send_id") throws -> String? {
+        try body.member(key, "must be 1 to 64 characters of base 64") { $0.asText.flatMap { isSendID($0) ? $0 : nil } }
     }
 
     /// Tells whether `text` can be the ID of a send: 1 to 64 characters of base 64, also of its form for URLs.
-    static func isSendID(_ text: String) -> Bool {
+    private static func isSendID(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {
@@ -347,29 +332,18 @@ extension SendRequest {
         "external_user_id", "user_alias", "braze_id", "email", "prioritization", "send_to_existing_only", "attributes",
     ]
 
-    /// The campaign that the body names.
-    static func campaign(_ body: AttributeValue, _ workspace: Workspace) throws -> Campaign {
-        let id = body.present("campaign_id")?.asText
-        guard let campaign = id.flatMap({ workspace.campaign($0) }) else {
-            throw unknown("campaign", id, among: workspace.campaigns)
-        }
-        return campaign
+    /// The campaign or canvas that the body names.
+    static func campaign(_ form: SendForm, _ body: AttributeValue, _ workspace: Workspace) throws -> Campaign {
+        try campaign(form, body.present(form.idKey)?.asText, workspace)
     }
 
-    /// The canvas that the body names.
-    static func canvas(_ body: AttributeValue, _ workspace: Workspace) throws -> Campaign {
-        let id = body.present("canvas_id")?.asText
-        guard let canvas = id.flatMap({ workspace.canvas($0) }) else {
-            throw unknown("canvas", id, among: workspace.canvases)
-        }
-        return canvas
-    }
-
-    /// The refusal of an ID that no campaign or canvas of the workspace file has.
-    private static func unknown(_ what: String, _ id: String?, among known: [Campaign]) -> APIError {
-        let nearest = id.flatMap { NearestNames(to: $0, among: known.map(\.id)).close.first }
-        return refusal(
-            "Invalid \(what.capitalized) ID", at: "\(what)_id",
+    /// The campaign or canvas with this ID, which must be one of the workspace file's.
+    private static func campaign(_ form: SendForm, _ id: String?, _ workspace: Workspace) throws -> Campaign {
+        if let campaign = id.flatMap({ workspace.campaign(form, $0) }) { return campaign }
+        let what = form == .canvas ? "canvas" : "campaign"
+        let nearest = id.flatMap { NearestNames(to: $0, among: workspace.campaigns(form).map(\.id)).close.first }
+        throw refusal(
+            "Invalid \(what.capitalized) ID", at: form.idKey.text,
             nearest.map { "Did you mean '\($0.shown)'?" }
                 ?? "Declare the \(what) in the workspace file (docs/workspace.md).")
     }

@@ -15,11 +15,10 @@ extension Campaign {
     init(canvas node: YAMLNode) throws(YAMLFileError) {
         let fields = try node.fields(["id", "name", "tags", "segment", "steps"])
         let list = try fields.required("steps")
-        var steps: [Step] = []
-        for element in try list.elements() {
+        let steps = try list.elements().map { (element) throws(YAMLFileError) in
             let fields = try element.fields(["name", "messages"])
             let messages = try Self.messages(fields.required("messages"))
-            steps.append(Step(name: try fields.required("name").text(), messages: messages))
+            return Step(name: try fields.text("name"), messages: messages)
         }
         guard (1...Self.most).contains(steps.count) else {
             throw list.refusal("must have 1 to \(Self.most) steps", remedy: "A step has a name and messages.")
@@ -28,10 +27,9 @@ extension Campaign {
     }
 
     private init(_ fields: YAMLFields, _ steps: [Step]) throws(YAMLFileError) {
-        var tags: [String] = []
-        for tag in try fields.elements("tags") { tags.append(try tag.text()) }
+        let tags = try fields.elements("tags").map { (tag) throws(YAMLFileError) in try tag.text() }
         self.init(
-            id: try fields.required("id").name().text, name: try fields.required("name").text(), tags: tags,
+            id: try fields.required("id").name().text, name: try fields.text("name"), tags: tags,
             segment: try fields["segment"]?.text(), steps: steps)
     }
 

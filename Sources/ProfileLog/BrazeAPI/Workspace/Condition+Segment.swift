@@ -24,8 +24,7 @@ extension Condition {
         guard depth <= maxSegmentDepth else {
             throw node.refusal("is nested deeper than \(maxSegmentDepth)", remedy: "Take a level out.")
         }
-        var rules: [Condition] = []
-        for element in try node.elements() { rules.append(try condition(element, depth: depth)) }
+        let rules = try node.elements().map { (element) throws(YAMLFileError) in try condition(element, depth: depth) }
         guard !rules.isEmpty else { throw node.refusal("has no condition", remedy: "Add one, or write `users: all`.") }
         return key == "all" ? .all(rules) : .any(rules)
     }
@@ -44,10 +43,10 @@ extension Condition {
             if key == "trait" { return .holds(.trait(name), try test(fields)) }
             guard let attribute = ReservedField.attribute(name) else {
                 let names = StandardAttribute.allCases.map(\.name)
-                let nearest = NearestNames(to: name.text, among: names).close.first
                 throw subject.refusal(
                     "is no standard attribute",
-                    remedy: nearest.map { "Did you mean `\($0)`?" } ?? "Write `custom_attribute` for one of your own.")
+                    remedy: NearestNames(to: name.text, among: names).question()
+                        ?? "Write `custom_attribute` for one of your own.")
             }
             return .holds(.attribute(attribute), try test(fields, of: attribute))
         case "event", "purchase":

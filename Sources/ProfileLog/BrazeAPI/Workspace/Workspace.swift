@@ -72,9 +72,12 @@ package struct Workspace: Sendable {
 
     func segment(_ id: String) -> Segment? { segments.first { $0.id.utf8.elementsEqual(id.utf8) } }
 
-    func campaign(_ id: String) -> Campaign? { campaigns.first { $0.id.hasSameBytes(as: id) } }
+    /// What requests of this form can send.
+    func campaigns(_ form: SendForm) -> [Campaign] { form == .canvas ? canvases : campaigns }
 
-    func canvas(_ id: String) -> Campaign? { canvases.first { $0.id.hasSameBytes(as: id) } }
+    func campaign(_ form: SendForm, _ id: String) -> Campaign? {
+        campaigns(form).first { $0.id.hasSameBytes(as: id) }
+    }
 }
 
 /// The workspace file; docs/workspace.md is its description.
@@ -128,9 +131,7 @@ extension Workspace {
 
     private static func app(_ node: YAMLNode) throws(YAMLFileError) -> App {
         let fields = try node.fields(["id", "name", "platform"])
-        return App(
-            id: try fields.required("id").text(), name: try fields.required("name").text(),
-            platform: try fields["platform"]?.text())
+        return App(id: try fields.text("id"), name: try fields.text("name"), platform: try fields["platform"]?.text())
     }
 
     private static let channels = [
@@ -146,15 +147,12 @@ extension Workspace {
                 "is no channel",
                 remedy: "The channels are \(NearestNames(to: name, among: channels).all.joined(separator: ", ")).")
         }
-        return SubscriptionGroup(
-            id: try fields.required("id").text(), name: try fields.required("name").text(), channel: name)
+        return SubscriptionGroup(id: try fields.text("id"), name: try fields.text("name"), channel: name)
     }
 
     private static func segment(_ node: YAMLNode) throws(YAMLFileError) -> Segment {
         let fields = try node.fields(["id", "name", "users", "all", "any"])
-        return Segment(
-            id: try fields.required("id").text(), name: try fields.required("name").text(),
-            rule: try Condition(segment: fields))
+        return Segment(id: try fields.text("id"), name: try fields.text("name"), rule: try Condition(segment: fields))
     }
 
     /// Throws if a condition of a segment is about a trait that is not there.
@@ -163,10 +161,9 @@ extension Workspace {
             if key == "all" || key == "any" {
                 for element in try value.elements() { try checkTraits(element) }
             } else if key == "trait", !traits.contains(where: { $0.name.text == (try? value.text()) }) {
-                let nearest = NearestNames(to: try value.text(), among: traits.map(\.name.text)).close.first
+                let nearest = NearestNames(to: try value.text(), among: traits.map(\.name.text))
                 throw value.refusal(
-                    "is no trait of this file",
-                    remedy: nearest.map { "Did you mean `\($0)`?" } ?? "Declare it under `traits`.")
+                    "is no trait of this file", remedy: nearest.question() ?? "Declare it under `traits`.")
             }
         }
     }
@@ -179,10 +176,9 @@ extension Workspace {
                 for (name, value) in try element.members() where name == "segment" {
                     let id = try value.text()
                     guard segment(id) == nil else { continue }
-                    let nearest = NearestNames(to: id, among: known).close.first
                     throw value.refusal(
                         "is no segment of this file",
-                        remedy: nearest.map { "Did you mean `\($0)`?" } ?? "Declare it under `segments`.")
+                        remedy: NearestNames(to: id, among: known).question() ?? "Declare it under `segments`.")
                 }
             }
         }
@@ -192,10 +188,9 @@ extension Workspace {
     private static func list<Element>(
         _ fields: YAMLFields, _ key: String, _ read: (YAMLNode) throws(YAMLFileError) -> Element
     ) throws(YAMLFileError) -> [Element] {
-        var elements: [Element] = []
         var seen: Set<Name> = []
         let nodes = try fields.elements(key)
-        for node in nodes { elements.append(try read(node)) }
+        let elements = try nodes.map(read)
         for node in nodes {
             for (key, value) in try node.members() where key == "id" {
                 guard seen.insert(Name(try value.text())).inserted else {

@@ -129,13 +129,13 @@ private struct WhereParser {
         }
         let isNegated = takes(word: "not")
         guard case .word(let word) = token.kind, Self.words.contains(word) else {
-            let guess =
-                if case .word(let word) = token.kind { NearestNames(to: word, among: Self.words).close.first } else {
-                    nil as String?
+            let question: String? =
+                if case .word(let word) = token.kind { NearestNames(to: word, among: Self.words).question() } else {
+                    nil
                 }
             throw refusal(
                 "has \(token.shown) where a comparison is expected",
-                guess.map { "Did you mean `\($0)`?" }
+                question
                     ?? "The comparisons are =, !=, >, >=, <, <=, in, contains, matches; "
                     + "`exists(…)` asks whether it is there."
             )
@@ -271,7 +271,7 @@ private struct WhereParser {
             "names an unknown field",
             try names.knows(Name(first), .customAttribute)
                 ? "Did you mean the custom attribute? Write `custom.` before its name."
-                : nearest.close.first.map { "Did you mean `\($0)`?" }
+                : nearest.question()
                     ?? "Attributes of your own are `custom.NAME`; "
                     + "other fields are \(nearest.all.joined(separator: ", ")).",
             at: start)
@@ -299,10 +299,10 @@ private struct WhereParser {
         let start = token
         let name = Name(try name())
         if try names.knows(name, kind) { return name }
-        let nearest = NearestNames(to: name.text, among: try names.all(kind)).close.first
+        let nearest = NearestNames(to: name.text, among: try names.all(kind))
         throw refusal(
             kind == .trait ? "names a trait that is not declared" : "names \(what) that the store has never seen",
-            nearest.map { "Did you mean `\($0)`?" } ?? Self.remedy(kind), at: start)
+            nearest.question() ?? Self.remedy(kind), at: start)
     }
 
     private static func remedy(_ kind: WhereNames.Kind) -> String {

@@ -43,11 +43,9 @@ package struct Series: Sendable {
     ) throws {
         self.range = range
         points = Array(repeating: Point(), count: range.length)
-        switch measure {
-        case .size(let condition):
+        if case .size(let condition) = measure {
             try countSizes(condition, log)
             return
-        default: break
         }
         let filter = try SeriesFilter(app, users, log)
         switch measure {

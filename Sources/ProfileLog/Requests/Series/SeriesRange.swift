@@ -35,11 +35,7 @@ package struct SeriesRange: Hashable, Sendable {
         guard let length = Int(text), (1...Self.mostPoints).contains(length) else {
             throw APIError.invalid("length", "must be a whole number from 1 to \(Self.mostPoints)")
         }
-        var unit = Unit.day
-        if let text = try query.text("unit") {
-            guard let known = Unit(rawValue: text) else { throw APIError.invalid("unit", "must be day or hour") }
-            unit = known
-        }
+        let unit = try query.choice("unit", "must be day or hour", Unit.init) ?? .day
         var end = now
         if let text = try query.text("ending_at") { end = try readTime(text, "ending_at").timestamp }
         self.init(unit, length: length, endingAt: end)
