@@ -11,7 +11,7 @@ struct BatchEndpoint {
 
     func batch(_ request: APIRequest) async throws -> APIAnswer {
         let fields = try Fields(request)
-        guard let values = try fields.array("items") else { throw APIError.invalid("items", "is missing") }
+        let values = try fields.required("items", fields.array)
         guard (1...Self.mostItems).contains(values.count) else {
             throw APIError.invalid("items", "must have 1 to \(Self.mostItems) elements")
         }
@@ -90,8 +90,7 @@ struct BatchEndpoint {
     private func answer(to receipt: AppendReceipt, _ results: [BatchResult]) throws -> APIAnswer {
         try log.read { log in
             try APIAnswer.ok { json in
-                json.member("position", receipt.last.rawValue)
-                try json.cursor(receipt.last, in: log)
+                try json.stored(receipt.last, in: log)
                 json.member("events", receipt.places.count)
                 json.member("repeated", receipt.isRepetition)
                 if receipt.isErased { return json.member("erased", true) }
@@ -109,7 +108,7 @@ struct BatchEndpoint {
         try json.objects("results", results.enumerated()) { json, element in
             json.member("index", element.offset)
             if let error = element.element.error {
-                json.members(of: error)
+                error.write(to: &json)
             } else {
                 let start = offset
                 offset = try self.offset(after: element.element.events, from: offset, receipt, log)
@@ -170,22 +169,23 @@ private struct BatchResult {
 
     /// Status 400: nothing of the batch is stored.
     static func answerOfNothing(_ results: [BatchResult]) -> APIAnswer {
-        var answer = APIAnswer.ok(status: 400) { json in
-            let refused = results.count { $0.error != nil }
-            json.member("error", "\(refused) of \(results.count) items are refused; nothing was stored.")
-            json.member("remedy", "Correct the items that `results` names, and send the batch again.")
-            json.member("code", "nothing_valid")
-            json.member("place", "items")
+        let refused = results.count { $0.error != nil }
+        let error = APIError(
+            status: 400, code: "nothing_valid",
+            error: "\(refused) of \(results.count) items are refused; nothing was stored.",
+            remedy: "Correct the items that `results` names, and send the batch again.", place: "items")
+        var answer = APIAnswer.ok(status: error.status) { json in
+            error.write(to: &json)
             json.objects("results", results.enumerated()) { json, element in
                 json.member("index", element.offset)
                 if let error = element.element.error {
-                    json.members(of: error)
+                    error.write(to: &json)
                 } else {
                     json.member("code", "not_stored")
                 }
             }
         }
-        answer.code = "nothing_valid"
+        answer.code = error.code
         return answer
     }
 }
@@ -197,28 +197,17 @@ extension APIError {
         remedy: "Send it again under another key.")
 }
 
-extension JSONWriter {
-    fileprivate mutating func members(of error: APIError) {
-        member("error", error.error)
-        member("remedy", error.remedy)
-        member("code", error.code)
-        member("place", error.place)
-        member("reason", error.reason)
-    }
-}
-
 extension BatchEndpoint {
-    static let shape: AnswerShape = [
-        "position": .integer, "cursor?": .text,
-        "events": .integer, "repeated": .boolean, "erased?": .boolean, "stored?": .integer,
-        "refused?": .integer,
-        "results?": [
-            [
-                "index": .integer, "position?": .integer, "version?": .integer, "user?": .orNull(.user),
-                "queued?": .boolean, "lost?": .boolean,
-                "error?": .text, "remedy?": .text, "code?": .text, "place?": .text, "reason?": .text,
-                "no_effect?": NoEffect.members, "all_without_effect?": .boolean, "user_note?": .text,
-            ]
-        ],
-    ]
+    private static let result: AnswerShape =
+        [
+            "index": .integer, "position?": .integer, "version?": .integer, "user?": .orNull(.user),
+            "queued?": .boolean, "lost?": .boolean, "error?": .text, "remedy?": .text, "code?": .text,
+            "place?": .text, "reason?": .text,
+        ] + NoEffect.shape + ["user_note?": .text]
+
+    static let shape: AnswerShape =
+        .storedAlways + [
+            "events": .integer, "repeated": .boolean, "erased?": .boolean, "stored?": .integer,
+            "refused?": .integer, "results?": [result],
+        ]
 }

@@ -24,7 +24,7 @@ struct BlameEndpoint {
             json.member("user", user)
             json.member("version", user.version.rawValue)
             try events.write(misses, to: &json)
-            json.member("note", try note.text(isEmpty: entries.isEmpty && counts.isEmpty, in: log))
+            try json.note(note, isEmpty: entries.isEmpty && counts.isEmpty, in: log)
             try json.objects("fields", entries) { json, entry in
                 json.member("field", entry.field)
                 json.member("group", entry.isCustom ? "custom_attributes" : "attributes")

@@ -8,11 +8,10 @@ enum ContentReader {
         var read: [AttributeValue.Member] = []
         read.reserveCapacity(members.count)
         for member in members {
-            do throws(JSONFormError) {
-                read.append(.init(member.key, try JSONValues.value(member.value)))
-            } catch {
-                throw APIError(error, at: "properties.\(member.key.text)")
+            let value = try APIError.at("properties.\(member.key.text)") { () throws(JSONFormError) in
+                try JSONValues.value(member.value)
             }
+            read.append(.init(member.key, value))
         }
         return read
     }
@@ -36,14 +35,12 @@ enum ContentReader {
             case .bool, .int, .double, .string: steps[0].append(AttributeChange(member.key, .set(member.value)))
             case .null: steps[0].append(AttributeChange(member.key, .unset))
             case .array, .object, .date:
-                do throws(JSONFormError) {
-                    let operations = try JSONOperations.operations(member.value, merging: merging)
-                    for (step, operation) in operations.enumerated() {
-                        if step == steps.count { steps.append([]) }
-                        steps[step].append(AttributeChange(member.key, operation))
-                    }
-                } catch {
-                    throw APIError(error, at: "attributes.\(member.key.text)")
+                let operations = try APIError.at("attributes.\(member.key.text)") { () throws(JSONFormError) in
+                    try JSONOperations.operations(member.value, merging: merging)
+                }
+                for (step, operation) in operations.enumerated() {
+                    if step == steps.count { steps.append([]) }
+                    steps[step].append(AttributeChange(member.key, operation))
                 }
             }
         }
@@ -56,12 +53,7 @@ enum ContentReader {
         _ name: String, _ value: AttributeValue, asItIs: Bool = false
     ) throws(APIError) -> UserAttributeChange {
         guard let attribute = StandardAttribute(name: name) else { throw .unknownAttribute(name) }
-        let read: AttributeValue
-        do throws(JSONFormError) {
-            read = try JSONValues.value(value)
-        } catch {
-            throw APIError(error, at: "value")
-        }
+        let read = try APIError.at("value") { () throws(JSONFormError) in try JSONValues.value(value) }
         return asItIs ? UserAttributeChange(attribute, read) : try UserAttributeChange(attribute, requested: read)
     }
 
@@ -84,11 +76,5 @@ extension AttributeValue {
         case .null, .bool, .int, .double, .string, .date: true
         case .array, .object: false
         }
-    }
-}
-
-extension APIError {
-    fileprivate init(_ error: JSONFormError, at place: String) {
-        self = .invalid(place, error.reason, remedy: error.remedy ?? Self.correctIt)
     }
 }

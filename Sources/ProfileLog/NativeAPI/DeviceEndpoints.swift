@@ -19,7 +19,7 @@ struct DeviceEndpoints {
             }
             json.member("total", all.count)
             json.member("more", rest.count > limit)
-            json.member("note", try ListNote("devices", request).text(isEmpty: rest.isEmpty, in: log))
+            try json.note(ListNote("devices", request), isEmpty: rest.isEmpty, in: log)
         }
     }
 
@@ -101,8 +101,7 @@ struct DeviceEndpoints {
         let position = try await store.perform { log in try log.leave(device: device, context: context) }
         return try store.read { log in
             try APIAnswer.ok { json in
-                json.member("position", position ?? .start)
-                try json.cursor(position ?? .start, in: log)
+                try json.stored(position ?? .start, in: log)
                 json.member("device", device)
                 json.member("left", position != nil)
                 json.member("session_timeout_s", Int(try log.devices.state(of: device).settings.sessionTimeout))
@@ -116,7 +115,7 @@ struct DeviceEndpoints {
         let context = try Self.deviceContext(fields)
         _ = try Self.knownDevice(request, store.reader)
         let positions = try await store.perform { log in try log.send(from: device, cause, context) }
-        return try answer(on: device, positions.last, sent: positions)
+        return try answer(on: device, positions.last ?? .start, sent: positions)
     }
 
     func changeSettings(_ request: APIRequest) async throws -> APIAnswer {
@@ -129,7 +128,7 @@ struct DeviceEndpoints {
             let receipt = try log.change(change, of: device, context: context)
             return (receipt, try log.read { try $0.sent(on: device, after: before) })
         }
-        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: sent) { json, log in
+        return try answer(on: device, receipt.stored, sent: sent) { json, log in
             json.member("changed", !receipt.places.isEmpty)
             json.member("new_device", isNew)
             EventJSON.write(try log.devices.state(of: device).settings, to: &json)
@@ -146,7 +145,7 @@ struct DeviceEndpoints {
             try Self.knownDevice(request, log).state.user.flatMap { try log.users.find($0) }
         }
         let receipt = try await store.perform { log in try work(log, device, context) }
-        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: []) { json, log in
+        return try answer(on: device, receipt.stored, sent: []) { json, log in
             json.member("changed", !receipt.places.isEmpty)
             json.member("previous", previous)
             json.array("discarded", try log.discarded(by: receipt)) { $0.value($1.rawValue) }
@@ -162,7 +161,7 @@ struct DeviceEndpoints {
             try Self.knownDevice(request, log).state.user.flatMap { try log.users.find($0) }
         }
         let receipt = try await store.perform { log in try log.removeApp(device: device, context: context) }
-        return try answer(on: device, receipt.places.isEmpty ? nil : receipt.last, sent: []) { json, log in
+        return try answer(on: device, receipt.stored, sent: []) { json, log in
             json.member("changed", !receipt.places.isEmpty)
             json.member("previous", previous)
             var events = EventJSON(log: log)
@@ -175,15 +174,14 @@ struct DeviceEndpoints {
 
     /// The answer of an action that may send: the sent items, and those that stay in the queue with the reason.
     private func answer(
-        on device: String, _ position: Position?, sent: [Position],
+        on device: String, _ position: Position, sent: [Position],
         _ more: (inout JSONWriter, LogReader) throws -> Void = { _, _ in }
     ) throws -> APIAnswer {
         try store.read { log in
             var events = EventJSON(log: log)
             let state = try log.devices.state(of: device)
             return try APIAnswer.ok { json in
-                json.member("position", position ?? .start)
-                try json.cursor(position ?? .start, in: log)
+                try json.stored(position, in: log)
                 json.member("device", device)
                 try more(&json, log)
                 try events.writeSent(sent, to: &json)
@@ -219,11 +217,9 @@ struct DeviceEndpoints {
     }
 
     private static func seconds(_ fields: Fields, _ name: Name, from least: UInt32) throws -> UInt32? {
-        guard let value = try fields.integer(name) else { return nil }
-        guard let seconds = UInt32(exactly: value), seconds >= least else {
-            throw APIError.invalid(name.text, "must be a whole number of seconds, \(least) to \(UInt32.max)")
-        }
-        return seconds
+        try fields.integer(
+            name, in: Int64(least)...Int64(UInt32.max), "must be a whole number of seconds, \(least) to \(UInt32.max)"
+        ).map { UInt32($0) }
     }
 
     private static func targets(_ fields: Fields, _ name: Name) throws -> [DeviceSettings.MissingAppGroup] {
@@ -258,8 +254,7 @@ struct DeviceEndpoints {
             let user = try state.user.flatMap { try log.users.find($0) } ?? log.users.user(meantBy: id)
             var events = EventJSON(log: log)
             return try APIAnswer.ok(version: user?.version) { json in
-                json.member("position", receipt.places.isEmpty ? .start : receipt.last)
-                try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
+                try json.stored(receipt.stored, in: log)
                 json.member("version", user?.version.rawValue ?? 0)
                 json.member("device", device)
                 json.member("user", user)
@@ -329,8 +324,7 @@ struct DeviceEndpoints {
             try outcomes(of: report.flushed, why, log), try outcomes(of: report.finished, why, log)
         )
         return try APIAnswer.ok { json in
-            json.member("position", report.position.rawValue)
-            try json.cursor(report.position, in: log)
+            try json.stored(report.position, in: log)
             json.member("device", order.device)
             json.member("new_device", isNew)
             json.member("user", user)
@@ -409,6 +403,9 @@ extension LogReader {
 }
 
 extension PendingKind {
+    /// A member of the form `shape` for each list.
+    static func shape(_ shape: AnswerShape) -> AnswerShape { .members(allCases.map(\.key), shape) }
+
     /// The word for the list in the order of a launch, and in its answer.
     package var word: String {
         switch self {
@@ -480,32 +477,23 @@ extension DeviceEndpoints {
     static let one: AnswerShape =
         listed + [
             "storages": [
-                PendingEndpoints.storage + [
-                    "pending_custom_events": .integer, "pending_custom_attributes": .integer,
-                    "pending_user_attributes": .integer,
-                ]
+                PendingEndpoints.storage + PendingKind.shape(.integer)
             ],
             "waiting_s": WaitingTimes.shape,
         ]
 
-    static let launched: AnswerShape = [
-        "position": .integer, "cursor?": .text,
-        "device": .text, "new_device": .boolean, "user": .orNull(.user),
-        "flushed": [EventJSON.outcome], "finished": [EventJSON.outcome], "sent": [EventJSON.outcome],
-        "queued": [EventJSON.outcome], "left": [EventJSON.outcome],
-    ]
+    static let launched: AnswerShape =
+        .storedAlways + ["device": .text, "new_device": .boolean, "user": .orNull(.user)]
+        + .members(["flushed", "finished", "sent", "queued", "left"], [EventJSON.outcome])
 
-    static let left: AnswerShape = [
-        "position": .position, "cursor?": .text,
-        "device": .text, "left": .boolean, "session_timeout_s": .integer,
-    ]
+    static let left: AnswerShape = .stored + ["device": .text, "left": .boolean, "session_timeout_s": .integer]
 
     /// Members about the SDK in the answer to every change of a device.
-    static let sent: AnswerShape = [
-        "position": .position, "cursor?": .text,
-        "device": .text, "sent": [EventJSON.outcome], "queued": .integer, "why?": .text,
-        "reason?": .text, "waiting": .integer,
-    ]
+    static let sent: AnswerShape =
+        .stored + [
+            "device": .text, "sent": [EventJSON.outcome], "queued": .integer, "why?": .text, "reason?": .text,
+            "waiting": .integer,
+        ]
 
     static let changedSettings: AnswerShape =
         sent + ["changed": .boolean, "new_device": .boolean, "settings": EventJSON.settings]
@@ -518,10 +506,10 @@ extension DeviceEndpoints {
     static let removed: AnswerShape =
         sent + ["changed": .boolean, "previous": .orNull(.user), "discarded": [EventJSON.outcome]]
 
-    static let changedUser: AnswerShape = [
-        "position": .position, "cursor?": .text,
-        "version": .integer, "device": .text, "user": .orNull(.user),
-        "previous": .orNull(.user), "merged": .boolean, "events": .integer, "changed": .boolean, "created": .boolean,
-        "user_note?": .text, "sent": [EventJSON.outcome], "waiting": .integer, "queued": .integer,
-    ]
+    static let changedUser: AnswerShape =
+        .stored + [
+            "version": .integer, "device": .text, "user": .orNull(.user), "previous": .orNull(.user),
+            "merged": .boolean, "events": .integer, "changed": .boolean, "created": .boolean, "user_note?": .text,
+            "sent": [EventJSON.outcome], "waiting": .integer, "queued": .integer,
+        ]
 }

@@ -85,28 +85,27 @@ struct DiffEndpoint {
         return try APIAnswer.ok { json in
             json.member("a", from.position)
             json.member("b", to.position)
-            json.key("users")
-            json.beginArray()
-            try log.past.forEachChangedUser(
-                after: after, from: from, to: to, skipping: { held.append(($0, $1)) }
-            ) { user, before, after in
-                let changes = log.changes(from: before, to: after)
-                if changes.isEmpty { return true }
-                if count == limit || json.bytes.count > Self.mostBytes {
-                    more = true
-                    return false
+            try json.array("users") { json in
+                try log.past.forEachChangedUser(
+                    after: after, from: from, to: to, skipping: { held.append(($0, $1)) }
+                ) { user, before, after in
+                    let changes = log.changes(from: before, to: after)
+                    if changes.isEmpty { return true }
+                    if count == limit || json.bytes.count > Self.mostBytes {
+                        more = true
+                        return false
+                    }
+                    noteHeld()
+                    json.object { json in
+                        json.member("user", user)
+                        json.member("created", before == nil)
+                        json.changes(changes)
+                    }
+                    count += 1
+                    if before == nil { created += 1 }
+                    return true
                 }
-                noteHeld()
-                json.object { json in
-                    json.member("user", user)
-                    json.member("created", before == nil)
-                    json.changes(changes)
-                }
-                count += 1
-                if before == nil { created += 1 }
-                return true
             }
-            json.endArray()
             json.member("changed", count)
             json.member("created", created)
             json.member("more", more)

@@ -23,8 +23,7 @@ struct EraseEndpoints {
 
     /// `POST /v1/erase`: takes a person out of the log, for ever.
     func erase(_ request: APIRequest) async throws -> APIAnswer {
-        try request.refuseConditions()
-        let fields = try Fields(request)
+        let fields = try Fields(withoutConditions: request)
         let id = try Identifiers.user(fields.requiredText("user"))
         let (reason, actor) = try fields.reasonAndActor()
         let number = try fields.integer("number")
@@ -47,8 +46,7 @@ struct EraseEndpoints {
         guard let position = erasure.position, let first = erasure.users.first else { throw APIError.unknownUser(id) }
         onErasure()
         return try APIAnswer.ok { json in
-            json.member("position", position.rawValue)
-            try json.cursor(position, in: store.reader)
+            try json.stored(position, in: store.reader)
             json.member("user_number", first.rawValue)
             if erasesAll { json.array("user_numbers", erasure.users) { $0.value($1.rawValue) } }
             json.member("events", erasure.events)
@@ -69,13 +67,11 @@ struct EraseEndpoints {
     }
 
     private static func several(_ id: UserID, _ users: [UserInfo]) -> APIError {
-        var apiError = APIError(
+        APIError(
             status: 409, code: "several_users",
             error: "\(users.count) users have this \(id.isAddress ? "address" : "ID").",
             remedy: "GET /v1/erase lists them. Name one by `braze:ID`, or send \"all\": true to erase all of them.",
-            place: "user")
-        apiError.facts = [("users", UInt64(users.count))]
-        return apiError
+            place: "user", facts: [("users", UInt64(users.count))])
     }
 
     private static func anotherUser(_ number: Int64) -> APIError {
@@ -89,10 +85,8 @@ struct EraseEndpoints {
 
 extension EraseEndpoints {
     static let listed: AnswerShape = ["users": [UserSearch.user + ["kind": .text, "since": .orNull(.time)]]]
-    static let erased: AnswerShape = [
-        "position": .integer, "cursor?": .text, "user_number": .integer, "user_numbers?": [.integer],
-        "events": .integer,
-    ]
+    static let erased: AnswerShape =
+        .storedAlways + ["user_number": .integer, "user_numbers?": [.integer], "events": .integer]
 }
 
 extension UserInfo {

@@ -45,8 +45,27 @@ extension APIError {
 }
 
 extension JSONWriter {
-    /// The `cursor` of what a write has stored, for `wait_for` and `after`; nothing if it stored nothing.
+    /// The `position` of what a write has stored, and its `cursor` for `wait_for` and `after`. If it stored nothing,
+    /// the position is `null`, and there is no cursor.
+    mutating func stored(_ position: Position, in log: LogReader) throws {
+        member("position", position)
+        try cursor(position, in: log)
+    }
+
+    /// The `cursor` of `position`; nothing for the start of the log.
     mutating func cursor(_ position: Position, in log: LogReader) throws {
         if position != .start { member("cursor", try log.cursor(at: position).description) }
     }
+}
+
+extension AppendReceipt {
+    /// The position of the last event that it stored; the start if it stored nothing.
+    var stored: Position { places.isEmpty ? .start : last }
+}
+
+extension AnswerShape {
+    /// As `JSONWriter.stored(_:in:)` writes it.
+    static let stored: AnswerShape = ["position": .position, "cursor?": .text]
+    /// The same where the position is always a number.
+    static let storedAlways: AnswerShape = ["position": .integer, "cursor?": .text]
 }

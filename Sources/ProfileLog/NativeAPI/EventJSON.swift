@@ -30,7 +30,8 @@ package struct EventJSON {
         json.member("kind", event.event.kind.name)
         json.member("recorded_at", event.recordedAt)
         json.member("occurred_at", event.occurredAt)
-        Self.write(event.context, to: &json)
+        Self.writeOrigin(event.context, to: &json)
+        if let replaced = event.context.replaces { json.member("replaces", replaced.rawValue) }
         if let key = event.idempotencyKey { json.member("key", key) }
         if event.isErased { json.member("erased", true) }
         if showsVoid { writeVoid(of: event, to: &json) }
@@ -47,15 +48,7 @@ package struct EventJSON {
         for position in event.takes {
             if let item = try log.event(at: position), item.user != event.user { items.append(item) }
         }
-        if items.isEmpty { return }
-        json.key("items")
-        json.beginArray()
-        for item in items {
-            json.beginObject()
-            try writeItem(item, to: &json)
-            json.endObject()
-        }
-        json.endArray()
+        if !items.isEmpty { try json.objects("items", items) { try writeItem($1, to: &$0) } }
     }
 
     /// Returns the best known ID of `user`, as a USER; nil for the system.
@@ -80,11 +73,6 @@ package struct EventJSON {
                 (try? log.events.voided(of: log.users.canonicalUser(of: event.user))) ?? VoidedEvents()
         }
         if let void = voided[event.user]?.void(of: event.position.rawValue) { json.member("voided_by", void) }
-    }
-
-    private static func write(_ context: EventContext, to json: inout JSONWriter) {
-        writeOrigin(context, to: &json)
-        if let replaced = context.replaces { json.member("replaces", replaced.rawValue) }
     }
 
     /// Writes where an event comes from, as members.
@@ -294,15 +282,12 @@ extension EventJSON {
 
     /// The member `sent`: what the `dataSent` events at `positions` name.
     mutating func writeSent(_ positions: [Position], to json: inout JSONWriter) throws {
-        json.key("sent")
-        json.beginArray()
-        for position in positions {
-            guard let event = try log.event(at: position), case .dataSent(let items) = event.event else { continue }
+        try json.array("sent", positions) { json, position in
+            guard let event = try log.event(at: position), case .dataSent(let items) = event.event else { return }
             let noEffect = try NoEffect(ofItemsIn: event, in: log)
             let state = ItemState(outcome: "sent", decision: event, noEffect: noEffect)
             for item in items { try write(item, state, to: &json) }
         }
-        json.endArray()
     }
 }
 
@@ -333,11 +318,9 @@ extension EventJSON {
             .userAttributesQueued, .purchaseQueued, .appLaunched, .appLeft, .sessionStarted, .sessionEnded,
             .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .appRemoved, .eventVoided, .eventUnvoided,
             .objectsLeftOut, .rulesChanged, .messageSent, .messageNotSent, .pushReceived, .pushNotReceived,
-            .pushCaptured,
-            .pushExpanded, .pushOpened,
-            .pushActionChosen, .pushDismissed, .pushProcessed, .inAppMessageShown, .inAppMessageWaiting,
-            .inAppMessageIgnored, .inAppMessageDiscarded, .inAppMessageClicked, .inAppMessageClosed, .messageScheduled,
-            .messageUnscheduled, .unknown:
+            .pushCaptured, .pushExpanded, .pushOpened, .pushActionChosen, .pushDismissed, .pushProcessed,
+            .inAppMessageShown, .inAppMessageWaiting, .inAppMessageIgnored, .inAppMessageDiscarded,
+            .inAppMessageClicked, .inAppMessageClosed, .messageScheduled, .messageUnscheduled, .unknown:
             return []
         }
     }

@@ -21,6 +21,12 @@ struct Fields {
         try self.init(members, known)
     }
 
+    /// As ``init(_:mayBeEmpty:)``, for a request that has no use for the headers of writes.
+    init(withoutConditions request: APIRequest, mayBeEmpty: Bool = false) throws {
+        try request.refuseConditions()
+        try self.init(request, mayBeEmpty: mayBeEmpty)
+    }
+
     init(_ members: [AttributeValue.Member], _ known: Set<Name>) throws {
         self.known = known
         for member in members { self.members[member.key] = member.value }
@@ -38,37 +44,41 @@ struct Fields {
         return members[name]
     }
 
-    /// The member, or nil if it is missing or `null`.
-    private func present(_ name: Name) -> AttributeValue? {
+    /// The member as `read` takes it, or nil if it is missing or `null`. If `read` gives nil, the request is refused
+    /// for `reason`.
+    private func member<Value>(
+        _ name: Name, _ reason: String, _ read: (AttributeValue) -> Value?
+    ) throws -> Value? {
         guard let value = value(name), value != .null else { return nil }
+        guard let read = read(value) else { throw APIError.invalid(name.text, reason) }
+        return read
+    }
+
+    /// The member as `read` takes it, which must be there.
+    func required<Value>(_ name: Name, _ read: (Name) throws -> Value?) throws -> Value {
+        guard let value = try read(name) else { throw APIError.invalid(name.text, "is missing") }
         return value
     }
 
-    func text(_ name: Name) throws -> String? {
-        guard let value = present(name) else { return nil }
-        guard case .string(let text) = value else { throw APIError.invalid(name.text, "must be text") }
-        return text
-    }
+    func text(_ name: Name) throws -> String? { try member(name, "must be text", \.asText) }
 
-    func requiredText(_ name: Name) throws -> String {
-        guard let text = try text(name) else { throw APIError.invalid(name.text, "is missing") }
-        return text
-    }
+    func requiredText(_ name: Name) throws -> String { try required(name, text) }
 
-    func flag(_ name: Name) throws -> Bool {
-        guard let value = present(name) else { return false }
-        guard case .bool(let flag) = value else { throw APIError.invalid(name.text, "must be true or false") }
-        return flag
-    }
-
-    func integer(_ name: Name) throws -> Int64? {
-        guard let value = present(name) else { return nil }
-        guard case .int(let integer) = value else { throw APIError.invalid(name.text, "must be an integer") }
-        return integer
-    }
+    func flag(_ name: Name) throws -> Bool { try optionalFlag(name) ?? false }
 
     /// Returns nil if it is missing or `null`, unlike ``flag(_:)``.
-    func optionalFlag(_ name: Name) throws -> Bool? { try present(name) == nil ? nil : flag(name) }
+    func optionalFlag(_ name: Name) throws -> Bool? { try member(name, "must be true or false", \.asFlag) }
+
+    func integer(_ name: Name) throws -> Int64? {
+        try member(name, "must be an integer") { if case .int(let integer) = $0 { integer } else { nil } }
+    }
+
+    /// An integer within `range`; others are refused for `reason`.
+    func integer(_ name: Name, in range: ClosedRange<Int64>, _ reason: String) throws -> Int64? {
+        guard let integer = try integer(name) else { return nil }
+        guard range.contains(integer) else { throw APIError.invalid(name.text, reason) }
+        return integer
+    }
 
     /// One of several words, as `read` knows them.
     func choice<Choice>(_ name: Name, _ reason: String, _ read: (String) -> Choice?) throws -> Choice? {
@@ -79,8 +89,7 @@ struct Fields {
 
     /// The member `position`, which must be there.
     func position() throws -> Position {
-        guard let number = try integer("position") else { throw APIError.invalid("position", "is missing") }
-        guard number > 0 else { throw APIError.invalid("position", "must be a position of the log") }
+        let number = try required("position") { try integer($0, in: 1 ... .max, "must be a position of the log") }
         return Position(rawValue: UInt64(number))
     }
 
@@ -93,14 +102,7 @@ struct Fields {
         return (reason, actor)
     }
 
-    func number(_ name: Name) throws -> Double? {
-        switch present(name) {
-        case nil: return nil
-        case .int(let integer): return Double(integer)
-        case .double(let double): return double
-        default: throw APIError.invalid(name.text, "must be a number")
-        }
-    }
+    func number(_ name: Name) throws -> Double? { try member(name, "must be a number", \.asNumber) }
 
     func time(_ name: Name) throws -> OccurredAt? {
         try text(name).map { try APIError.time($0, name.text) }
@@ -111,14 +113,8 @@ struct Fields {
     func device() throws -> String? { try text("device").map { try Identifiers.device($0) } }
 
     func object(_ name: Name) throws -> [AttributeValue.Member]? {
-        guard let value = present(name) else { return nil }
-        guard case .object(let members) = value else { throw APIError.invalid(name.text, "must be an object") }
-        return members
+        try member(name, "must be an object") { if case .object(let members) = $0 { members } else { nil } }
     }
 
-    func array(_ name: Name) throws -> [AttributeValue]? {
-        guard let value = present(name) else { return nil }
-        guard case .array(let values) = value else { throw APIError.invalid(name.text, "must be an array") }
-        return values
-    }
+    func array(_ name: Name) throws -> [AttributeValue]? { try member(name, "must be an array", \.asArray) }
 }

@@ -110,9 +110,8 @@ package enum FoldProtocol {
                 try send(lines)
             }
             try send(Self.line { $0.member("end", user.rawValue) })
-            var profile = JSONWriter()
-            profile.object { FoldProtocol.write(state, names, to: &$0) }
-            return try JSON.parse(profile.bytes, maxDepth: 100)["profile"] ?? .null
+            let profile = JSONWriter.bytes { FoldProtocol.write(state, names, to: &$0) }
+            return try JSON.parse(profile, maxDepth: 100)["profile"] ?? .null
         }
 
         /// The line that says by which rules the next events are folded; none if that was said last.
@@ -134,19 +133,14 @@ package enum FoldProtocol {
                 }
                 return (event, header.record(recordedAt: header.recordedAt))
             }
-            var json = JSONWriter()
-            json.beginObject()
-            json.key("event")
-            try events.write(event, to: &json)
-            json.member("record", Hexadecimal.text(record))
-            json.endObject()
-            return json.bytes + [UInt8(ascii: "\n")]
+            return try Self.line { json in
+                try json.member("event") { try events.write(event, to: &$0) }
+                json.member("record", Hexadecimal.text(record))
+            }
         }
 
-        private static func line(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
-            var json = JSONWriter()
-            json.object(write)
-            return json.bytes + [UInt8(ascii: "\n")]
+        private static func line(_ write: (inout JSONWriter) throws -> Void) rethrows -> [UInt8] {
+            try JSONWriter.bytes(ofObject: write) + [UInt8(ascii: "\n")]
         }
     }
 
@@ -196,12 +190,10 @@ package enum FoldProtocol {
                 state = target
             case (nil, nil, nil, .int(let user)?):
                 defer { (state, waiting) = (ProfileProjection.initial, []) }
-                var json = JSONWriter()
-                json.object { json in
+                return JSONWriter.bytes { json in
                     json.member("user", UInt64(clamping: user))
                     FoldProtocol.write(state, names, to: &json)
                 }
-                return json.bytes
             default: throw Refusal(reason: "has none of names, event, merge and end")
             }
             return nil

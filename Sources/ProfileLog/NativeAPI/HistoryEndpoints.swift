@@ -64,30 +64,29 @@ struct HistoryEndpoints {
         return try APIAnswer.ok(version: user.version) { json in
             json.member("user", user)
             json.member("version", user.version.rawValue)
-            json.key("events")
-            json.beginArray()
-            while from <= to, !more {
-                let wanted = min(Self.chunk, limit - count + 1)
-                let page = try log.events.history(
-                    of: user.number, from: Version(rawValue: from), to: Version(rawValue: to),
-                    direction: backward ? .backward : .forward, limit: wanted, where: filter,
-                    skipping: { held.append(($0, $1)) })
-                for event in page {
-                    if count == limit || json.bytes.count > Self.mostBytes {
-                        more = true
-                        break
+            try json.array("events") { json in
+                while from <= to, !more {
+                    let wanted = min(Self.chunk, limit - count + 1)
+                    let page = try log.events.history(
+                        of: user.number, from: Version(rawValue: from), to: Version(rawValue: to),
+                        direction: backward ? .backward : .forward, limit: wanted, where: filter,
+                        skipping: { held.append(($0, $1)) })
+                    for event in page {
+                        if count == limit || json.bytes.count > Self.mostBytes {
+                            more = true
+                            break
+                        }
+                        while let next = held.first, backward == (next.position > event.position) {
+                            damage.noteEvent(next.position, next.error)
+                            held.removeFirst()
+                        }
+                        try events.write(event, showsVoid: true, listsItems: true, to: &json)
+                        count += 1
                     }
-                    while let next = held.first, backward == (next.position > event.position) {
-                        damage.noteEvent(next.position, next.error)
-                        held.removeFirst()
-                    }
-                    try events.write(event, showsVoid: true, listsItems: true, to: &json)
-                    count += 1
+                    guard page.count == wanted, let last = page.last else { break }
+                    if backward { to = last.version.rawValue - 1 } else { from = last.version.rawValue + 1 }
                 }
-                guard page.count == wanted, let last = page.last else { break }
-                if backward { to = last.version.rawValue - 1 } else { from = last.version.rawValue + 1 }
             }
-            json.endArray()
             json.member("more", more)
             if count == 0 { try writeReasonOfNothing(filter, user, note, &events, to: &json) }
             if !more { for next in held { damage.noteEvent(next.position, next.error) } }
@@ -110,13 +109,12 @@ struct HistoryEndpoints {
             json.member("user", user)
             json.member("version", user.version.rawValue)
             var count = 0
-            json.key("events")
-            json.beginArray()
-            for event in found.prefix(limit) where json.bytes.count <= Self.mostBytes {
-                try events.write(event, showsVoid: true, to: &json)
-                count += 1
+            try json.array("events") { json in
+                for event in found.prefix(limit) where json.bytes.count <= Self.mostBytes {
+                    try events.write(event, showsVoid: true, to: &json)
+                    count += 1
+                }
             }
-            json.endArray()
             json.member("more", count < found.count)
             if count == 0 { try writeReasonOfNothing(filter, user, note, &events, to: &json) }
             let last = found.prefix(count).last?.position
@@ -206,22 +204,21 @@ struct HistoryEndpoints {
         var events = EventJSON(log: log)
         var count = 0
         return try APIAnswer.ok { json in
-            json.key("events")
-            json.beginArray()
-            while true {
-                for event in page.events { try events.write(event, to: &json) }
-                count += page.events.count
-                let isFull = count >= limit || json.bytes.count > Self.mostBytes
-                if isFull || page.events.isEmpty || page.scanned >= page.last { break }
-                page = try log.events.page(
-                    from: page.scanned.next, limit: min(limit - count, Self.chunk), where: filter, keys: &keys)
+            try json.array("events") { json in
+                while true {
+                    for event in page.events { try events.write(event, to: &json) }
+                    count += page.events.count
+                    let isFull = count >= limit || json.bytes.count > Self.mostBytes
+                    if isFull || page.events.isEmpty || page.scanned >= page.last { break }
+                    page = try log.events.page(
+                        from: page.scanned.next, limit: min(limit - count, Self.chunk), where: filter, keys: &keys)
+                }
             }
-            json.endArray()
             json.member("store", Hexadecimal.text(log.storeID))
             json.member("scanned", page.scanned.rawValue)
             json.member("cursor", try log.cursor(at: page.scanned).description)
             json.member("last", page.last.rawValue)
-            json.member("note", try note.text(isEmpty: count == 0 && page.scanned >= page.last, in: log))
+            try json.note(note, isEmpty: count == 0 && page.scanned >= page.last, in: log)
         }
     }
 }

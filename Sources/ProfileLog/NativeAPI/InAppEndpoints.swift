@@ -12,8 +12,7 @@ package struct InAppEndpoints {
 
     /// `POST /v1/messages`: replaces the declared messages.
     func declare(_ request: APIRequest) async throws -> APIAnswer {
-        try request.refuseConditions()
-        let fields = try Fields(request)
+        let fields = try Fields(withoutConditions: request)
         guard let list = fields.value("messages") else {
             throw APIError.invalid("messages", "is missing", remedy: "Send the list of all messages.")
         }
@@ -62,10 +61,9 @@ package struct InAppEndpoints {
     /// `GET /v1/messages`: the declared messages.
     func declared(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         try Query(request).end()
-        let note = ListNote("declared in-app messages", request)
         return try APIAnswer.ok { json in
             let isEmpty = try Self.writeDeclared(log, to: &json)
-            json.member("note", try note.text(isEmpty: isEmpty, in: log))
+            try json.note(ListNote("declared in-app messages", request), isEmpty: isEmpty, in: log)
         }
     }
 
@@ -74,8 +72,7 @@ package struct InAppEndpoints {
     /// `GET /v1/devices/{device}/messages`: what the device has of it.
     func messages(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
         try Query(request).end()
-        let device = try Identifiers.device(request.parameters["device"] ?? DeviceStorage.defaultDevice)
-        guard let info = try log.devices.find(device) else { throw APIError.unknownDevice }
+        let (device, info) = try DeviceEndpoints.knownDevice(request, log)
         let state = try log.devices.inAppState(of: device) ?? InAppState()
         return try APIAnswer.ok { json in
             json.member("device", device)
@@ -83,9 +80,8 @@ package struct InAppEndpoints {
             write(state, to: &json)
             try Self.writeSkipped(log.devices.declaredMessages().definitions, to: &json)
             EventJSON.write(info.settings, to: &json)
-            let note = ListNote("in-app messages on the device", request)
             let isEmpty = state.eligible.isEmpty && state.screen == nil && state.stack.isEmpty && state.delayed.isEmpty
-            json.member("note", try note.text(isEmpty: isEmpty, in: log))
+            try json.note(ListNote("in-app messages on the device", request), isEmpty: isEmpty, in: log)
         }
     }
 
@@ -117,8 +113,7 @@ package struct InAppEndpoints {
         return try store.read { log in
             var events = EventJSON(log: log)
             return try APIAnswer.ok { json in
-                json.member("position", receipt.places.isEmpty ? .start : receipt.last)
-                try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
+                try json.stored(receipt.stored, in: log)
                 json.member("device", device)
                 try json.array("steps", log.events(of: receipt)) { try events.write($1, to: &$0) }
                 write(try log.devices.inAppState(of: device) ?? InAppState(), to: &json)
@@ -148,9 +143,7 @@ package struct InAppEndpoints {
         case "time_passed": return .timePassed
         default:
             let nearest = NearestNames(to: word, among: actions)
-            let guess = nearest.close.first.map { "Did you mean `\($0)`? " } ?? ""
-            throw APIError.invalid(
-                "action", "is not known", remedy: "\(guess)The actions are \(nearest.all.joined(separator: ", ")).")
+            throw APIError.invalid("action", "is not known", remedy: nearest.remedy("The actions are", "`"))
         }
     }
 
@@ -189,10 +182,10 @@ extension InAppEndpoints {
         "display_choices": .map(.text), "failing_assets": [.text],
     ]
 
-    static let declarations: AnswerShape = [
-        "position": .position, "cursor?": .text, "messages": [.map(.any)],
-        "skipped?": [["place": .text, "reason": .text, "remedy?": .text]], "note?": .text,
-    ]
+    static let declarations: AnswerShape =
+        .stored + [
+            "messages": [.map(.any)], "skipped?": [["place": .text, "reason": .text, "remedy?": .text]],
+        ] + .note
 
     static let declared: AnswerShape = declarations + ["changed": .boolean]
 
@@ -205,5 +198,5 @@ extension InAppEndpoints {
         ["device": .text, "user": .orNull(.user)] + state + ["settings": EventJSON.settings] + .note
 
     static let action: AnswerShape =
-        ["position": .position, "cursor?": .text, "device": .text, "steps": [EventJSON.shape]] + state
+        .stored + ["device": .text, "steps": [EventJSON.shape]] + state
 }

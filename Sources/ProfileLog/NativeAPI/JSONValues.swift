@@ -66,10 +66,12 @@ package struct JSONFormError: Error, Hashable, Sendable {
 
 extension APIError {
     /// Runs `read`; a `JSONFormError` that it throws is about `place`.
-    static func at<Value>(_ place: @autoclosure () -> String, _ read: () throws -> Value) throws -> Value {
-        do {
+    static func at<Value>(
+        _ place: @autoclosure () -> String, _ read: () throws(JSONFormError) -> Value
+    ) throws(APIError) -> Value {
+        do throws(JSONFormError) {
             return try read()
-        } catch let error as JSONFormError {
+        } catch {
             throw invalid(place(), error.reason, remedy: error.remedy ?? correctIt)
         }
     }

@@ -205,10 +205,7 @@ extension EventJSON {
     /// The member `misses`, unless there are none.
     mutating func write(_ misses: [NearMiss], to json: inout JSONWriter) throws {
         if misses.isEmpty { return }
-        json.key("misses")
-        json.beginArray()
-        for miss in misses {
-            json.beginObject()
+        try json.objects("misses", misses) { json, miss in
             json.member("position", miss.event.position.rawValue)
             json.member("kind", miss.event.event.kind.name)
             json.member("at", miss.event.occurredAt)
@@ -216,8 +213,6 @@ extension EventJSON {
             Self.writeOrigin(miss.event.context, to: &json)
             json.member("reason", miss.reason)
             json.member("look", miss.look)
-            json.endObject()
         }
-        json.endArray()
     }
 }

@@ -108,4 +108,7 @@ struct NoEffect {
     }
 
     static let members: AnswerShape = [["attribute": .text, "reason": .text]]
+
+    /// The members that `write(to:)` adds to an answer.
+    static let shape: AnswerShape = ["no_effect?": members, "all_without_effect?": .boolean]
 }

@@ -38,27 +38,24 @@ struct PendingEndpoints {
         var events = EventJSON(log: log)
         var (total, queued, listed) = (0, 0, 0)
         return try APIAnswer.ok { json in
-            json.key("devices")
-            json.beginArray()
-            for name in devices {
+            try json.array("devices", devices) { json, name in
                 var waiting = try Self.waiting(on: name, past, number, storage, now: now, &times, log)
                 total += waiting.items.count
                 queued += waiting.queue.count
-                if waiting.items.isEmpty, waiting.queue.isEmpty, device == nil { continue }
+                if waiting.items.isEmpty, waiting.queue.isEmpty, device == nil { return }
                 waiting.items = Array(waiting.items.prefix(limit - listed))
                 listed += waiting.items.count
                 waiting.queue = Array(waiting.queue.prefix(limit - listed))
                 listed += waiting.queue.count
                 try Self.write(waiting, now: now, &events, log, to: &json)
             }
-            json.endArray()
             json.member("total", total)
             json.member("queued", queued)
             json.member("listed", listed)
             times.write(to: &json)
             let things = user == nil ? "waiting items" : "waiting items of the user"
             let note = ListNote(things, request, past: asked, none: user == nil ? "Nothing waits." : nil)
-            json.member("note", try note.text(isEmpty: total == 0 && queued == 0, in: log))
+            try json.note(note, isEmpty: total == 0 && queued == 0, in: log)
         }
     }
 
@@ -140,8 +137,7 @@ struct PendingEndpoints {
     // MARK: - Giving up
 
     func discard(_ request: APIRequest) async throws -> APIAnswer {
-        try request.refuseConditions()
-        let fields = try Fields(request)
+        let fields = try Fields(withoutConditions: request)
         let device = try fields.device() ?? DeviceStorage.defaultDevice
         let storage = try fields.text("storage").map(Self.storage)
         let positions = try fields.array("positions").map { try $0.map(Self.position) }
@@ -158,8 +154,7 @@ struct PendingEndpoints {
                 device: device, selection, actor: actor, reason: reason, context: EventContext(source: .app)))
         return try store.read { log in
             try APIAnswer.ok { json in
-                json.member("position", receipt.places.isEmpty ? .start : receipt.last)
-                try json.cursor(receipt.places.isEmpty ? .start : receipt.last, in: log)
+                try json.stored(receipt.stored, in: log)
                 json.member("device", device)
                 json.array("discarded", try log.discarded(by: receipt)) { $0.value($1.rawValue) }
                 json.member("events", receipt.places.count)
@@ -220,7 +215,7 @@ struct PendingEndpoints {
             json.member("more", cut < all.count)
             let things = id == nil ? "rejected items" : "rejected items of the user"
             let note = ListNote(things, request, none: id == nil ? "Nothing is rejected." : nil)
-            json.member("note", try note.text(isEmpty: all.isEmpty, in: log))
+            try json.note(note, isEmpty: all.isEmpty, in: log)
         }
     }
 
@@ -254,8 +249,7 @@ struct PendingEndpoints {
     }
 
     func retry(_ request: APIRequest) async throws -> APIAnswer {
-        try request.refuseConditions()
-        let fields = try Fields(request)
+        let fields = try Fields(withoutConditions: request)
         let position = try fields.position()
         let (item, outcome) = try store.read { log in
             (try log.event(at: position), try log.items.outcome(of: position))
@@ -294,22 +288,17 @@ struct PendingEndpoints {
 
     /// `saved` with the fields' corrections; nil if there are none. Other members stay as they were saved.
     private static func correction(of saved: ProfileEvent, _ fields: Fields) throws -> ProfileEvent? {
-        let (event, attributes, userAttribute) = (
-            names(WriteKind.event), names(WriteKind.attributes), names(WriteKind.userAttribute)
-        )
-        guard let list = PendingKind(saved.kind) else { return nil }
-        let own =
-            switch list {
-            case .customEvents: event
-            case .customAttributes: attributes
-            case .userAttributes: userAttribute
-            }
+        let known: [PendingKind: Set<Name>] = [
+            .customEvents: names(WriteKind.event), .customAttributes: names(WriteKind.attributes),
+            .userAttributes: names(WriteKind.userAttribute),
+        ]
+        guard let list = PendingKind(saved.kind), let own = known[list] else { return nil }
         /// `null` is missing, but as the value of a user attribute, which it unsets.
         func isGiven(_ name: Name) -> Bool {
             guard let value = fields.value(name) else { return false }
-            return value != .null || name == "value" && own == userAttribute
+            return value != .null || name == "value" && list == .userAttributes
         }
-        let others = event.union(attributes).union(userAttribute).subtracting(own)
+        let others = Set(known.values.joined()).subtracting(own)
         if let other = others.sorted().first(where: isGiven) {
             throw APIError.invalid(
                 other.text, "corrects no \(saved.kind.name)",
@@ -333,7 +322,7 @@ struct PendingEndpoints {
                 change.attribute = attribute
             }
             if let value = fields.value("value") {
-                change.value = try APIError.at("value") { try JSONValues.value(value) }
+                change.value = try APIError.at("value") { () throws(JSONFormError) in try JSONValues.value(value) }
             }
             return .userAttributeSaved(try UserAttributeChange(change.attribute, requested: change.value))
         case (.customEvents, _), (.customAttributes, _), (.userAttributes, _): return nil
@@ -415,10 +404,7 @@ extension WaitingTimes {
         ])
 
     /// The member `waiting_s`.
-    static let shape: AnswerShape = [
-        "all": quantiles, "pending_custom_events": quantiles, "pending_custom_attributes": quantiles,
-        "pending_user_attributes": quantiles, "queue": quantiles,
-    ]
+    static let shape: AnswerShape = ["all": quantiles] + PendingKind.shape(quantiles) + ["queue": quantiles]
 }
 
 extension PendingEndpoints {
@@ -431,24 +417,15 @@ extension PendingEndpoints {
         "devices": [
             [
                 "device": .text, "user": .orNull(.user), "last_launch": .position, "sdk_enabled": .boolean,
-                "storages": [
-                    storage + [
-                        "kinds": [
-                            "pending_custom_events": [item], "pending_custom_attributes": [item],
-                            "pending_user_attributes": [item],
-                        ]
-                    ]
-                ],
+                "storages": [storage + ["kinds": PendingKind.shape([item])]],
                 "queue": [item], "waiting_s": WaitingTimes.shape,
             ]
         ],
         "total": .integer, "queued": .integer, "listed": .integer, "waiting_s": WaitingTimes.shape, "note?": .text,
     ]
 
-    static let discarded: AnswerShape = [
-        "position": .position, "cursor?": .text,
-        "device": .text, "discarded": [.integer], "events": .integer, "waiting": .integer,
-    ]
+    static let discarded: AnswerShape =
+        .stored + ["device": .text, "discarded": [.integer], "events": .integer, "waiting": .integer]
 
     private static let rejectedItem: AnswerShape = .named(
         "RejectedItem",

@@ -88,10 +88,8 @@ extension ProfileJSON {
             "purchases": [["product": .text] + occurrences + ["revenue": .map(.number)]],
             "orders": ["revenue": .map(.number)], "total_revenue": .map(.number),
             "launches": occurrences, "flushes": occurrences,
-            "pending": [
-                "total": .integer, "pending_custom_events": .integer, "pending_custom_attributes": .integer,
-                "pending_user_attributes": .integer, "queued": .integer, "hidden_from_app": .integer,
-            ],
+            "pending": ["total": .integer] + PendingKind.shape(.integer)
+                + ["queued": .integer, "hidden_from_app": .integer],
         ])
 
     /// A profile in an export.

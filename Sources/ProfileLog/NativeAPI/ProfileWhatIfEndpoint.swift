@@ -4,8 +4,6 @@ internal import ProfileLogRequests
 struct ProfileWhatIfEndpoint {
     let store: RequestStore
 
-    private var log: EventLog { store.log }
-
     static let inputs: [EndpointInput] = [
         .init("without"), .init("correct"), .init("rules"), .init("where"), .init("user"),
         .init("sample", .integer, limits: 0...1_000, standard: 10), .init("seed", .integer, standard: 1),
@@ -33,7 +31,7 @@ struct ProfileWhatIfEndpoint {
         }
         options.user = user
         if let condition {
-            let now = log.options.now()
+            let now = store.log.options.now()
             options.passes = { [store] user, state, alteration in
                 try condition.accepts(ProfileSubject(user, state, of: alteration, in: store.reader), at: now)
             }
@@ -97,7 +95,7 @@ struct AlteredHistoryReader {
             guard let position = UInt64(value) else {
                 throw APIError.invalid("without", "must be event: and a position of the log")
             }
-            return try checked(.event(Position(rawValue: position)), "without")
+            return try checked(.event(Position(rawValue: position)))
         case "name": return .name(try name(value))
         case "source":
             let names = EventSource.allCases.map(\.name)
@@ -121,10 +119,7 @@ struct AlteredHistoryReader {
 
     /// Refuses an unknown value without repeating it, as it may be a person's.
     private static func unknown(_ what: String, _ nearest: NearestNames) -> APIError {
-        let guess = nearest.close.first.map { "Did you mean \($0)? " } ?? ""
-        return APIError.invalid(
-            "without", "has an unknown \(what)",
-            remedy: "\(guess)Write one of \(nearest.all.joined(separator: ", ")).")
+        APIError.invalid("without", "has an unknown \(what)", remedy: nearest.remedy("Write one of"))
     }
 
     /// A name that the store has seen, or that of a standard attribute.
@@ -133,16 +128,14 @@ struct AlteredHistoryReader {
         if try log.number(of: name) != nil || StandardAttribute(name: text) != nil { return name }
         let names = WhereNames(log)
         let known = try names.all(.customAttribute) + names.all(.event) + names.all(.product)
-        let nearest = NearestNames(to: text, among: known + StandardAttribute.allCases.map(\.name)).close.first
+        let nearest = NearestNames(to: text, among: known + StandardAttribute.allCases.map(\.name))
         throw APIError.invalid(
             "without", "names what the store has never seen",
-            remedy: nearest.map { "Did you mean \($0)?" } ?? "Name an event, a product or an attribute.")
+            remedy: nearest.question("") ?? "Name an event, a product or an attribute.")
     }
 
-    /// Refuses an event that cannot be altered, as an error of the parameter `place`.
-    private func checked(
-        _ omission: AlteredHistory.Omission, _ place: String
-    ) throws -> AlteredHistory.Omission {
+    /// Refuses an event that cannot be altered.
+    private func checked(_ omission: AlteredHistory.Omission) throws -> AlteredHistory.Omission {
         _ = try Alteration(AlteredHistory(without: [omission]), of: log)
         return omission
     }
@@ -156,7 +149,7 @@ struct AlteredHistoryReader {
                 "correct", "must be a position, an equals sign and the event",
                 remedy: #"Write it as in 17={"name":"played"}."#)
         }
-        _ = try checked(.event(position), "correct")
+        _ = try checked(.event(position))
         guard history.corrections[position] == nil, let original = try log.event(at: position) else {
             throw APIError.invalid("correct", "corrects the event at position \(position.rawValue) twice")
         }
@@ -209,11 +202,10 @@ struct AlteredHistoryReader {
         _ members: [AttributeValue.Member], _ event: ProfileEvent?, _ original: RecordedEvent
     ) throws {
         guard let event else { return }
-        var (content, whole) = (JSONWriter(), JSONWriter())
-        content.object { EventJSON.writeContent(event, to: &$0) }
+        var whole = JSONWriter()
         var events = EventJSON(log: log)
         try events.write(original, to: &whole)
-        let known = try JSON.parse(content.bytes)
+        let known = try JSON.parse(JSONWriter.bytes { EventJSON.writeContent(event, to: &$0) })
         let before = try JSON.parse(whole.bytes)
         for member in members where !["kind", "occurred_at"].contains(member.key.text) && known[member.key] == nil {
             guard before[member.key] != member.value else { continue }
@@ -221,8 +213,7 @@ struct AlteredHistoryReader {
             let nearest = NearestNames(to: member.key.text, among: names)
             throw APIError.invalid(
                 "correct", "cannot change \(member.key.text.shown)",
-                remedy: "\(nearest.close.first.map { "Did you mean \($0)? " } ?? "")"
-                    + "An event's content has \(nearest.all.joined(separator: ", ")).")
+                remedy: nearest.remedy("An event's content has"))
         }
     }
 }

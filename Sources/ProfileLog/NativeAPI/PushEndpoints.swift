@@ -25,8 +25,8 @@ struct PushEndpoints {
         return try APIAnswer.ok { json in
             json.member("device", device)
             try write(state, &events, to: &json)
-            let note = ListNote("pushes on the device", request)
-            json.member("note", try note.text(isEmpty: state.pushes.isEmpty && state.captured.isEmpty, in: log))
+            let isEmpty = state.pushes.isEmpty && state.captured.isEmpty
+            try json.note(ListNote("pushes on the device", request), isEmpty: isEmpty, in: log)
         }
     }
 
@@ -78,8 +78,7 @@ struct PushEndpoints {
         let positions = (report.events + report.flushed).sorted()
         let state = try log.devices.state(of: device)
         return try APIAnswer.ok { json in
-            json.member("position", (positions + report.sent).max() ?? .start)
-            try json.cursor((positions + report.sent).max() ?? .start, in: log)
+            try json.stored((positions + report.sent).max() ?? .start, in: log)
             json.member("device", device)
             try json.array("events", positions) { json, position in
                 if let event = try log.event(at: position) { try events.write(event, to: &json) }
@@ -127,8 +126,7 @@ struct PushEndpoints {
             let nearest = NearestNames(to: action, among: Action.allCases.map(\.rawValue))
             throw APIError.invalid(
                 "action", "is none of a push",
-                remedy: nearest.close.first.map { "Did you mean `\($0)`?" }
-                    ?? "Send one of \(nearest.all.joined(separator: ", ")).")
+                remedy: nearest.question() ?? "Send one of \(nearest.all.joined(separator: ", ")).")
         }
         try kind.check(fields)
         return try intent(kind, fields)
@@ -137,11 +135,9 @@ struct PushEndpoints {
     private static func intent(_ action: Action, _ fields: Fields) throws -> PushIntent {
         switch action {
         case .deliver:
-            let limit = try fields.integer("limit") ?? Int64(mostDelivered)
-            guard (1...Int64(mostDelivered)).contains(limit) else {
-                throw APIError.invalid("limit", "must be from 1 to \(mostDelivered)")
-            }
-            return .deliver(limit: Int(limit))
+            let limit = try fields.integer(
+                "limit", in: 1...Int64(mostDelivered), "must be from 1 to \(mostDelivered)")
+            return .deliver(limit: limit.map { Int($0) } ?? mostDelivered)
         case .receive: return .receive(try step(fields))
         case .expand:
             let way = try fields.choice("way", "must be long_press, swipe_down or view", Expansion.init(rawValue:))
@@ -160,9 +156,7 @@ struct PushEndpoints {
     }
 
     private static func choice(_ fields: Fields) throws -> PushIntent.PushChoice {
-        guard let position = try fields.integer("push") else { return .newest }
-        guard position > 0 else { throw APIError.invalid("push", "must be a position, 1 or more") }
-        return .at(UInt64(position))
+        try fields.integer("push", in: 1 ... .max, "must be a position, 1 or more").map { .at(UInt64($0)) } ?? .newest
     }
 
     /// The push of `receive`: a push that another service sent, or one from a file.
@@ -208,8 +202,6 @@ extension PushEndpoints {
     static let pushes: AnswerShape = ["device": .text] + state + .note
 
     static let acted: AnswerShape =
-        [
-            "position": .position, "cursor?": .text,
-            "device": .text, "events": [EventJSON.shape], "sent": [EventJSON.outcome],
-        ] + state + ["queued": .integer, "waiting": .integer]
+        .stored + ["device": .text, "events": [EventJSON.shape], "sent": [EventJSON.outcome]] + state
+        + ["queued": .integer, "waiting": .integer]
 }

@@ -27,8 +27,7 @@ struct ReplayEndpoints {
 
     /// A request folds for some seconds; the next one goes on there.
     func fold(_ request: APIRequest) async throws -> APIAnswer {
-        try request.refuseConditions()
-        let fields = try Fields(request, mayBeEmpty: true)
+        let fields = try Fields(withoutConditions: request, mayBeEmpty: true)
         let choice = try Self.choice(fields)
         let threads = try Self.number("threads", Self.threads, fields) ?? 1
         let seconds = try Self.number("for_s", Self.seconds, fields) ?? 5
@@ -63,9 +62,8 @@ struct ReplayEndpoints {
             guard case .string(let text) = value else { throw APIError.invalid("users", "must be IDs of users") }
             return try Identifiers.user(text)
         }
-        let until = try fields.integer("until")
-        if let until, until < 0 { throw APIError.invalid("until", "must be a position of the log") }
-        let end = until.map { Position(rawValue: UInt64($0)) }
+        let until = try fields.integer("until", in: 0 ... .max, "must be a position of the log")
+            .map { Position(rawValue: UInt64($0)) }
         let condition = try fields.text("where")
         if let generation = try generation(fields) {
             guard users.isEmpty, until == nil, condition == nil else {
@@ -74,19 +72,16 @@ struct ReplayEndpoints {
             }
             return .generation(generation)
         }
-        guard let condition else { return .users(users, until: end) }
+        guard let condition else { return .users(users, until: until) }
         guard users.isEmpty else {
             throw APIError.invalid("where", "cannot be combined with users", remedy: "Omit one of them.")
         }
-        return .passing(condition, until: end)
+        return .passing(condition, until: until)
     }
 
     private static func number(_ name: Name, _ range: ClosedRange<UInt64>, _ fields: Fields) throws -> Int? {
-        guard let number = try fields.integer(name) else { return nil }
-        guard let known = UInt64(exactly: number), range.contains(known) else {
-            throw APIError.invalid(name.text, "must be from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return Int(known)
+        let (least, most) = (Int64(range.lowerBound), Int64(range.upperBound))
+        return try fields.integer(name, in: least...most, "must be from \(least) to \(most)").map { Int($0) }
     }
 
     func swap(_ request: APIRequest) async throws -> APIAnswer {
@@ -107,14 +102,11 @@ struct ReplayEndpoints {
     }
 
     private func generation(_ request: APIRequest) throws -> UInt64? {
-        try request.refuseConditions()
-        return try Self.generation(Fields(request, mayBeEmpty: true))
+        try Self.generation(Fields(withoutConditions: request, mayBeEmpty: true))
     }
 
     private static func generation(_ fields: Fields) throws -> UInt64? {
-        guard let number = try fields.integer("generation") else { return nil }
-        guard number > 0 else { throw APIError.invalid("generation", "must be a number from 1") }
-        return UInt64(number)
+        try fields.integer("generation", in: 1 ... .max, "must be a number from 1").map { UInt64($0) }
     }
 }
 

@@ -8,8 +8,7 @@ struct RulesEndpoints {
 
     /// `POST /v1/rules`: replaces the rules.
     func set(_ request: APIRequest) async throws -> APIAnswer {
-        try request.refuseConditions()
-        let fields = try Fields(request)
+        let fields = try Fields(withoutConditions: request)
         let key = FoldRules.Part.policies.rawValue
         guard let policies = fields.value(Name(key)) else {
             throw APIError.invalid(key, "is missing", remedy: "Send the policies of all attributes that have one.")
@@ -60,8 +59,6 @@ struct RulesEndpoints {
 }
 
 extension RulesEndpoints {
-    static let shape: AnswerShape = [
-        "position": .integer, "cursor?": .text, "attribute_policies": .map(.text), "changed?": .boolean,
-        "note?": .text,
-    ]
+    static let shape: AnswerShape =
+        .storedAlways + ["attribute_policies": .map(.text), "changed?": .boolean] + .note
 }

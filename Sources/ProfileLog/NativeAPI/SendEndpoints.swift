@@ -23,7 +23,7 @@ struct SendEndpoints {
         return try APIAnswer.ok { json in
             try json.array("sends", found.prefix(limit)) { try events.write($1, to: &$0) }
             json.member("more", found.count > limit)
-            json.member("note", try note.text(isEmpty: found.isEmpty, in: log))
+            try json.note(note, isEmpty: found.isEmpty, in: log)
         }
     }
 
@@ -76,8 +76,7 @@ struct SendEndpoints {
 
     /// Lets a channel fail, or work again.
     func setChannel(_ request: APIRequest) throws -> APIAnswer {
-        try request.refuseConditions()
-        let fields = try Fields(request)
+        let fields = try Fields(withoutConditions: request)
         let name = try fields.requiredText("channel")
         guard let channel = MessageStep.Channel(name: name), channel != .inAppMessage else {
             let channels = MessageStep.Channel.allCases.filter { $0 != .inAppMessage }.map(\.name)

@@ -38,7 +38,7 @@ struct SeriesEndpoint {
                 guard case .revenue = measure else { return }
                 json.member("revenue", point.revenue)
             }
-            json.member("note", try note.text(isEmpty: series.points.allSatisfy { $0.count == 0 }, in: log))
+            try json.note(note, isEmpty: series.points.allSatisfy { $0.count == 0 }, in: log)
         }
     }
 

@@ -35,7 +35,7 @@ struct StoreEndpoints {
                 json.member("scanned", scanned)
                 json.member("total", total)
                 json.member("more", scanned < total)
-                json.member("note", try note.text(isEmpty: users.isEmpty && scanned >= total, in: log))
+                try json.note(note, isEmpty: users.isEmpty && scanned >= total, in: log)
             }
         }
     }
@@ -52,7 +52,7 @@ struct StoreEndpoints {
             json.objects("users", users) { json, user in write(user, to: &json) }
             json.member("total", total)
             json.member("more", users.last.map { $0.info.number.rawValue < total } ?? false)
-            json.member("note", try note.text(isEmpty: users.isEmpty, in: log))
+            try json.note(note, isEmpty: users.isEmpty, in: log)
         }
     }
 
@@ -149,11 +149,8 @@ extension StoreEndpoints {
     static let statistics: AnswerShape = [
         "store": .text, "events": .integer, "last_position": .integer, "users": .integer, "devices": .integer,
         "file_bytes": .integer, "indexed_position": .integer, "rows": .map(.integer),
-        "pending": [
-            "total": .integer, "devices": .integer, "pending_custom_events": .integer,
-            "pending_custom_attributes": .integer, "pending_user_attributes": .integer,
-            "waiting_s": WaitingTimes.shape,
-        ],
+        "pending": ["total": .integer, "devices": .integer] + PendingKind.shape(.integer)
+            + ["waiting_s": WaitingTimes.shape],
         "queued": .integer, "rejected": ["open": .integer, "repaired": .integer], "outdated_states?": [.text],
         "clock_ahead?": ["position": .integer, "recorded_at": .time, "seconds": .integer],
     ]

@@ -14,8 +14,7 @@ struct TagEndpoint {
     ]
 
     func tag(_ request: APIRequest) async throws -> APIAnswer {
-        try request.refuseConditions()
-        let fields = try Fields(request)
+        let fields = try Fields(withoutConditions: request)
         let event = try Self.event(fields)
         let container = try Self.container(fields)
         let quirks = try Self.quirks(fields)
@@ -195,8 +194,7 @@ struct TagEndpoint {
         let user = try state.user.flatMap { try log.users.find($0) }
         let last = receipts.last { !$0.places.isEmpty }?.last ?? .start
         return try APIAnswer.ok { json in
-            json.member("position", last)
-            try json.cursor(last, in: log)
+            try json.stored(last, in: log)
             json.member("device", device)
             json.member("user", user)
             json.member("events", receipts.reduce(0) { $0 + $1.places.count })
@@ -291,9 +289,7 @@ extension TagQuirk {
     init(named name: String, in place: String) throws(APIError) {
         guard let quirk = TagQuirk(rawValue: name) else {
             let nearest = NearestNames(to: name, among: TagQuirk.allCases.map(\.rawValue))
-            let guess = nearest.close.first.map { "Did you mean `\($0)`? " } ?? ""
-            throw APIError.invalid(
-                place, "has an unknown one", remedy: "\(guess)The quirks are \(nearest.all.joined(separator: ", ")).")
+            throw APIError.invalid(place, "has an unknown one", remedy: nearest.remedy("The quirks are", "`"))
         }
         self = quirk
     }
@@ -336,12 +332,12 @@ extension TagEndpoint {
         "reason?": .text, "remedy?": .text, "quirks": [TagQuirk.shape],
     ]
 
-    static let shape: AnswerShape = [
-        "position": .position, "cursor?": .text,
-        "device": .text, "user": .orNull(.user), "events": .integer, "dry_run": .boolean,
-        "tags": [["tag": .text] + outcome + ["published": [["language": .text] + outcome]]],
-        "blocked": [["tag": .text, "trigger": .text]],
-        "unplayed": [["place": .text, "name": .text, "reason": .text, "remedy": .text]], "note?": .text,
-        "warnings": [.text], "queued": .integer, "why?": .text,
-    ]
+    static let shape: AnswerShape =
+        .stored + [
+            "device": .text, "user": .orNull(.user), "events": .integer, "dry_run": .boolean,
+            "tags": [["tag": .text] + outcome + ["published": [["language": .text] + outcome]]],
+            "blocked": [["tag": .text, "trigger": .text]],
+            "unplayed": [["place": .text, "name": .text, "reason": .text, "remedy": .text]], "note?": .text,
+            "warnings": [.text], "queued": .integer, "why?": .text,
+        ]
 }

@@ -11,8 +11,7 @@ struct TestStoreEndpoints {
 
     func reset(_ request: APIRequest) async throws -> APIAnswer {
         let ephemeral = try requireEphemeral()
-        try request.refuseConditions()
-        let fields = try Fields(request, mayBeEmpty: true)
+        let fields = try Fields(withoutConditions: request, mayBeEmpty: true)
         let (events, clock) = try await ephemeral.reset(withFixtures: fields.flag("fixtures"))
         store.failingChannels.clear()
         return APIAnswer.ok { json in
@@ -24,8 +23,7 @@ struct TestStoreEndpoints {
 
     func setClock(_ request: APIRequest) async throws -> APIAnswer {
         let clock = try requireEphemeral().clock
-        try request.refuseConditions()
-        let fields = try Fields(request)
+        let fields = try Fields(withoutConditions: request)
         let given = try [
             ![nil, .null].contains(fields.value("set")), ![nil, .null].contains(fields.value("advance")),
             fields.flag("release"),
@@ -79,16 +77,9 @@ struct TestStoreEndpoints {
     /// A number of seconds, or text like `90s` and `2 days`.
     private static func microseconds(_ value: AttributeValue) throws -> Int64 {
         let remedy = #"Send a number of seconds, or text like "90s", "15 minutes" or "2 days"."#
-        let seconds: Double
-        switch value {
-        case .int(let number): seconds = Double(number)
-        case .double(let number): seconds = number
-        case .string(let text):
-            guard let span = SpanText.parse(text) else {
-                throw APIError.invalid("advance", "is no span of time", remedy: remedy)
-            }
-            seconds = Double(span.components.seconds)
-        default: throw APIError.invalid("advance", "is no span of time", remedy: remedy)
+        let span = value.asText.flatMap(SpanText.parse)
+        guard let seconds = value.asNumber ?? span.map({ Double($0.components.seconds) }) else {
+            throw APIError.invalid("advance", "is no span of time", remedy: remedy)
         }
         guard (0...longestSpanSeconds).contains(seconds) else {
             throw APIError.invalid("advance", "must not be negative, nor longer than 10,000 years", remedy: remedy)

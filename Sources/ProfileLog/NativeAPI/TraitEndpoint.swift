@@ -21,7 +21,7 @@ struct TraitEndpoint {
             let traits = log.traits
             return try APIAnswer.ok { json in
                 json.array("traits", traits) { $0.value($1.declaration) }
-                json.member("note", try note.text(isEmpty: traits.isEmpty, in: log))
+                try json.note(note, isEmpty: traits.isEmpty, in: log)
             }
         }
         let user = try log.users.knownUser(meantBy: id, in: asked)
@@ -40,7 +40,7 @@ struct TraitEndpoint {
                 json.member("value", trait.1)
                 json.member("skipped", trait.1.skipped)
             }
-            json.member("note", try note.text(isEmpty: folds.isEmpty, in: log))
+            try json.note(note, isEmpty: folds.isEmpty, in: log)
         }
     }
 }

@@ -57,20 +57,19 @@ struct UserSearch: Sendable {
         }
         var scanned = min(total, after.rawValue + min(Self.mostScanned, .max - after.rawValue))
         return try APIAnswer.ok { json in
-            json.key("users")
-            json.beginArray()
             var found = 0
-            do {
-                try forEach(through: UserNumber(rawValue: scanned), in: store, skipping: damage.noteUser) { user in
-                    json.object { $0.members(ofUser: user) }
-                    found += 1
-                    if found == limit {
-                        scanned = user.number.rawValue
-                        throw IsFull()
+            try json.array("users") { json in
+                do {
+                    try forEach(through: UserNumber(rawValue: scanned), in: store, skipping: damage.noteUser) { user in
+                        json.object { $0.members(ofUser: user) }
+                        found += 1
+                        if found == limit {
+                            scanned = user.number.rawValue
+                            throw IsFull()
+                        }
                     }
-                }
-            } catch is IsFull {}
-            json.endArray()
+                } catch is IsFull {}
+            }
             json.member("scanned", scanned)
             json.member("total", total)
             json.member("more", scanned < total)

@@ -52,8 +52,7 @@ struct VoidEndpoints {
         let before = try log.profile(of: place.user, asOf: Version(rawValue: place.version.rawValue - 1))
         let after = try log.profile(of: place.user, asOf: place.version)
         return try APIAnswer.ok(version: place.version) { json in
-            json.member("position", receipt.last.rawValue)
-            try json.cursor(receipt.last, in: log)
+            try json.stored(receipt.last, in: log)
             json.member("version", place.version.rawValue)
             json.member("user", user)
             json.member(change.isVoid ? "voided" : "unvoided", change.position.rawValue)
@@ -76,9 +75,9 @@ struct VoidEndpoints {
 }
 
 extension VoidEndpoints {
-    static let shape: AnswerShape = [
-        "position": .integer, "cursor?": .text,
-        "version": .integer, "user": .orNull(.user), "voided?": .integer, "unvoided?": .integer,
-        "kind": .text, "repeated": .boolean, "changed": [.text],
-    ]
+    static let shape: AnswerShape =
+        .storedAlways + [
+            "version": .integer, "user": .orNull(.user), "voided?": .integer, "unvoided?": .integer, "kind": .text,
+            "repeated": .boolean, "changed": [.text],
+        ]
 }

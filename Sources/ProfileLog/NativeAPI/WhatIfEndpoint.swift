@@ -203,7 +203,8 @@ extension Query {
     private mutating func publishedConditions() throws -> PublishedConditions {
         var conditions = PublishedConditions()
         try languages(into: &conditions)
-        conditions.numbers = try choice("numbers", PlistNumbers.allCases) ?? conditions.numbers
+        let numbers = PlistNumbers.allCases.map(\.rawValue).joined(separator: " or ")
+        conditions.numbers = try choice("numbers", "must be \(numbers)", PlistNumbers.init) ?? conditions.numbers
         conditions.saveLasts = try milliseconds("save_ms") ?? conditions.saveLasts
         conditions.flushLasts = try milliseconds("flush_ms") ?? conditions.flushLasts
         conditions.flushesPerCrash = try count("crash_every", standard: conditions.flushesPerCrash)
@@ -213,12 +214,8 @@ extension Query {
         conditions.launchesPerUpdate = try count("update_every", standard: conditions.launchesPerUpdate)
         conditions.savesPerLockedSave = try count("locked_every", standard: conditions.savesPerLockedSave)
         conditions.instanceMissingUntil = try time("instance_missing_until")
-        if let text = try text("sdk") {
-            guard let version = SDKVersion(text) else {
-                throw APIError.invalid("sdk", "must be a version, as in \(conditions.sdk)")
-            }
-            conditions.sdk = version
-        }
+        let sdk = try choice("sdk", "must be a version, as in \(conditions.sdk)") { SDKVersion($0) }
+        conditions.sdk = sdk ?? conditions.sdk
         conditions.isSDKDisabled = try flag("sdk_disabled")
         conditions.blocklist = Set(all("blocklist").map { Name($0) })
         conditions.strayProcesses = Set(all("stray").map { Name($0) })
@@ -243,27 +240,18 @@ extension Query {
 
     // MARK: - Kinds of parameters
 
-    private mutating func choice<Choice: RawRepresentable<String>>(_ name: String, _ all: [Choice]) throws -> Choice? {
-        guard let text = try text(name) else { return nil }
-        guard let choice = Choice(rawValue: text) else {
-            throw APIError.invalid(name, "must be \(all.map(\.rawValue).joined(separator: " or "))")
-        }
-        return choice
-    }
-
     private mutating func count(_ name: String, standard: Int, most: UInt64 = 1_000_000) throws -> Int {
         Int(try number(name, 1...most, standard: UInt64(standard)))
     }
 
-    private mutating func optionalCount(_ name: String) throws -> Int? {
-        let count = try number(name, 0...1_000_000, standard: .max)
+    private mutating func optionalCount(_ name: String, most: UInt64 = 1_000_000) throws -> Int? {
+        let count = try number(name, 0...most, standard: .max)
         return count == .max ? nil : Int(count)
     }
 
+    /// A span of a day at most.
     private mutating func milliseconds(_ name: String) throws -> Duration? {
-        let day: UInt64 = 86_400_000
-        let count = try number(name, 0...day, standard: .max)
-        return count == .max ? nil : .milliseconds(count)
+        try optionalCount(name, most: 86_400_000).map { .milliseconds($0) }
     }
 }
 

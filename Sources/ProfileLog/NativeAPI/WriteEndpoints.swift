@@ -81,8 +81,7 @@ struct WriteEndpoints {
             let hasArrived = try device != nil && log.events(of: receipt).contains { $0.event.kind == .userChanged }
             let version = place.map { receipt.version(after: $0) }
             return try APIAnswer.ok(version: version) { json in
-                json.member("position", receipt.last.rawValue)
-                try json.cursor(receipt.last, in: log)
+                try json.stored(receipt.last, in: log)
                 json.member("version", version?.rawValue ?? 0)
                 json.member("user", user)
                 json.member("events", receipt.places.count)
@@ -299,22 +298,19 @@ extension AnswerShape {
 }
 
 extension WriteEndpoints {
+    private static let written: AnswerShape =
+        .storedAlways
+        + ["version": .integer, "user": .orNull(.user), "events": .integer, "repeated": .boolean]
+
     static let saved: AnswerShape = .named(
         "Saved",
-        [
-            "position": .integer, "cursor?": .text,
-            "version": .integer, "user": .orNull(.user), "events": .integer,
-            "repeated": .boolean, "waiting": .integer, "on_device": .orNull(.user), "arrived": .boolean,
-            "storage?": .text, "note?": .text, "created": .boolean, "user_note?": .text,
+        written + [
+            "waiting": .integer, "on_device": .orNull(.user), "arrived": .boolean, "storage?": .text, "note?": .text,
+            "created": .boolean, "user_note?": .text,
         ])
 
     static let logged: AnswerShape = .named(
         "Logged",
-        [
-            "position": .integer, "cursor?": .text,
-            "version": .integer, "user": .orNull(.user), "events": .integer,
-            "repeated": .boolean, "note?": .text, "queued?": .boolean, "lost?": .boolean, "reason?": .text,
-            "no_effect?": NoEffect.members, "all_without_effect?": .boolean, "created": .boolean,
-            "user_note?": .text,
-        ])
+        written + ["note?": .text, "queued?": .boolean, "lost?": .boolean, "reason?": .text] + NoEffect.shape
+            + ["created": .boolean, "user_note?": .text])
 }

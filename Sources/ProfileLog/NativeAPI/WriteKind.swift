@@ -91,10 +91,7 @@ extension Fields {
 
     /// The changes that `attributes` asks for, as lists that become events one after the other.
     func attributeChanges() throws -> [[AttributeChange]] {
-        guard let attributes = try object("attributes") else {
-            throw APIError.invalid("attributes", "is missing")
-        }
-        return try ContentReader.changes(attributes, merging: try flag("_merge_objects"))
+        try ContentReader.changes(required("attributes", object), merging: try flag("_merge_objects"))
     }
 
     /// - Parameter isImported: whether a real device had saved it: then it is stored unchanged.
@@ -110,7 +107,7 @@ extension Fields {
     func purchase() throws -> Purchase {
         let product = Name(try requiredText("product"))
         let currency = try requiredText("currency")
-        guard let price = try number("price") else { throw APIError.invalid("price", "is missing") }
+        let price = try required("price", number)
         guard let quantity = UInt32(exactly: try integer("quantity") ?? 1) else {
             throw APIError.invalid("quantity", "must be from 1 to 100")
         }

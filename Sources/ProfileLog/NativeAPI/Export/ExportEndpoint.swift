@@ -71,14 +71,11 @@ struct ExportEndpoint: Sendable {
     ) throws -> APIAnswer {
         var reader = begun
         reader.damage = DamageList()
-        var json = JSONWriter()
         let last = try log.lastPosition()
         let isOutdated = try began.map { try $0.position < last && log.events.hasErasure(after: $0.position) } ?? false
-        try json.object { json in
-            json.key("rows")
-            json.beginArray()
-            let count = try reader.read(limit: limit, log, to: &json)
-            json.endArray()
+        return try APIAnswer.ok { json in
+            var count = 0
+            try json.array("rows") { count = try reader.read(limit: limit, log, to: &$0) }
             json.member("what", table.name)
             json.member("store", Hexadecimal.text(log.storeID))
             json.member("as_of", reader.past.position.rawValue)
@@ -91,10 +88,9 @@ struct ExportEndpoint: Sendable {
             json.member("total", try reader.total(log))
             json.member("more", !reader.isAtEnd)
             json.member("outdated", isOutdated)
-            json.member("note", try note.text(isEmpty: count == 0 && reader.isAtEnd, in: log))
+            try json.note(note, isEmpty: count == 0 && reader.isAtEnd, in: log)
             reader.damage?.write(to: &json)
         }
-        return APIAnswer(status: 200, body: json.bytes)
     }
 }
 

@@ -16,8 +16,7 @@ struct ImportEndpoint {
     ]
 
     func answer(_ request: APIRequest) async throws -> APIAnswer {
-        try request.refuseConditions()
-        let fields = try Fields(request)
+        let fields = try Fields(withoutConditions: request)
         let chunks = try chunks(fields)
         let skips = try fields.flag("skip_refused")
         typealias Refused = [(line: Int, reason: String)]
@@ -51,11 +50,9 @@ struct ImportEndpoint {
     private func chunks(_ fields: Fields) throws -> [ImportChunk] {
         let name = try fields.requiredText("name")
         guard (1...900).contains(name.utf8.count) else { throw APIError.invalid("name", "must have 1 to 900 bytes") }
-        let first = try fields.integer("first_line") ?? 1
-        guard 1...Self.lastLine ~= first else {
-            throw APIError.invalid("first_line", "must be from 1 to \(Self.lastLine)")
-        }
-        guard let lines = try fields.array("lines") else { throw APIError.invalid("lines", "is missing") }
+        let first =
+            try fields.integer("first_line", in: 1...Self.lastLine, "must be from 1 to \(Self.lastLine)") ?? 1
+        let lines = try fields.required("lines", fields.array)
         guard lines.count <= Self.mostLines else {
             throw APIError.invalid("lines", "must have \(Self.mostLines) elements at most")
         }

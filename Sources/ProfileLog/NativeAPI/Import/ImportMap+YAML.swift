@@ -55,9 +55,7 @@ extension ImportMap {
     }
 
     private static func texts(_ node: YAMLNode) throws(YAMLFileError) -> [String] {
-        var texts: [String] = []
-        for element in node.isList ? try node.elements() : [node] { texts.append(try element.anyText()) }
-        return texts
+        try (node.isList ? node.elements() : [node]).map { (element) throws(YAMLFileError) in try element.anyText() }
     }
 
     // MARK: - Entries

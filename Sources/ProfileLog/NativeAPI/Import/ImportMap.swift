@@ -590,8 +590,8 @@ package struct ImportMapError: Error {
 
     fileprivate init(missing column: String, among header: [String]) {
         message = "The file has no column `\(column)`, which the map reads."
-        let near = NearestNames(to: column, among: header).close.first
-        let guess = near.map { "Did you mean `\($0)`?" } ?? "Its columns are \(header.joined(separator: ", "))."
+        let guess =
+            NearestNames(to: column, among: header).question() ?? "Its columns are \(header.joined(separator: ", "))."
         remedy = "\(guess) A constant is written as `{value: …}`."
     }
 
