@@ -44,13 +44,11 @@ struct BlameEndpoint {
                 }
             }
             if let field, OccurrenceBlame.Subject(field) == nil { return }
-            try json.objects("custom_events", counts.filter { !$0.subject.isProduct }) { json, count in
-                json.member("name", count.subject.name.text)
-                try write(count, withLog, user, &events, to: &json)
-            }
-            try json.objects("purchases", counts.filter { $0.subject.isProduct }) { json, count in
-                json.member("product", count.subject.name.text)
-                try write(count, withLog, user, &events, to: &json)
+            for (key, name, isProduct) in [("custom_events", "name", false), ("purchases", "product", true)] {
+                try json.objects(key, counts.filter { $0.subject.isProduct == isProduct }) { json, count in
+                    json.member(name, count.subject.name.text)
+                    try write(count, withLog, user, &events, to: &json)
+                }
             }
         }
     }

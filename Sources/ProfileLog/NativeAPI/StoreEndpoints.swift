@@ -25,41 +25,39 @@ struct StoreEndpoints {
                 return try search.answer(store)
             }
         }
-        if asked.isPresent { return try store.read { try Self.users(after: after, limit: limit, note, $0) } }
+        if asked.isPresent {
+            return try store.read { log in
+                let total = try log.users.count()
+                let users = try log.users.page(after: after, limit: limit).map {
+                    (info: $0, canonical: try log.users.canonicalUser(of: $0.number))
+                }
+                let isMore = users.last.map { $0.info.number.rawValue < total } ?? false
+                return try Self.answer(users, total: total, isMore: isMore, note, log)
+            }
+        }
         return try await store.readSlowly { log in
             let past = try asked.wholeHistory(log)
             let (users, scanned, total) = try log.past.users(
                 after: after, limit: limit, in: past, mostScanned: Self.mostScanned)
-            return try APIAnswer.ok { json in
-                json.objects("users", users) { json, user in Self.write(user, to: &json) }
-                json.member("scanned", scanned)
-                json.member("total", total)
-                json.member("more", scanned < total)
-                try json.note(note, isEmpty: users.isEmpty && scanned >= total, in: log)
-            }
+            return try Self.answer(users, scanned: scanned, total: total, isMore: scanned < total, note, log)
         }
     }
 
-    /// The users of the present.
-    private static func users(
-        after: UserNumber, limit: Int, _ note: ListNote, _ log: LogReader
+    private static func answer(
+        _ users: [PastReader.PastUser], scanned: UInt64? = nil, total: UInt64, isMore: Bool, _ note: ListNote,
+        _ log: LogReader
     ) throws -> APIAnswer {
-        let total = try log.users.count()
-        let users = try log.users.page(after: after, limit: limit).map {
-            (info: $0, canonical: try log.users.canonicalUser(of: $0.number))
-        }
-        return try APIAnswer.ok { json in
-            json.objects("users", users) { json, user in write(user, to: &json) }
+        try APIAnswer.ok { json in
+            json.objects("users", users) { json, user in
+                json.members(ofUser: user.info)
+                if user.info.isErased { json.member("erased", true) }
+                if user.canonical != user.info.number { json.member("merged_into", user.canonical.rawValue) }
+            }
+            if let scanned { json.member("scanned", scanned) }
             json.member("total", total)
-            json.member("more", users.last.map { $0.info.number.rawValue < total } ?? false)
-            try json.note(note, isEmpty: users.isEmpty, in: log)
+            json.member("more", isMore)
+            try json.note(note, isEmpty: users.isEmpty && !isMore, in: log)
         }
-    }
-
-    private static func write(_ user: PastReader.PastUser, to json: inout JSONWriter) {
-        json.members(ofUser: user.info)
-        if user.info.isErased { json.member("erased", true) }
-        if user.canonical != user.info.number { json.member("merged_into", user.canonical.rawValue) }
     }
 
     func stats(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {

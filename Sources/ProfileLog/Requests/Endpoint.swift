@@ -15,15 +15,15 @@ package struct Endpoint: Sendable {
     package let answer: AnswerShape
     package let format: APIFormat
     /// Tells whether a request is answered in microseconds, its commit aside, unless it ``APIRequest/takesLong``.
-    package let isBrief: Bool
+    package private(set) var isBrief = false
     /// Tells whether it reads and stores nothing, for as long as its answer needs.
-    package let isRead: Bool
+    package private(set) var isRead: Bool
     /// Tells whether a request may carry an `Idempotency-Key`.
-    package let takesIdempotencyKey: Bool
+    package private(set) var takesIdempotencyKey: Bool
     /// The name of the permission for it; nil if it needs no key.
-    package let permission: String?
+    package private(set) var permission: String?
     /// The types of its answers, as in `Content-Type`.
-    package let mediaTypes: [String]
+    package private(set) var mediaTypes = ["application/json"]
 
     init<API: Dialect>(
         of _: API.Type, _ method: APIRequest.Method, _ path: String, _ summary: String, _ inputs: [EndpointInput],
@@ -35,21 +35,19 @@ package struct Endpoint: Sendable {
         self.inputs = inputs
         self.answer = answer
         format = API.format
-        var (isBrief, isRead, permission) = (false, method == .get, Optional(API.permission(method, path)))
-        var takesKey = method == .post && (API.format == .braze || inputs.contains { $0.name == "key" })
-        var mediaTypes = ["application/json"]
+        isRead = method == .get
+        permission = API.permission(method, path)
+        takesIdempotencyKey = method == .post && (API.format == .braze || inputs.contains { $0.name == "key" })
         for trait in traits {
             switch trait {
             case .isBrief: isBrief = true
             case .isRead: isRead = true
-            case .takesNoIdempotencyKey: takesKey = false
+            case .takesNoIdempotencyKey: takesIdempotencyKey = false
             case .needsNoKey: permission = nil
             case .permission(let name): permission = name
             case .answers(let types): mediaTypes = types
             }
         }
-        (self.isBrief, self.isRead, self.permission) = (isBrief, isRead, permission)
-        (takesIdempotencyKey, self.mediaTypes) = (takesKey, mediaTypes)
     }
 
     /// Tells whether it is part of the native API, and none of Braze's format.

@@ -7,8 +7,6 @@ internal import ProfileLogRequests
 struct ScheduleEndpoints {
     let api: BrazeAPI
 
-    private var log: EventLog { api.log }
-
     // MARK: - Creating
 
     /// `…/schedule/create`: the answer has the ID of the schedule, and the `dispatch_id` under which it will be sent.
@@ -18,7 +16,7 @@ struct ScheduleEndpoints {
         if let answer = try api.store.answer(under: key) { return await sendingWhatIsDue(answer) }
         let body = try BodyObject.read(request.body)
         var asked = try SendRequest(form, body, knownTo: request, api.workspace)
-        guard let time = try ScheduleTime(body, now: log.options.now()) else {
+        guard let time = try ScheduleTime(body, now: api.log.options.now()) else {
             throw SendRequest.refusal(
                 "Bad Request", at: "schedule",
                 SendRequest.remedy(forMissing: "schedule", in: body, request) ?? "Say when: {\"time\": TIME}.")
@@ -52,8 +50,8 @@ struct ScheduleEndpoints {
 
     /// `…/schedule/update`: another time, or other messages.
     func update(_ request: APIRequest, _ form: SendForm) async throws -> APIAnswer {
-        let answer = try await change(request, form) { [api, log] body, schedule, builder in
-            let time = try ScheduleTime(body, now: log.options.now())
+        let answer = try await change(request, form) { [api] body, schedule, builder in
+            let time = try ScheduleTime(body, now: api.log.options.now())
             let messages = form == .messages ? body.present("messages") : nil
             guard time != nil || messages != nil else {
                 throw SendRequest.refusal(

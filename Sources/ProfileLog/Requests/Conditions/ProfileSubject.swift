@@ -129,14 +129,10 @@ package struct ProfileSubject: ConditionSubject {
     /// Returns nil for an event or a product that the user has not.
     private func occurrences(_ counted: Condition.Counted) -> ProfileState.Occurrences? {
         switch counted {
-        case .sessions: return state.sessions
-        case .launches: return state.launches
-        case .event(let name):
-            guard let number = number(of: name) else { return nil }
-            return state.events.first { $0.name == number }?.occurrences
-        case .product(let name):
-            guard let number = number(of: name) else { return nil }
-            return state.purchases.first { $0.product == number }?.occurrences
+        case .sessions: state.sessions
+        case .launches: state.launches
+        case .event(let name): number(of: name).flatMap { state.occurrences(ofEvent: $0) }
+        case .product(let name): number(of: name).flatMap { state.occurrences(ofProduct: $0) }
         }
     }
 
@@ -162,6 +158,16 @@ package struct ProfileSubject: ConditionSubject {
             if occurrence.what == wanted, occurrence.at >= start, occurrence.at <= end { count += occurrence.quantity }
         }
         return Int64(clamping: count)
+    }
+}
+
+extension ProfileState {
+    /// The occurrences of the event with the name of this number; nil if the user has none.
+    func occurrences(ofEvent number: UInt32) -> Occurrences? { events.first { $0.name == number }?.occurrences }
+
+    /// The occurrences of purchases of the product with the name of this number; nil if the user has none.
+    func occurrences(ofProduct number: UInt32) -> Occurrences? {
+        purchases.first { $0.product == number }?.occurrences
     }
 }
 

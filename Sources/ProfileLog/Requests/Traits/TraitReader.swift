@@ -98,16 +98,12 @@ package final class TraitReader {
             guard let window = trait.window else { return true }
             return occurrences.last.rawValue >= now.rawValue - window && occurrences.first <= now
         }
-        switch trait.source {
-        case .event(let name):
-            guard let number = number(of: name) else { return false }
-            return isWithin(state.events.first { $0.name == number }?.occurrences)
-        case .purchase(let name):
-            guard let number = number(of: name) else { return false }
-            return isWithin(state.purchases.first { $0.product == number }?.occurrences)
-        case .purchases: return state.purchases.contains { isWithin($0.occurrences) }
-        case .sessions: return isWithin(state.sessions)
-        case .launches: return isWithin(state.launches)
+        return switch trait.source {
+        case .event(let name): isWithin(number(of: name).flatMap { state.occurrences(ofEvent: $0) })
+        case .purchase(let name): isWithin(number(of: name).flatMap { state.occurrences(ofProduct: $0) })
+        case .purchases: state.purchases.contains { isWithin($0.occurrences) }
+        case .sessions: isWithin(state.sessions)
+        case .launches: isWithin(state.launches)
         }
     }
 }
