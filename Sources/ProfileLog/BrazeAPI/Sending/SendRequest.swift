@@ -315,7 +315,7 @@ extension SendRequest {
     }
 
     /// Tells whether `text` can be the ID of a send: 1 to 64 characters of base 64, also of its form for URLs.
-    private static func isSendID(_ text: String) -> Bool {
+    static func isSendID(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {
