@@ -37,13 +37,15 @@ package struct StateRebuild: Sendable {
 
     /// Folds one slice of users, swaps after the last one, or removes a part of the rows that are no longer read.
     package mutating func step(_ log: EventLog) -> Step {
+        let wasAnnounced = isAnnounced
         do {
             return try advance(log)
         } catch {
             // Each program that shares the store may swap, and then the shadow of the others is gone.
             if !isSwapped, (try? Self.isNeeded(log)) == false {
                 isSwapped = true
-                return Step(news: isAnnounced ? .endedElsewhere : nil)
+                // The step that failed may have been the first, and has not said that it began.
+                return Step(news: wasAnnounced ? .endedElsewhere : nil)
             }
             let remedy = (error as? AppendError)?.remedy ?? (error as? StorageError)?.remedy
             let failure = News.failed(error: "\(error)", remedy: remedy)

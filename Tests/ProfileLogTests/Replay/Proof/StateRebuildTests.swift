@@ -118,6 +118,46 @@ struct StateRebuildTests {
         }
     }
 
+    /// ```
+    /// one   | step: view, view … fold
+    /// other |          its whole rebuild
+    /// ```
+    @Test("Another program may swap at any moment of the first step, which then says nothing of an end")
+    func otherFirst() throws {
+        try fill(users: 5)
+        var isOver = false
+        for moment in 1...100 where !isOver {
+            // A copy of the store, with old states, for each moment.
+            let copy = TemporaryFolder()
+            try FileManager.default.createDirectory(atPath: copy.path, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(atPath: folder.path + "/data.mdb", toPath: copy.path + "/data.mdb")
+            let log = try copy.open(options: .small(clock), projections: [TenfoldCount.self])
+            let views = Mutex(0)
+            let budget = ReadBudget(
+                .seconds(3_600),
+                onView: {
+                    let count = views.withLock { views in
+                        views += 1
+                        return views
+                    }
+                    if count != moment { return }
+                    ReadBudget.$current.withValue(nil) {
+                        var other = StateRebuild()
+                        while !other.step(log).isDone {}
+                    }
+                })
+            var rebuild = StateRebuild()
+            let first = ReadBudget.$current.withValue(budget) { rebuild.step(log) }
+            isOver = views.withLock { $0 < moment }
+            #expect(first.news == .begun || !isOver && first.news == nil, "\(moment): \(first)")
+            #expect(!first.isFailure, "\(moment): \(first)")
+            var news = [first.news].compactMap { $0 }
+            while case let step = rebuild.step(log), !step.isDone { if let one = step.news { news.append(one) } }
+            #expect([[], [.begun, .swapped], [.begun, .endedElsewhere]].contains(news), "\(moment): \(news)")
+        }
+        #expect(isOver)
+    }
+
     @Test("Of two programs on one store none fails when the other swaps first", arguments: 0..<8)
     func two(round: Int) throws {
         try fill(users: 40 + round)
