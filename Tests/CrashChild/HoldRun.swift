@@ -11,6 +11,21 @@ enum HoldRun {
         try TableWalk.readThrough(path: store) { _ in hold() }
     }
 
+    /// Stays in a read until a line comes. Then it ends the read, and begins another one.
+    static func readUntilTold(store: String) throws {
+        let log = try EventLog(path: store)
+        try log.read { _ in
+            Report.line("holds")
+            _ = readLine()
+        }
+        Report.line("ended")
+        do {
+            try log.read { _ in Report.line("read again") }
+        } catch StorageError.filesChanged {
+            Report.line("refused")
+        }
+    }
+
     /// Stops in a write transaction, with LMDB's write lock.
     static func write(store: String) throws {
         var options = LogOptions()

@@ -7,7 +7,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 let numbers = arguments.dropFirst(2).compactMap { UInt64($0) }
 
 guard arguments.count >= 2 else {
-    let modes = "load|script|write|turns|read|retry|hold-read|hold-write|digest|match|shadow"
+    let modes = "load|script|write|turns|read|retry|hold-read|end-read|hold-write|digest|match|shadow"
     Report.line("usage: profilelog-crashchild \(modes) STORE NUMBER ...")
     exit(64)
 }
@@ -27,6 +27,7 @@ do {
         let recipe = Recipe(seed: numbers[0], round: numbers[1], append: numbers[2]).keyed()
         try RetryRun.run(store: store, recipe: recipe)
     case ("hold-read", 0): try HoldRun.read(store: store)
+    case ("end-read", 0): try HoldRun.readUntilTold(store: store)
     case ("hold-write", 0): try HoldRun.write(store: store)
     case ("digest", 0): exit(try DigestRun.run(store: store) ? 0 : 1)
     case ("match", 1): try MatchRun.run(events: Int(numbers[0]))

@@ -1,3 +1,4 @@
+import Glibc
 import ProfileLog
 import Synchronization
 import TestSupport
@@ -26,6 +27,22 @@ struct HeldTransactionTests {
             return (told, try log.check().isSound)
         }
         #expect(told == ["holds", "open 2"] && isSound)
+    }
+
+    @Test("A read during which the lock file is emptied ends as usual, and the next one is refused")
+    func emptiedLock() async throws {
+        let (told, code, isSound) = try await onOwnThread {
+            let scratch = try TemporaryFolder.made(prefix: "crash")
+            _ = try EventLog(path: scratch("store"), create: true).appendOne()
+            let reader = try CrashChild(["end-read", scratch("store")])
+            var told = [reader.readLine()]
+            let isEmpty = truncate(scratch("store/lock.mdb"), 0) == 0
+            reader.send("")
+            while let line = reader.readLine() { told.append(line) }
+            let code = reader.waitForEnd()
+            return (told, isEmpty ? code : -1, try EventLog(path: scratch("store")).check().isSound)
+        }
+        #expect(told == ["holds", "ended", "refused"] && code == 0 && isSound, "\(told), \(code)")
     }
 
     @Test("Pages that a killed reader saw are used again, a minute later")

@@ -169,12 +169,26 @@ package final class Environment: @unchecked Sendable {
         for _ in 0..<2 {
             let result: Result? = try handle.withReading { handle in
                 guard let handle, let transaction = try beginReading(handle) else { return nil }
-                return try body(transaction)
+                let result: Result
+                do {
+                    result = try body(transaction)
+                } catch {
+                    end(transaction)
+                    throw error
+                }
+                end(transaction)
+                return result
             }
             if let result { return result }
             try reopenForReading()
         }
         throw StorageError.closedAfterFailure
+    }
+
+    /// Ends a read. If the lock file was cut since it began, the reader's slot there is gone, and LMDB must not touch it:
+    /// the next transaction finds the cut.
+    private func end(_ transaction: consuming ReadTransaction) {
+        if lock.isLockFileCut { transaction.abandon() }
     }
 
     /// Returns nil if LMDB refuses everything (`MDB_PANIC`).

@@ -158,11 +158,14 @@ final class StoreLock: Sendable {
 
     /// Tells whether a file has become shorter: LMDB never cuts one. A page after the end would be a crash (SIGBUS)
     /// when it is read through the map. Costs two system calls of a tenth of a microsecond.
-    var isCut: Bool { Self.isCut(data, dataBytes) || Self.isCut(lock, lockBytes) }
+    var isCut: Bool { Self.isCut(data, dataBytes) || isLockFileCut }
+
+    /// As `isCut`, of `lock.mdb` alone.
+    var isLockFileCut: Bool { Self.isCut(lock, lockBytes) }
 
     /// Mends the length before LMDB closes its files: it reads `lock.mdb`, and where that was cut, the end would be a
     /// crash (SIGBUS).
-    func mendLength() { if Self.isCut(lock, lockBytes) { ftruncate(lock, off_t(lockBytes.load(ordering: .relaxed))) } }
+    func mendLength() { if isLockFileCut { ftruncate(lock, off_t(lockBytes.load(ordering: .relaxed))) } }
 
     private static func isCut(_ file: Int32, _ known: borrowing Atomic<Int>) -> Bool {
         // First: another thread may see the file grow after this one has looked.

@@ -109,6 +109,9 @@ package struct ReadTransaction: ~Copyable, Reading {
     }
 
     deinit { mdb_txn_abort(handle) }
+
+    /// Forgets the transaction without a word to LMDB, whose memory of it stays until the process ends.
+    consuming func abandon() { discard self }
 }
 
 /// The one open write transaction: borrowed by a closure, never copied, kept, or sent to another thread.
