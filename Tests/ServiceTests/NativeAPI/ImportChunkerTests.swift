@@ -82,6 +82,37 @@ struct ImportChunkerTests {
         }
     }
 
+    @Test("A line that alone was stored of a chunk is not stored twice without the skipping, mended or not")
+    func onlyTheMiddle() async throws {
+        var options = LogOptions()
+        options.pendingItemsPerDevice = 4
+        try await withAPI(options) { api in
+            let log = api.log
+            let saved = #"{"kind":"customEventSaved","user":"u","device":"d","storage":"group.app","name":"e"}"#
+            let lines = [saved, saved, #"{"kind":"custom_event","user":"u","name":"good"}"#, saved, saved]
+            for _ in 0..<4 {
+                let body = #"{"user":"u","device":"d","app_group":"group.app","name":"x"}"#
+                #expect(await api.post("/v1/save/event", body).status == 200)
+            }
+            var refused: [Int] = []
+            var tally = ImportTally()
+            try tally.store(chunks(lines, log).chunks, in: log, skipping: { line, _, _ in refused.append(line) })
+            #expect(refused == [1, 2, 4, 5] && tally.stored == 1)
+            tally = ImportTally()
+            #expect(throws: ChunkRefusal.self) { try tally.store(chunks(lines, log).chunks, in: log) }
+            #expect(await api.post("/v1/devices/d/launch", "{}").status == 200)
+            // Now the device has room.
+            tally = ImportTally()
+            try tally.store(chunks(lines, log).chunks, in: log)
+            #expect(tally.stored == 4 && tally.skipped == 1, "\(tally)")
+            tally = ImportTally()
+            try tally.store(chunks(lines, log).chunks, in: log)
+            #expect(tally.stored == 0 && tally.skipped == 5, "\(tally)")
+            let user = try #require(try log.find(.externalID("u")))
+            #expect(try log.history(of: user.number, where: EventFilter(name: "good")).count == 1)
+        }
+    }
+
     @Test("Lines of erased persons alone are a chunk without events; blank lines are none")
     func withoutEvents() async throws {
         try await withAPI { api in

@@ -123,13 +123,20 @@ package struct ImportChunk: Sendable {
         return chunk
     }
 
-    /// Tells whether an earlier import stored later lines of the chunk one by one, and skipped the first ones. Unless
-    /// that is likely, two lines tell.
+    /// Tells whether an earlier import stored later lines of the chunk one by one, and skipped the first ones. Any of
+    /// them may be the only one that it stored; where there was no earlier import, two are enough to look at.
     fileprivate func isStoredByLine(in log: EventLog, mayBe isLikely: Bool = true) throws -> Bool {
         let later = lines.drop { $0 == firstLine }
-        let keys = (isLikely ? Array(later) : [later.first, later.last].compactMap { $0 }).map { Self.key(name, $0) }
+        var numbers = isLikely ? Array(later) : [later.first, later.last].compactMap { $0 }
+        // A row may be several events.
+        var last = firstLine
+        numbers.removeAll { number in
+            defer { last = number }
+            return number == last
+        }
         return try log.read { log in
-            try log.events.hasAppend(underOneOf: keys) && log.events.append(underKey: key) == nil
+            try !log.events.hasAppend(underOneOf: [key])
+                && log.events.hasAppend(underOneOf: numbers.map { Self.key(name, $0) })
         }
     }
 
@@ -495,6 +502,8 @@ package struct ImportTally: Sendable {
     package var withoutEffect: UInt64 = 0
     /// Lines that the log refused, and that were skipped.
     package var refused: UInt64 = 0
+    /// Tells whether the log was empty before the first lines: no earlier import stored any. Nil before that.
+    private var beganEmpty: Bool?
     /// All that are known to be there.
     package var total: UInt64 { stored + skipped }
 
@@ -520,8 +529,10 @@ package struct ImportTally: Sendable {
         _ stored: (ImportChunk) -> Void = { _ in }
     ) throws {
         var chunks = chunks[...]
+        let isNew = try beganEmpty ?? (log.lastPosition() == .start)
+        beganEmpty = isNew
         while let first = chunks.first {
-            let together = try chunks.prefix { try $0.isPlain && !$0.isStoredByLine(in: log, mayBe: skip != nil) }
+            let together = try chunks.prefix { try $0.isPlain && !$0.isStoredByLine(in: log, mayBe: !isNew) }
             if together.isEmpty {
                 try store(first.resolved(in: log), in: log, skip)
                 stored(first)
