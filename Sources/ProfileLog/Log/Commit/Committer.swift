@@ -18,14 +18,20 @@ package struct Committer: Sendable {
         return answers
     }
 
-    /// Runs `body` while the write lock is held, and stores all that it decides, in one commit. If it throws, nothing
-    /// is stored.
-    func commit<Value: Sendable>(_ body: (inout Decider) throws -> Value) throws -> Value {
+    /// Runs `body` while the write lock is held, and stores all that it decides, in one commit, with at most `mostSteps`
+    /// of what a device does by itself. If it throws, nothing is stored. Throws `Decider.HalfDecided` only if it decided
+    /// something before that.
+    func commit<Value: Sendable>(
+        mostSteps: Int = Decider.stepsPerCommit, _ body: (inout Decider) throws -> Value
+    ) throws -> Value {
         do {
-            let value = try commitOnly(body)
+            let value = try commitOnly { decider in
+                decider.mostSteps = mostSteps
+                return try body(&decider)
+            }
             caches.writeIndexIfDue()
             return value
-        } catch let half as Decider.HalfDecided {
+        } catch let half as Decider.HalfDecided where half.decidedBefore == 0 {
             throw half.refusal
         } catch let error as StorageError {
             throw AppendError(error)

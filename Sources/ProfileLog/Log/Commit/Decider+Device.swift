@@ -3,22 +3,14 @@ extension Decider {
     mutating func decideDevice(_ device: Name, _ intent: DeviceIntent, _ context: EventContext) throws {
         let now = context.occurredAt?.timestamp.rawValue ?? recordedAt
         try checkClock(now)
-        let state =
-            intent.needsItems
-            ? try view.deviceState(device)
-            : DeviceState(status: try view.device(device))
-        // The user of the device may have been merged into another one through another device. So may the users of
-        // items that wait on it.
-        var user = try state.status.user.map { try view.canonicalUser(of: $0) }
-        let current = try user.map { try view.person($0) }
-        let machine = Device(state: state, now: now, owners: try owners(of: state.items.values))
-        let input = try input(intent, machine, current)
-        try decideInApp(device, state.status, context)
+        let plan = try plan(intent, on: device, now: now)
+        if plan.hasMessagesInForeground { try decideInApp(dueOn: device, context) }
+        var user = plan.user
         // The users that actions make.
         var made: [UserID: UInt64] = [:]
         var lastStep: Position?
         var done: [(event: ProfileEvent, position: UInt64)] = []
-        for action in machine.handle(input, current: current) {
+        for action in plan.actions {
             let owner: UInt64
             switch action.user {
             case .user(let number): owner = try view.canonicalUser(of: number)
@@ -39,14 +31,81 @@ extension Decider {
             try self.event(event, context.on(device), owner)
         }
         // A session may bring the first messages.
-        for (event, position) in done where state.status.inApp != nil || event.kind == .sessionStarted {
-            if case .appLaunched(let kind, _) = event {
-                let startsProcess = machine.startsProcess(kind)
-                try followLaunch(startsProcess: startsProcess, at: position, on: device, context)
+        for (event, position) in done where plan.hasMessages || event.kind == .sessionStarted {
+            if case .appLaunched = event {
+                try followLaunch(startsProcess: plan.startsProcess, at: position, on: device, context)
             } else {
                 try followInApp(event, at: position, on: device, context)
             }
         }
+    }
+
+    /// The reaction of a device, and what is asked of its state afterwards. Without the state itself: that changes with
+    /// each record, and would be copied.
+    private struct DevicePlan {
+        let actions: [Device.Action]
+        let user: UInt64?
+        let startsProcess: Bool
+        let hasMessages: Bool
+        let hasMessagesInForeground: Bool
+    }
+
+    private mutating func plan(_ intent: DeviceIntent, on device: Name, now: Int64) throws -> DevicePlan {
+        let (machine, input, current) = try machine(for: intent, on: device, now: now)
+        let status = machine.state.status
+        var startsProcess = false
+        if case .launch(let kind, _) = input { startsProcess = machine.startsProcess(kind) }
+        return DevicePlan(
+            actions: machine.handle(input, current: current), user: current?.user, startsProcess: startsProcess,
+            hasMessages: status.inApp != nil, hasMessagesInForeground: status.inApp != nil && status.isInForeground)
+    }
+
+    private mutating func machine(
+        for intent: DeviceIntent, on device: Name, now: Int64
+    ) throws -> (Device, Device.Input, Device.Current?) {
+        var intent = intent
+        let machine: Device
+        switch intent {
+        case .flush(let flush):
+            var kept = try taken(device)
+            defer { self.kept = kept }
+            let visible = kept.visible(names.map)  // with names that this very commit adds
+            machine = kept.machineForFlush(visible, limit: flush.limit, now: now)
+            intent = .flush(try completed(flush, visible, machine))
+        case .send(_, let limit):
+            var kept = try taken(device)
+            defer { self.kept = kept }
+            machine = kept.machineForSending(limit: limit, now: now)
+        case .launch, .leave, .changeUser, .logOut, .wipe, .change, .push:
+            let state =
+                intent.needsItems
+                ? try view.deviceState(device)
+                : DeviceState(status: try view.device(device))
+            machine = Device(state: state, now: now, owners: try owners(of: state.items.values))
+        }
+        let current = try current(machine.state.status)
+        return (machine, try input(intent, machine, current), current)
+    }
+
+    /// The user on a device. They may have been merged into another one through another device; so may the users of
+    /// items that wait on it.
+    private func current(_ status: DeviceStatus) throws -> Device.Current? {
+        guard let user = status.user else { return nil }
+        return try view.person(view.canonicalUser(of: user))
+    }
+
+    /// The device that is kept, if it is this one: what changes it must not be shared meanwhile.
+    private mutating func taken(_ device: Name) throws -> KeptDevice {
+        if let kept = self.kept.take(), kept.name == device { return kept }
+        let state = try view.deviceState(device)
+        return KeptDevice(device, state, owners: try owners(of: state.items.values))
+    }
+
+    /// Refuses what a change of the user to `id` would be refused for, before anything else is decided for it.
+    func checkArrival(of id: UserID, on device: Name) throws {
+        let status = try view.device(device)
+        if status.isRemoved { throw AppendError.appRemoved }
+        _ = try view.arrival(id, after: current(status), braze)
     }
 
     /// The canonical users of `items`, where they differ from the users of the saves.
@@ -62,11 +121,11 @@ extension Decider {
     private func input(_ intent: DeviceIntent, _ device: Device, _ current: Device.Current?) throws -> Device.Input {
         switch intent {
         case .launch(let kind, let lists): return .launch(kind, lists: lists)
+        case .flush(let flush): return .flush(flush)
+        case .send(let cause, let limit): return .send(cause, limit: limit)
         case .leave:
             if device.state.status.launch == 0 { throw AppendError.unknownDevice }
             return .leave
-        case .flush(let flush): return .flush(try completed(flush, device))
-        case .send(let cause, let limit): return .send(cause, limit: limit)
         case .changeUser(let id):
             if device.state.status.isRemoved { throw AppendError.appRemoved }
             return .changeUser(to: try view.arrival(id, after: current, braze))
@@ -77,14 +136,11 @@ extension Decider {
         }
     }
 
-    /// Adds to a flush what is in the log: which storages the app sees, and what the SDK refuses.
-    private func completed(_ flush: FlushInput, _ device: Device) throws -> FlushInput {
+    /// Adds to a flush which storages the app sees, and what the SDK refuses.
+    private func completed(_ flush: FlushInput, _ visible: Set<StorageCode>, _ device: Device) throws -> FlushInput {
         var flush = flush
-        let names = names.map  // with those that this very commit adds
-        let settings = device.state.settings
-        flush.visible = Set(device.state.items.values.map(\.storage)).filter {
-            settings.appSees($0.storage(names.name))
-        }
+        let names = names.map
+        flush.visible = visible
         for item in device.due(flush.visible, limit: flush.limit) {
             let position = Position(rawValue: item.position)
             do {

@@ -25,7 +25,8 @@ extension Decider {
 
     /// Decides the steps that became ready on the device before something happens there. In the background no timer
     /// runs.
-    mutating func decideInApp(_ device: Name, _ status: DeviceStatus, _ context: EventContext) throws {
+    mutating func decideInApp(dueOn device: Name, _ context: EventContext) throws {
+        let status = try status(of: device)
         guard let due = status.inApp?.nextDue, due <= time(context), status.isInForeground else { return }
         try aside { try $0.react(.action(.timePassed), on: device, cause: nil, context) }
         asideCount = 0  // they come before the append's own events

@@ -31,6 +31,12 @@ struct Decider: ~Copyable {
     private var isCut = false
     /// Statuses of devices with in-app messages after the records so far, for those that were asked for.
     private var statuses: [Name: DeviceStatus] = [:]
+    /// The device whose items were flushed or sent last.
+    var kept: KeptDevice?
+    /// The most appends that are decided one after the other for one device: other writers wait meanwhile.
+    var mostSteps = Decider.stepsPerCommit
+    /// The number of appends that were decided so far.
+    private var decidedCount = 0
     /// The declarations of in-app messages that this commit stores, compiled.
     var newTables: [UInt64: TriggerTable] = [:]
     /// The newest of them, or of those before; nil until it is asked for.
@@ -54,7 +60,12 @@ struct Decider: ~Copyable {
     /// An append was refused after a part of it was recorded: the commit is given up.
     struct HalfDecided: Error {
         let refusal: AppendError
+        /// The number of appends that were decided before it in the commit; 0 if they recorded nothing.
+        let decidedBefore: Int
     }
+
+    /// A launch reads all items of its device once in each commit, which takes about as long as so many steps.
+    static let stepsPerCommit = 128
 
     /// Tells whether `position` was in the log before this commit.
     func isStored(_ position: UInt64) -> Bool { position < firstPosition }
@@ -94,9 +105,9 @@ struct Decider: ~Copyable {
         }
     }
 
-    /// Tells whether the commit takes more of what a device does by itself: it has room, and nothing of that was
-    /// refused.
-    var takesMore: Bool { !isCut && byteCount < Limits.bytesPerCommit / 4 }
+    /// Tells whether the commit takes more of what a device does by itself: it has room, it has not held the lock for
+    /// long, and nothing of that was refused.
+    var takesMore: Bool { !isCut && decidedCount < mostSteps && byteCount < Limits.bytesPerCommit / 4 }
 
     /// Decides `append` as `decide` does, if the commit takes more. Gives nil if it does not, or does not from now on:
     /// if the append is refused after others, they are stored first, and it is refused in a commit of its own.
@@ -129,11 +140,13 @@ struct Decider: ~Copyable {
             if let earlier {
                 names.truncate(to: namesBefore)
                 repeats = true
+                decidedCount += 1
                 return earlier
             }
             let first = Position(rawValue: nextPosition - asideCount - UInt64(places.count))
             var receipt = AppendReceipt(first: first, places: places, isRepetition: false, note: append.note)
             receipt.raised = try versions(raisedBy: nextPosition - asideCount..<nextPosition)
+            decidedCount += 1
             return receipt
         } catch let error as AppendError {
             throw refusal(error, recordsBefore, namesBefore)
@@ -168,7 +181,9 @@ struct Decider: ~Copyable {
     /// `error`, with the names of the append forgotten; or what ends the commit, if a part of the append is recorded
     /// already.
     private mutating func refusal(_ error: AppendError, _ recordsBefore: Int, _ namesBefore: Int) -> any Error {
-        if ends.count > recordsBefore { return HalfDecided(refusal: error) }
+        if ends.count > recordsBefore {
+            return HalfDecided(refusal: error, decidedBefore: recordsBefore == 0 ? 0 : decidedCount)
+        }
         names.truncate(to: namesBefore)
         return error
     }
@@ -208,7 +223,7 @@ struct Decider: ~Copyable {
             kindNumber: kind.rawValue, user: user, version: version, recordedAt: recordedAt,
             body: writer.bytes.slice(bodyBegin..<bodyEnd))
         view.tail.withWriting { $0.add(header) }
-        if !statuses.isEmpty { follow(header, at: nextPosition - 1) }
+        if !statuses.isEmpty || kept != nil { follow(header, at: nextPosition - 1) }
         places.append(.init(user: UserNumber(rawValue: user), version: Version(rawValue: version)))
     }
 
@@ -225,10 +240,15 @@ struct Decider: ~Copyable {
     private mutating func follow(_ header: RecordHeader, at position: UInt64) {
         switch header.kind?.role {
         case .content(_, .logged), .note, nil: return
-        case .content, .identity, .device, .outcome, .message: break
+        // Items may have other owners now.
+        case .identity: kept = nil
+        case .content, .device, .outcome, .message: break
         }
         guard let body = RecordBody(header.body) else { return }
-        DeviceChange.forEach(header, body, position) { statuses[$0]?.apply($1) }
+        DeviceChange.forEach(header, body, position) { device, change in
+            statuses[device]?.apply(change)
+            if kept?.name == device { kept?.apply(change) }
+        }
     }
 
     // MARK: - What was stored before

@@ -4,8 +4,8 @@ extension EventLog {
     /// is queued and takes no effect.
     ///
     /// A launch that died before its flush was done is finished first, under its own position. What is saved while this
-    /// one runs waits for the next. It is two commits, the start of the app and all that its SDK does then: a caller
-    /// that dies in between leaves a launch that the next call finishes.
+    /// one runs waits for the next. It is two commits, the start of the app and all that its SDK does then; more if that
+    /// is more than 128 events. A caller that dies in between leaves a launch that the next call finishes.
     public func launch(
         device: String, kind: LaunchKind = .cold, flushing lists: Set<PendingKind> = Set(PendingKind.allCases),
         context: EventContext = EventContext(source: .app)
@@ -20,38 +20,49 @@ extension EventLog {
     ) throws(AppendError) -> LaunchReport {
         let launch = try PreparedAppend.device(device, .launch(kind, lists: lists), context)
         // One sending for all launches, users and events here: only the first waits for the interval.
-        var flush = FlushInput(limit: options.itemsPerFlush, cause: kind.isInBackground ? .timer : .foreground)
-        var report = LaunchReport()
-        try commit { decider -> Void? in
+        let flush = FlushInput(limit: options.itemsPerFlush, cause: kind.isInBackground ? .timer : .foreground)
+        var begun = (report: LaunchReport(), flush: flush)
+        try commit(&begun) { decider, begun -> Void? in
             // Before the first unlock nothing can be read.
-            if kind != .locked { report.finished += try decider.handOver(on: Name(device), &flush, context) }
+            if kind != .locked {
+                begun.report.finished += try decider.handOver(on: Name(device), &begun.flush, context)
+            }
             guard let receipt = try decider.decideNext(launch) else { return nil }
-            report.user = receipt.places.last?.user
-            report.position =
+            begun.report.user = receipt.places.last?.user
+            begun.report.position =
                 try receipt.positions.first { try decider.header(at: $0.rawValue).kind == .appLaunched } ?? receipt.last
             return ()
         }
-        if step == .launched { return report }
-        flush.staysQueued = step == .handed
-        let done = try startSDK(on: device, flush, context)
-        (report.sent, report.flushed) = (done.sent, done.flushed)
-        return report
+        if step == .launched { return begun.report }
+        begun.flush.staysQueued = step == .handed
+        let done = try startSDK(on: device, begun.flush, context)
+        (begun.report.sent, begun.report.flushed) = (done.sent, done.flushed)
+        return begun.report
     }
 
-    /// Decides the actions of the SDK on `device` after the app's start, in one commit: it processes captured events,
-    /// sends its queue, and takes waiting items. The answer has the positions of the events.
-    func startSDK(
-        on device: String, _ flush: FlushInput, _ context: EventContext
-    ) throws(AppendError) -> (processed: [Position], sent: [Position], flushed: [Position]) {
-        var (flush, processed, sent, flushed) = (flush, [Position](), [Position](), [Position]())
+    /// The actions of an SDK after the app's start.
+    struct Started {
+        fileprivate var flush: FlushInput
+        /// The positions of their events.
+        fileprivate(set) var processed: [Position] = []
+        fileprivate(set) var sent: [Position] = []
+        fileprivate(set) var flushed: [Position] = []
+    }
+
+    /// Decides the actions of the SDK on `device` after the app's start, in one commit if they are few: it processes
+    /// captured events, sends its queue, and takes waiting items.
+    func startSDK(on device: String, _ flush: FlushInput, _ context: EventContext) throws(AppendError) -> Started {
+        var started = Started(flush: flush)
         let name = Name(device)
-        try commit { decider -> Void? in
-            processed += try decider.processCaptured(on: name, context)
-            if !flush.staysQueued { sent += try decider.send(from: name, &flush.cause, limit: flush.limit, context) }
-            flushed += try decider.handOver(on: name, &flush, context)
+        try commit(&started) { decider, done -> Void? in
+            done.processed += try decider.processCaptured(on: name, context)
+            if !flush.staysQueued {
+                done.sent += try decider.send(from: name, &done.flush.cause, limit: flush.limit, context)
+            }
+            done.flushed += try decider.handOver(on: name, &done.flush, context)
             return decider.takesMore ? () : nil
         }
-        return (processed, sent, flushed)
+        return started
     }
 
     /// The app leaves the foreground on `device`. The answer is the event's position; nil if it was not there.
@@ -70,13 +81,23 @@ extension EventLog {
     package func changeUser(
         device: String, to user: UserID, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
+        try changeUserAndSend(device: device, to: user, context: context).receipt
+    }
+
+    /// As ``changeUser(device:to:context:)``; `sent` has the positions of the `dataSent` events.
+    package func changeUserAndSend(
+        device: String, to user: UserID, context: EventContext
+    ) throws(AppendError) -> (receipt: AppendReceipt, sent: [Position]) {
         try Validation.check(user)
         let change = try PreparedAppend.device(device, .changeUser(user), context)
-        return try commit { decider in
-            var cause = SendCause.foreground
-            _ = try decider.send(from: Name(device), &cause, limit: options.itemsPerFlush, context)
+        var done = (sent: [Position](), cause: SendCause.foreground)
+        let receipt: AppendReceipt = try commit(&done) { decider, done in
+            // What is sent may be a commit of its own.
+            try decider.checkArrival(of: user, on: Name(device))
+            done.sent += try decider.send(from: Name(device), &done.cause, limit: options.itemsPerFlush, context)
             return try decider.takesMore ? decider.decide(change) : nil
         }
+        return (receipt, done.sent)
     }
 
     /// The user of `device` logs out: the SDK forgets what it has not sent, and is disabled (spec/device 4, no way
@@ -106,6 +127,13 @@ extension EventLog {
     package func change(
         _ change: SettingsChange, of device: String, context: EventContext = EventContext(source: .app)
     ) throws(AppendError) -> AppendReceipt {
+        try changeAndSend(change, of: device, context: context).receipt
+    }
+
+    /// As ``change(_:of:context:)``; `sent` has the positions of the `dataSent` events.
+    package func changeAndSend(
+        _ change: SettingsChange, of device: String, context: EventContext
+    ) throws(AppendError) -> (receipt: AppendReceipt, sent: [Position]) {
         if let timeout = change.sessionTimeout, timeout < 1 {
             throw .invalid(place: "The session timeout", reason: "must be at least 1 second")
         }
@@ -114,14 +142,14 @@ extension EventLog {
             try Validation.check(appGroup: target.group)
         }
         let append = try PreparedAppend.device(device, .change(change), context)
-        var changed: AppendReceipt?
-        return try commit { decider in
-            let receipt = try changed ?? decider.decide(append)
-            changed = receipt
-            var cause = SendCause.timer
-            _ = try decider.send(from: Name(device), &cause, limit: options.itemsPerFlush, context)
+        var done = (changed: AppendReceipt?.none, sent: [Position](), cause: SendCause.timer)
+        let receipt: AppendReceipt = try commit(&done) { decider, done in
+            let receipt = try done.changed ?? decider.decide(append)
+            done.changed = receipt
+            done.sent += try decider.send(from: Name(device), &done.cause, limit: options.itemsPerFlush, context)
             return decider.takesMore ? receipt : nil
         }
+        return (receipt, done.sent)
     }
 
     /// Lets the SDK on `device` send what it took, if it may: by the request policy, at the time in `context`, unless
@@ -131,19 +159,34 @@ extension EventLog {
     ) throws(AppendError) -> [Position] {
         try Validation.check(device: device)
         try Validation.check(time: context.occurredAt)
-        var (cause, positions) = (cause, [Position]())
-        return try commit { decider in
-            positions += try decider.send(from: Name(device), &cause, limit: options.itemsPerFlush, context)
-            return decider.takesMore ? positions : nil
+        var done = (cause: cause, positions: [Position]())
+        return try commit(&done) { decider, done in
+            done.positions += try decider.send(from: Name(device), &done.cause, limit: options.itemsPerFlush, context)
+            return decider.takesMore ? done.positions : nil
         }
     }
 
     /// Runs `body`, which decides one thing after another, and commits all of it at once; again as long as it gives
-    /// nil, when the commit takes no more. What throws stores nothing.
+    /// nil, when the commit takes no more: `state` goes from one commit to the next. If `body` throws, nothing of the
+    /// commit is stored, unless a step was refused after a part of it was recorded: the steps before it are.
     @discardableResult
-    func commit<Value: Sendable>(_ body: (inout Decider) throws -> Value?) throws(AppendError) -> Value {
+    func commit<State, Value: Sendable>(
+        _ state: inout State, _ body: (inout Decider, inout State) throws -> Value?
+    ) throws(AppendError) -> Value {
+        var mostSteps = Decider.stepsPerCommit
         do {
-            while true { if let value = try committer.commit(body) { return value } }
+            while true {
+                var next = state
+                do {
+                    let value = try committer.commit(mostSteps: mostSteps) { try body(&$0, &next) }
+                    (state, mostSteps) = (next, Decider.stepsPerCommit)
+                    if let value { return value }
+                } catch let half as Decider.HalfDecided {
+                    // Those before it are decided again without it.
+                    CoverageMark.hit(.givenUp)
+                    mostSteps = half.decidedBefore
+                }
+            }
         } catch {
             throw AppendError(error)
         }

@@ -9,7 +9,7 @@ extension EventLog {
     ) throws(AppendError) -> PushReport {
         let append = try PreparedAppend.device(device, .push(intent), context)
         var report = PushReport()
-        let makesSDK = try commit { decider in
+        let makesSDK = try commit(&report) { decider, report in
             report.events = try decider.decide(append).positions
             return try report.events.contains { position in
                 let kind = try decider.header(at: position.rawValue).kind

@@ -9,6 +9,8 @@ package struct Device {
     package let now: Int64
     /// The canonical users of items whose users were merged away since.
     package var owners: [UInt64: UInt64] = [:]
+    /// The next items, if they are known.
+    package var next: NextItems?
 
     package init(state: DeviceState, now: Int64, owners: [UInt64: UInt64] = [:]) {
         self.state = state
@@ -150,9 +152,8 @@ package struct Device {
     }
 
     private func send(_ limit: Int) -> [Action] {
-        let queue = state.queue
-        guard let user = queue.first.map(owner) else { return [] }
-        let items = queue.filter { owner(of: $0) == user }.prefix(limit)
+        let items = next?.queue ?? queueChunks(limit: limit).first ?? []
+        guard let user = items.first.map(owner) else { return [] }
         return [Action(.dataSent(items.map { Position(rawValue: $0.position) }), .user(user))]
     }
 

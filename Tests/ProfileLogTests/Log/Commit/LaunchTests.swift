@@ -112,7 +112,7 @@ struct LaunchTests {
     }
 
     @Test(
-        "A launch is two write transactions, however many chunks it flushes or finishes for a launch that died",
+        "A launch is two write transactions, also with some chunks to flush, or to finish for a launch that died",
         arguments: [0, 1, 10], [false, true])
     func twoCommits(waiting: Int, finishesAnother: Bool) throws {
         let times = Mutex(0)
@@ -139,6 +139,48 @@ struct LaunchTests {
         #expect(try log.reader.devices.pending(on: "d").isEmpty)
     }
 
+    @Test("A launch for many users holds the write lock for a bounded number of steps", arguments: [false, true])
+    func manyUsers(isQueued: Bool) throws {
+        let sizes = Mutex<[Int]>([])
+        var options = LogOptions.small(clock)
+        options.onCommit = { report in sizes.withLock { $0.append(report.events) } }
+        let log = try folder.open(options: options)
+        let users = 300
+        for user in 0..<users { try save(.customEventSaved(CustomEvent(name: "a")), .externalID("u\(user)"), log) }
+        if isQueued { _ = try log.launch(device: "d", dyingAfter: .handed) }
+        sizes.withLock { $0 = [] }
+        let report = try log.launch(device: "d")
+        #expect((isQueued ? report.sent : report.flushed).count == users)
+        #expect(try log.reader.devices.pending(on: "d").isEmpty)
+        let commits = sizes.withLock { $0 }
+        // The start of the app is a commit of its own.
+        #expect(commits.dropFirst().reduce(0, +) == users && commits.allSatisfy { $0 <= 128 }, "\(commits)")
+        #expect(commits.count <= 4, "\(commits)")
+        try log.expectSound()
+    }
+
+    @Test("What is flushed before a step that fails after its first record stays flushed")
+    func halfDecided() throws {
+        var log = try open()
+        let messages = try JSON.parse(
+            Array(#"[{"id":"m","trigger_conditions":[{"type":"custom_event","event_name":"b"}]}]"#.utf8))
+        let declared = try log.commit(.messages(messages)).first
+        _ = try log.launch(device: "d")
+        try save(.customAttributesSaved([AttributeChange("plan", .set(.string("free")))]), .externalID("ana"), log)
+        try save(.customEventSaved(CustomEvent(name: "b")), .externalID("bo"), log)
+        _ = try log.launch(device: "d", dyingAfter: .launched)
+        let bo = try #require(try log.find(.externalID("bo")))
+        // Bo's event may trigger a message, of which the declaration cannot be read.
+        try log.writeIndex()
+        try log.damage(.log, withNumberKey(declared.rawValue) { Array($0) }) { $0[$0.count - 1] ^= 1 }
+        folder.expectDamage()
+        log = try open()
+        for _ in 0..<2 {
+            #expect(throws: AppendError.self) { try log.launch(device: "d") }
+            #expect(try log.reader.devices.pending(on: "d").map(\.user) == [bo.number])
+        }
+    }
+
     @Test("What is flushed before the part of a damaged user stays flushed")
     func damagedUser() throws {
         var log = try open()
@@ -158,8 +200,8 @@ struct LaunchTests {
         try log.expectSound()
     }
 
-    @Test("A change of user that is refused sends nothing of what the SDK took")
-    func refusedArrival() throws {
+    @Test("A change of user that is refused sends nothing of what the SDK took", arguments: [1, 200])
+    func refusedArrival(users: Int) throws {
         let log = try open()
         var change = SettingsChange()
         change.flushInterval = 1_000
@@ -168,7 +210,10 @@ struct LaunchTests {
         _ = try log.launch(device: "d")
         // It was sent, so this waits for the interval.
         let logged = ProfileEvent.customEventLogged(CustomEvent(name: "a"))
-        _ = try log.append([logged], to: .externalID("ana"), context: EventContext(source: .app, device: "d"))
+        for user in 0..<users {
+            let context = EventContext(source: .app, device: "d")
+            _ = try log.append([logged], to: .externalID("ana\(user)"), context: context)
+        }
         let last = try log.lastPosition()
         #expect(throws: AppendError.self) { try log.changeUser(device: "d", to: .device("another"), context: .test) }
         #expect(try log.lastPosition() == last)
