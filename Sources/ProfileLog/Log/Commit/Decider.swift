@@ -253,14 +253,17 @@ struct Decider: ~Copyable {
 
     // MARK: - What was stored before
 
-    /// The first receipt of the append, if its key was used before for the same content. If some of that was erased,
-    /// only the key decides.
+    /// The first receipt of the append, if its key was used before for the same content. Where contents cannot be
+    /// compared since an erasure, only the key decides.
     private func earlierReceipt(_ append: borrowing PreparedAppend, _ content: [UInt8]) throws -> AppendReceipt? {
         let hash = KeyCoding.hash(append.idempotencyKey)
         guard let (field, positions) = try view.append(keyHash: hash, before: nextPosition, { try header(at: $0) })
         else { return nil }
         let isSame = field.content == content
-        let isErased = try !isSame && hasTombstone(at: positions)
+        // The hash went with the first event. The hash of plain events is over the numbers of names, and an erased name
+        // has another number when it comes again.
+        let isComparable = !field.isErased && !(append.hasPlainContent && field.note == append.note)
+        let isErased = try !isSame && !isComparable && hasTombstone(at: positions)
         guard field.isUnder(append.idempotencyKey, hash: hash),
             try isSame || isErased || isImport(append, at: positions)
         else {
@@ -274,8 +277,7 @@ struct Decider: ~Copyable {
         return receipt
     }
 
-    /// Tells whether something at `positions` was erased: the hash of its content went with it, or names in it have
-    /// other numbers when they come again.
+    /// Tells whether something at `positions` was erased.
     private func hasTombstone(at positions: Range<UInt64>) throws -> Bool {
         try positions.contains { position in
             guard let body = RecordBody(try header(at: position).body) else {

@@ -59,6 +59,8 @@ public struct PreparedAppend: Sendable {
     var idempotencyKey: [UInt8] = []
     /// The hash by which two appends under one key are the same, if that is not `contentHash`; else empty.
     var content: [UInt8] = []
+    /// Tells whether it is events, and no request that has a hash of its own.
+    var hasPlainContent: Bool { if case .events = intent { content.isEmpty } else { false } }
     /// `contentHash`, if it was computed before the commit, on the caller's thread.
     var preparedHash: [UInt8]?
     var note: [UInt8] = []

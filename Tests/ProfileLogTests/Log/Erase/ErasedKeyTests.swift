@@ -166,6 +166,29 @@ struct ErasedKeyTests {
         #expect(try sendCommon(log, [ana, ana, bo, bo]).places == first.places)
     }
 
+    @Test("Other requests under the key of a request of which another person was erased are refused", .hits(.keyReused))
+    func otherRequests() throws {
+        let log = try open()
+        try others(log)
+        func send(_ users: [UserID], content: [UInt8]) throws -> AppendReceipt {
+            var builder = log.prepare()
+            for user in users { try builder.add(.customEventLogged(CustomEvent(name: "common")), .test, to: user) }
+            return try log.commit(builder.finish(idempotencyKey: key, note: [1], content: content))
+        }
+        let first = try send([bo, ana], content: [1, 2, 3])
+        try erase(ana, log)
+        let last = try log.lastPosition()
+        for retry in [
+            { try send([bo, ana], content: [4]) },
+            { try sendCommon(log, [.externalID("cy")]) },
+            { try log.void(Position(rawValue: 2), actor: "a test", reason: "asked to", idempotencyKey: key) },
+        ] as [() throws -> AppendReceipt] {
+            #expect(throws: AppendError.keyReused(position: first.first)) { try retry() }
+        }
+        #expect(try send([bo, ana], content: [1, 2, 3]).places == first.places)
+        #expect(try log.lastPosition() == last)
+    }
+
     @Test("What a request left out is no stranger's event")
     func leftOut() throws {
         let log = try open()
