@@ -50,6 +50,27 @@ struct RepetitionSyncTests {
         #expect(callsBefore == 1 && calls == ["fdatasync", "fdatasync"])
     }
 
+    @Test("A repetition of what this process stored itself syncs nothing")
+    func ownRepetition() async throws {
+        let (answers, counts) = try await onOwnThread {
+            let child = try CrashChild(
+                ["retry", scratch("store"), "1", "0", "1"],
+                environment: shim.environment(["FAULT": "count", "FAULT_COUNT": scratch("calls")]))
+            var answers = [child.readLine() ?? "nothing"]
+            var counts: [Int] = []
+            for _ in 0..<3 {
+                child.send("")
+                answers.append(child.readLine() ?? "nothing")
+                counts.append(calls.count)
+            }
+            child.endInput()
+            child.waitForEnd()
+            return (answers.map { $0.split(separator: " ").prefix(3).joined(separator: " ") }, counts)
+        }
+        #expect(answers == ["open 0", "ack 0.1 new", "ack 0.1 again", "ack 0.1 again"])
+        #expect(counts == Array(repeating: counts[0], count: 3))
+    }
+
     @Test("A store whose first sync fails is read, and takes nothing")
     func failedOpening() async throws {
         let (answers, _) = try await onOwnThread { try ask(times: 1, shim.environment(["FAULT": "eio:1"])) }

@@ -236,6 +236,8 @@ package final class Environment: @unchecked Sendable {
             _ = refuseOverwritten()  // during the commit
             throw AppendError.outcomeUnknown(code: 0)
         }
+        // Its sync was of the whole file. If it put nothing, there was none.
+        if heads.commitOfLock == commit { synced.store(commit, ordering: .relaxed) }
         clearStaleReadersIfDue(handle)
         return result
     }
