@@ -1,5 +1,6 @@
 import ProfileLog
 import ProfileLogNativeAPI
+import TestSupport
 import Testing
 
 @testable import ProfileLogBrazeAPI
@@ -292,6 +293,34 @@ struct BrazeScheduleTests {
             #expect(
                 try ends(api) == ["no user of the request is known", "cannot be sent: Invalid Campaign ID"])
             #expect(try urls(api, "ben").isEmpty)
+        }
+    }
+
+    @Test("A schedule that cannot be read now keeps no other one waiting, and waits itself")
+    func failing() async throws {
+        let clock = StoreClock()
+        clock.set(to: Self.start)
+        var options = LogOptions()
+        options.now = { clock.now() }
+        let folder = try TemporaryFolder.made(.damaged, prefix: "api")
+        let api = try API(log: folder.open("store", options: options)).under(Self.yaml)
+        await api.track(#"{"external_id":"ana","plan":"gold"}"#, #"{"external_id":"ben","plan":"silver"}"#)
+        for (user, seconds) in [("ana", 60), ("ben", 61)] as [(String, Int64)] {
+            let body = Self.campaign(seconds, #""recipients":[{"external_user_id":"\#(user)"}]"#)
+            #expect(await api.post("/campaigns/trigger/schedule/create", body).status == 201)
+        }
+        let ana = try #require(try api.log.find(.externalID("ana")))
+        let part = try #require(try api.log.history(of: ana.number).last)
+        #expect(part.event.kind == .messageScheduled)
+        try api.log.environment.withWriteTransaction { transaction in
+            try withNumberKey(part.position.rawValue) { key in
+                try transaction.put(WritableTable(api.log.environment.tables.log), Array(key), [1, 2, 3])
+            }
+        }
+        for seconds in [61, 0] as [Int64] {
+            await #expect(throws: StorageError.self) { try await pass(seconds, clock, api) }
+            #expect(try urls(api, "ben") == ["silver/sale"])
+            #expect(try ends(api) == ["sent"])
         }
     }
 

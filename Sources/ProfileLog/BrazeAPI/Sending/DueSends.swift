@@ -7,17 +7,24 @@ struct DueSends {
 
     private var log: EventLog { api.log }
 
-    /// Sends all that is due, in the order of time, and returns how many requests that were.
+    /// Sends all that is due, in the order of time, and returns how many requests that were. One that fails waits, and
+    /// keeps none of the others waiting: the first error is thrown after them.
     ///
     /// Each end is stored with the send that it ends, so none is sent twice, even by two callers at the same time. A
     /// request that cannot be sent any more, as its campaign is not declared now, ends with the reason.
     func send() async throws -> Int {
         var sent = 0
+        var failure: (any Error)?
         for schedule in try api.schedules.due(at: log.options.now()) {
-            let isSent =
-                if schedule.events == nil { try await broadcast(schedule) } else { try await send(schedule.id) }
-            if isSent { sent += 1 }
+            do {
+                let isSent =
+                    if schedule.events == nil { try await broadcast(schedule) } else { try await send(schedule.id) }
+                if isSent { sent += 1 }
+            } catch {
+                failure = failure ?? error
+            }
         }
+        if let failure { throw failure }
         return sent
     }
 
