@@ -18,7 +18,9 @@ package final class DecisionView {
     private var leading: [UserID: UserNumber] = [:]
     private var unusedKeys: [String] = []
     private var knownPolicies: [Name: AttributePolicy]?
-    private var subjects: [Preconditions.Subject] = []
+    private var reliesOnPushTokens = false
+    /// Custom attributes of which the type matters.
+    private var typed: Set<Name> = []
     /// The sends that must wait as they did when the events of the system up to a version were read.
     private var waiting: [(dispatch: String, since: Version)] = []
     /// Addresses that are taken from users who have another one by now.
@@ -178,7 +180,13 @@ package final class DecisionView {
     }
 
     /// The decision holds only if no event changes `subject` that the states over the whole store did not have.
-    package func requireUnchanged(_ subject: Preconditions.Subject) { subjects.append(subject) }
+    package func requireUnchanged(_ subject: Preconditions.Subject) {
+        // Each fact is a walk over the new events, under the lock.
+        switch subject {
+        case .pushTokens: reliesOnPushTokens = true
+        case .types(let names): typed.formUnion(names)
+        }
+    }
 
     /// The decision holds only if no event of the system after `version` changes when the send with this dispatch ID
     /// takes place.
@@ -205,7 +213,8 @@ package final class DecisionView {
         for (address, holders) in holders { preconditions.require(.holders(address, holders.everGiven)) }
         for (user, info) in unchanged { preconditions.require(.user(user, info?.number, info?.version)) }
         for (user, number) in leading { preconditions.require(.user(user, number, nil)) }
-        for subject in subjects { preconditions.require(.unchanged(subject, since: statesReach)) }
+        if reliesOnPushTokens { preconditions.require(.unchanged(.pushTokens, since: statesReach)) }
+        if !typed.isEmpty { preconditions.require(.unchanged(.types(of: typed), since: statesReach)) }
         for (dispatch, version) in waiting { preconditions.require(.waits(dispatch: dispatch, since: version)) }
         for key in unusedKeys { preconditions.require(.unusedKey(key)) }
         var append = append
