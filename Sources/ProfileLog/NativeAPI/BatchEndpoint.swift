@@ -24,7 +24,8 @@ struct BatchEndpoint {
         let (results, receipt) = try await store.decide { [self] view in
             var builder = log.prepare(capacity: items.count)
             var results: [BatchResult] = []
-            for item in items { results.append(try add(item, to: &builder, view)) }
+            var given: [UserID: UserID] = [:]
+            for item in items { results.append(try add(item, to: &builder, view, &given)) }
             let refused = results.count { $0.error != nil }
             if refused == results.count || isAtomic && refused > 0 { return Decision(results) }
             return Decision(
@@ -57,13 +58,19 @@ struct BatchEndpoint {
         return try writes.write(kind, fields, WriteEndpoints.expectation(fields.value("expect")) ?? .any, nil)
     }
 
-    /// Adds what an item says, all of it or nothing.
+    /// Adds what an item says, all of it or nothing. `given` has the users who get addresses by the items before it.
     private func add(
-        _ item: Result<Write, APIError>, to builder: inout AppendBuilder, _ view: DecisionView
+        _ item: Result<Write, APIError>, to builder: inout AppendBuilder, _ view: DecisionView,
+        _ given: inout [UserID: UserID]
     ) throws -> BatchResult {
         do {
             let write = try item.get()
-            try builder.add(write, view)
+            try builder.add(write, view, given: given)
+            // On a device the SDK may not send it yet.
+            if write.context.device == nil {
+                let user = given[write.user] ?? write.user
+                for address in write.events.flatMap(\.givenAddresses) { given[address] = user }
+            }
             return BatchResult(events: write.events.count, error: nil)
         } catch let error as APIError {
             return BatchResult(events: 0, error: error)
@@ -76,11 +83,12 @@ struct BatchEndpoint {
     /// Returns the outcomes of the items that `values` are, by what their batch remembers; nothing if that was erased.
     private func remembered(_ note: [UInt8], of values: [AttributeValue]) throws -> [BatchResult] {
         let view = DecisionView(log, .slow)
+        var given: [UserID: UserID] = [:]
         return try zip(BatchResult.events(note), values).map { events, value in
             if let events { return BatchResult(events: events, error: nil) }
             // What is wrong with an item can be seen in the item.
             var trial = log.prepare()
-            let result = try add(item(value), to: &trial, view)
+            let result = try add(item(value), to: &trial, view, &given)
             return BatchResult(events: 0, error: result.error ?? .wasRefused)
         }
     }

@@ -223,9 +223,14 @@ struct WriteEndpoints {
 
 extension AppendBuilder {
     /// Adds all events of `write`, or nothing if one cannot be stored. An address is that of the user who has it; under
-    /// a key the write stays the same when another user gets it.
-    mutating func add(_ write: Write, _ view: DecisionView) throws {
+    /// a key the write stays the same when another user gets it. If no user has it yet, it is that of the user in
+    /// `given`: who gets it by an earlier write of the same append.
+    mutating func add(_ write: Write, _ view: DecisionView, given: [UserID: UserID] = [:]) throws {
         let holder = try write.user.isAddress ? view.holder(of: write.user) : nil
+        if holder == nil, let user = given[write.user] {
+            try add(write.events, write.context, to: user)
+            return expect(user, at: write.expected)
+        }
         try add(write.events, write.context, to: write.user, holder: holder)
         expect(holder ?? write.user, at: write.expected)
         if write.user.isAddress, holder == nil { try view.release(write.user) }

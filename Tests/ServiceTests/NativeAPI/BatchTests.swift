@@ -118,6 +118,42 @@ struct BatchTests {
         }
     }
 
+    @Test("An address that an item gives a user is theirs for the items after it, as in requests one by one")
+    func address() async throws {
+        try await withAPI { (api) async throws in
+            for (user, address, attribute) in [("u", "a@example.com", "email"), ("v", "+4930123", "phone")] {
+                let kind = attribute == "email" ? "email" : "phone"
+                let items = [
+                    #"{"kind":"log/event","user":"\#(kind):\#(address)","name":"before"}"#,
+                    #"{"kind":"log/user-attribute","user":"\#(user)","attribute":"\#(attribute)","value":"\#(address)"}"#,
+                    #"{"kind":"log/event","user":"\#(kind):\#(address)","name":"after"}"#,
+                ]
+                for part in [items[1...], items[0...]] {
+                    let (status, json) = await send(api, #"{"items":[\#(part.joined(separator: ","))]}"#)
+                    #expect(status == 200, "\(json.json)")
+                    for result in json.at("results").asArray ?? [] {
+                        #expect(result.at("user.id").text == user, "\(json.json)")
+                    }
+                }
+            }
+            #expect(try api.log.userCount() == 2)
+        }
+    }
+
+    @Test("An address that waits on a device, or that somebody has, is not that of an item's user")
+    func otherAddress() async throws {
+        try await withAPI { (api) async throws in
+            let saved =
+                #"{"kind":"save/user-attribute","user":"u","device":"d","attribute":"email","value":"a@example.com"}"#
+            let event = #"{"kind":"log/event","user":"email:a@example.com","name":"e"}"#
+            let (_, first) = await send(api, #"{"items":[\#(saved),\#(event)]}"#)
+            #expect(first.at("results.1.user.id").text == "email:a@example.com", "\(first.json)")
+            let logged = #"{"kind":"log/user-attribute","user":"v","attribute":"email","value":"a@example.com"}"#
+            let (_, second) = await send(api, #"{"items":[\#(logged),\#(event)]}"#)
+            #expect(second.at("results.1.user.id").text == "email:a@example.com", "\(second.json)")
+        }
+    }
+
     @Test("An expected version that is not the user's keeps the batch from being stored")
     func expected() async throws {
         try await withAPI { (api) async throws in

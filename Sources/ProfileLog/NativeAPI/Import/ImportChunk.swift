@@ -397,16 +397,7 @@ package struct ImportChunker: ~Copyable {
 
     private mutating func noteAddresses(_ fact: ImportLine.Fact) {
         if fact.isRequest, fact.user.isAddress { addresses.insert(fact.user) }
-        for case .userAttributesChanged(let changes) in fact.events {
-            for change in changes {
-                guard case .string(let text) = change.value else { continue }
-                switch change.attribute {
-                case .email: given.insert(.email(NormalContact.email(text) ?? text))
-                case .phone: given.insert(.phone(text))
-                default: break
-                }
-            }
-        }
+        given.formUnion(fact.events.flatMap(\.givenAddresses))
     }
 
     /// Adds events of a line with a key.
@@ -627,6 +618,21 @@ package struct ImportTally: Sendable {
             guard let receipt = try log.events.append(underKey: key), !receipt.places.isEmpty else { return 0 }
             let page = try log.events.page(from: receipt.first, limit: receipt.places.count)
             return page.events.count { $0.event.kind != .userCreated && $0.event.kind != .userChanged }
+        }
+    }
+}
+
+extension ProfileEvent {
+    /// The addresses that its user has from then on.
+    var givenAddresses: [UserID] {
+        guard case .userAttributesChanged(let changes) = self else { return [] }
+        return changes.compactMap { change in
+            guard case .string(let text) = change.value else { return nil }
+            switch change.attribute {
+            case .email: return .email(NormalContact.email(text) ?? text)
+            case .phone: return .phone(text)
+            default: return nil
+            }
         }
     }
 }
