@@ -124,9 +124,7 @@ struct DeviceEndpoints {
         let context = try Self.deviceContext(fields)
         let isNew = try store.reader.devices.find(device) == nil
         let (receipt, sent) = try await store.perform { log in
-            let before = try log.lastPosition()
-            let receipt = try log.change(change, of: device, context: context)
-            return (receipt, try log.read { try $0.sent(on: device, after: before) })
+            try log.changeAndSend(change, of: device, context: context)
         }
         return try answer(on: device, receipt.stored, sent: sent) { json, log in
             json.member("changed", !receipt.places.isEmpty)
@@ -243,11 +241,9 @@ struct DeviceEndpoints {
             try log.devices.find(device)?.user.flatMap { try log.users.find($0) }
         }
         let (receipt, sent) = try await store.perform { log in
-            let before = try log.lastPosition()
             if try log.read({ try $0.users.isOutdated(id) }) { _ = try log.commit(.release(id)) }
-            let receipt = try log.changeUser(
+            return try log.changeUserAndSend(
                 device: device, to: log.reader.users.writtenID(id), context: context)
-            return (receipt, try log.read { try $0.sent(on: device, after: before) })
         }
         return try store.read { log in
             let state = try log.devices.state(of: device)
@@ -386,19 +382,6 @@ extension LogReader {
             if case .pendingDiscarded(let discard) = event.event { discard.positions } else { [Position]() }
         }
         return discarded.sorted()
-    }
-
-    /// Positions of the events after `position` by which the SDK on `device` sent something.
-    fileprivate func sent(on device: String, after position: Position) throws -> [Position] {
-        var sent: [Position] = []
-        var next = position.next
-        while true {
-            let page = try events.page(from: next, limit: 1_000, where: EventFilter(kinds: [.dataSent]))
-            sent += page.events.filter { $0.context.device.map { $0.utf8.elementsEqual(device.utf8) } ?? false }
-                .map(\.position)
-            if page.scanned >= page.last { return sent }
-            next = page.scanned.next
-        }
     }
 }
 

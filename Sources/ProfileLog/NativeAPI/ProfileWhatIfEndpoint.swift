@@ -247,7 +247,7 @@ extension ProfileImpact {
             json.member("lost", row.value.lost)
         }
         try json.objects("samples", samples) { json, sample in
-            json.member("user", try log.users.find(sample.user))
+            json.member("user", try log.past.user(sample.user, asOf: position))
             if let passes = sample.passes {
                 json.member("passed", passes.before)
                 json.member("passes", passes.after)

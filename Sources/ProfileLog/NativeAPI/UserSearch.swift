@@ -8,7 +8,8 @@ struct UserSearch: Sendable {
     private let past: PastHistory
     /// The number of users at that time.
     private let total: UInt64
-    private let note: ListNote?
+    /// The note of an answer, if no user passes and if some do.
+    private let notes: (ofNone: String?, ofSome: String?)
     /// The time for the condition: the present, or the time of the moment.
     private let now: Timestamp
     private let after: UserNumber
@@ -24,7 +25,7 @@ struct UserSearch: Sendable {
     ) throws {
         (self.isCount, self.after, self.limit) = (isCount, after, limit)
         (past, total) = try Self.extent(asked.history(log), log)
-        self.note = note
+        notes = (try note.text(isEmpty: true, in: log), try note.text(isEmpty: false, in: log))
         self.condition = try condition.map { try Condition(whereParameter: $0, log) } ?? .everybody
         now = try asked.time(at: past.position, log)
     }
@@ -36,7 +37,7 @@ struct UserSearch: Sendable {
 
     /// All who pass now.
     init(_ condition: Condition, _ log: LogReader) throws {
-        (self.condition, note, now) = (condition, nil, log.options.now())
+        (self.condition, notes, now) = (condition, (nil, nil), log.options.now())
         (past, total) = try Self.extent(nil, log)
         (after, limit, isCount) = (UserNumber(rawValue: 0), .max, false)
     }
@@ -51,7 +52,7 @@ struct UserSearch: Sendable {
             return try APIAnswer.ok { json in
                 json.member("count", count)
                 json.member("total", total)
-                json.member("note", try store.read { try note?.text(isEmpty: count == 0, in: $0) })
+                json.member("note", count == 0 ? notes.ofNone : notes.ofSome)
                 damage.write(to: &json)
             }
         }
@@ -73,7 +74,7 @@ struct UserSearch: Sendable {
             json.member("scanned", scanned)
             json.member("total", total)
             json.member("more", scanned < total)
-            json.member("note", try store.read { try note?.text(isEmpty: found == 0 && scanned >= total, in: $0) })
+            json.member("note", found == 0 && scanned >= total ? notes.ofNone : notes.ofSome)
             damage.write(to: &json)
         }
     }

@@ -24,8 +24,11 @@ struct WhatIfEndpoint {
             if let device = scope.device, try log.devices.find(device) == nil { throw APIError.unknownDevice }
             scope.since = try since.map { try Self.position($0, "since", isStart: true, log) }
             scope.until = try until.map { try Self.position($0, "until", isStart: false, log) }
+            try Self.refuseBackwards(since, until, scope)
+            // What comes from now on is not played.
+            let last = try log.lastPosition()
+            scope.until = min(scope.until ?? last, last)
         }
-        try Self.refuseBackwards(since, until, scope)
         // Stops when the caller has gone or the service ends.
         let report = try log.whatIf(policy, in: scope, quirks: quirks, mostItems: most) { _ in !Task.isCancelled }
         guard report.isComplete else { throw AppendError.closed }
@@ -72,6 +75,7 @@ struct WhatIfEndpoint {
         json.member("policy", policy.faults.isEmpty ? "standard" : "faithful")
         json.array("switched_on", policy.faults.sorted()) { $0.value($1.number) }
         json.member("position", report.position)
+        func user(_ number: UserNumber) throws -> UserInfo? { try log.past.user(number, asOf: report.position) }
         for (key, count) in [
             ("devices", report.devices), ("users", report.users), ("items", report.items),
             ("delivered_right", report.deliveredRight), ("affected", report.affected),
@@ -89,7 +93,7 @@ struct WhatIfEndpoint {
             json.counts("effects", row.value.effects)
         }
         try json.array("affected_items", report.affectedItems) { json, item in
-            try write(item.outcome, on: item.device, log, to: &json)
+            try write(item.outcome, on: item.device, user, to: &json)
         }
     }
 
@@ -106,13 +110,14 @@ struct WhatIfEndpoint {
     }
 
     private static func write(
-        _ outcome: PublishedOutcome, on device: String, _ log: LogReader, to json: inout JSONWriter
+        _ outcome: PublishedOutcome, on device: String, _ user: (UserNumber) throws -> UserInfo?,
+        to json: inout JSONWriter
     ) throws {
         let item = outcome.item
         try json.object { json in
             json.member("position", item.position)
-            json.member("user", try log.users.find(item.user))
-            json.member("received_by", try outcome.receivedBy.flatMap { try log.users.find($0) })
+            json.member("user", try user(item.user))
+            json.member("received_by", try outcome.receivedBy.flatMap { try user($0) })
             json.member("device", device)
             json.member("kind", item.content.kind.key)
             json.member("saved_at", OccurredAt(item.savedAt))

@@ -44,7 +44,9 @@ extension EventLog {
     ) throws -> WhatIfReport {
         let end = try min(lastPosition(), scope.until ?? Position(rawValue: .max)).rawValue
         var scope = scope
-        scope.user = try scope.user.map { try reader.users.canonicalUser(of: $0) }
+        let past = PastHistory(to: Position(rawValue: end))
+        var merges = PastMerges()
+        scope.user = try scope.user.map { try reader.past.canonicalUser(of: $0, in: past) }
         var run = WhatIfRun(policy, scope, quirks, mostItems: mostItems)
         var position: UInt64 = 0
         var isStopped = false
@@ -57,7 +59,7 @@ extension EventLog {
                     let event = try RecordedEvent(reading: header, at: position, names: names)
                     let user =
                         try run.canonical[header.user]
-                        ?? view.canonicalUser(of: header.user, known: run.canonical)
+                        ?? view.canonicalUser(of: header.user, in: past, &merges)
                     run.note(user, of: header.user)
                     run.play(event, of: UserNumber(rawValue: user))
                     return true

@@ -96,6 +96,18 @@ package struct PastReader: ReaderPart {
         }
     }
 
+    /// The user with this number, as they were at `position`; nil if they came later. An erased user is erased in the
+    /// past too.
+    package func user(_ number: UserNumber, asOf position: Position) throws -> UserInfo? {
+        try withView { view in
+            var merges = PastMerges()
+            let isKnown = number.rawValue <= (try view.userCount())
+            guard isKnown else { return nil }
+            let info = try user(number.rawValue, PastHistory(to: position), view, &merges).info
+            return info.version.rawValue == 0 ? nil : info
+        }
+    }
+
     /// The user who had `id` in `past`, with the IDs that they had then; nil as for ``user(with:asOf:)``. By
     /// occurrence, an ID belongs to the user who has it today, or had it until a merge.
     package func user(with id: UserID, in past: PastHistory) throws -> UserInfo? {
@@ -348,7 +360,7 @@ extension LogView {
         return first - 1 + UInt64(row.prefix { $0 <= position }.count)
     }
 
-    func canonicalUser(of user: UInt64, in past: PastHistory, _ merges: inout PastMerges) throws -> UInt64 {
+    package func canonicalUser(of user: UInt64, in past: PastHistory, _ merges: inout PastMerges) throws -> UInt64 {
         var canonical = user
         while let target = try mergedInto(canonical),
             try has(merges.position(ofMerging: canonical, into: target, self), in: past)

@@ -239,6 +239,11 @@ package struct LogView: Reading {
         return row.mergedInto == nil && !row.isErased
     }
 
+    /// Tells whether `user`, or whom they were merged into, was erased.
+    package func isErased(_ user: UInt64) throws -> Bool {
+        try identities(of: user).isErased || identities(of: canonicalUser(of: user)).isErased
+    }
+
     /// The row of a user, and the users that the tail merged into them, whose part it lacks.
     ///
     /// Only `isIdentified` may be used of a merged user's row: during a flush it may already have some events of the

@@ -27,6 +27,9 @@ struct AlteredFold: Sendable {
     let alteration: Alteration
     let options: WhatIfOptions
 
+    /// The log as it is compared: what came later does not count.
+    private var past: PastHistory { PastHistory(to: Position(rawValue: alteration.last)) }
+
     /// The driver with the rules of the log.
     private var driver: FoldDriver { FoldDriver(names: log.names, rules: alteration.timeline) }
 
@@ -37,7 +40,7 @@ struct AlteredFold: Sendable {
 
     func run(_ progress: (LogProgress) -> Bool) throws -> ProfileImpact {
         var impact = ProfileImpact(position: Position(rawValue: alteration.last))
-        impact.total = try log.userCount()
+        impact.total = try log.reader.past.userCount(in: past)
         if let users = alteration.users ?? options.user.map({ [$0.rawValue] }) {
             try compare(users.sorted(), into: &impact)
         } else {
@@ -58,11 +61,18 @@ struct AlteredFold: Sendable {
             }
             let profile = try log.withView { view in
                 let version = try view.version(of: user, upTo: alteration.last)
-                return try view.hasProfile(user) ? forkedProfile(of: user, version: version, view) : nil
+                var merges = PastMerges()
+                return try hasProfile(user, view, &merges) ? forkedProfile(of: user, version: version, view) : nil
             }
             if let profile { try compare(profile, of: user, into: &impact) }
         }
         impact.reached = impact.total
+    }
+
+    /// Tells whether `user` had a profile: not one who was merged into another by then, or erased since.
+    private func hasProfile(_ user: UInt64, _ view: LogView, _ merges: inout PastMerges) throws -> Bool {
+        if try view.hasProfile(user) { return true }
+        return try view.isErased(user) ? false : view.canonicalUser(of: user, in: past, &merges) == user
     }
 
     private func forkedProfile(of user: UInt64, version: UInt64, _ view: LogView) throws -> ForkedProfile {
@@ -77,7 +87,10 @@ struct AlteredFold: Sendable {
         if ProfileProjection.encode(before) == ProfileProjection.encode(after) { return }
         let changes = FieldChange.all(from: before, to: after, alteration.names)
         var passes: ProfileImpact.Passes?
-        if let isPassing = options.passes, let info = try log.reader.users.find(UserNumber(rawValue: user)) {
+        let info = try options.passes.flatMap { _ in
+            try log.reader.past.user(UserNumber(rawValue: user), asOf: past.position)
+        }
+        if let isPassing = options.passes, let info {
             passes = .init(before: try isPassing(info, before, nil), after: try isPassing(info, after, alteration))
         }
         impact.note(UserNumber(rawValue: user), changes, passes, samples: options.samples, seed: options.seed)
@@ -170,9 +183,10 @@ struct AlteredFold: Sendable {
             }
             let slots = begin..<min(begin + Self.usersPerView, lane.users.states.count)
             try log.withView { view in
+                var merges = PastMerges()
                 for slot in slots where lane.users.versions[slot] > 0 {
                     let user = first + UInt64(slot) * count
-                    guard try view.hasProfile(user) else { continue }
+                    guard try hasProfile(user, view, &merges) else { continue }
                     if lane.users.voided.contains(slot) {
                         let version = lane.users.versions[slot]
                         lane.users.states[slot] = try forkedProfile(of: user, version: version, view)
