@@ -91,7 +91,8 @@ names=(
     skip-crc lose-tail ignore-checkpoint reorder-flush reuse-version process-twice ignore-interval send-twice
     send-unsubscribed keep-erased-part resend-parts no-rate share-budget keep-erased-state swap-incomplete
     count-void blind-audit later-wins stale-addresses two-doors ignore-twin mix-pages mid-commit
-    read-locked show-badge forget-merged many-views
+    read-locked show-badge forget-merged many-views later-users commit-each-step lose-flushed stale-plan
+    path-by-hand refuse-waiting answer-nobody
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -149,6 +150,20 @@ declare -A edit=(
     [forget-merged]='s/try view\.mergedHistory(of: user\.rawValue, upTo: version)\.positions$/try view.positions(of: user.rawValue, from: 1, to: version)/'
     # Each read of an answer opens a view of its own.
     [many-views]='s/try store\.withView { view in try body(LogReader(store, states, view)) }/try body(reader)/'
+    # A what-if of profiles names users as they are when it ends.
+    [later-users]='s/try log\.past\.user(sample\.user, asOf: position)/try log.users.find(sample.user)/'
+    # Each step of a launch is a commit of its own.
+    [commit-each-step]='s/static let stepsPerCommit = 128/static let stepsPerCommit = 1/'
+    # A refused step takes those before it along.
+    [lose-flushed]='s/} catch is AppendError where nextPosition > firstPosition {/} catch is AppendError where nextPosition < firstPosition {/'
+    # A launch hands over what was taken away since it looked.
+    [stale-plan]='s/if left > 0 { known = found() } else/if left > 0 { return chunk } else/'
+    # An endpoint compares its path.
+    [path-by-hand]='s/let isAtomic = try fields\.flag("atomic")/let isAtomic = try fields.flag("atomic") \&\& request.path == "\/v1\/batch"/'
+    # No long read may wait for a place.
+    [refuse-waiting]='s/takePlace(mayWait: { \$0 < mostWaiting })/takePlace(mayWait: { $0 < 0 })/'
+    # A read whose client has gone is answered.
+    [answer-nobody]='s/if let stop = long\.stopped { throw/if let stop = long.stopped, stop != .abandoned { throw/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -178,6 +193,13 @@ declare -A tests=(
     [show-badge]='ProfileLogTests.PushMachineTests/noBanner'
     [forget-merged]='ServiceTests.WhyTests/merged'
     [many-views]='ServiceTests.OneMomentTests'
+    [later-users]='ServiceTests.OneMomentTests'
+    [commit-each-step]='ProfileLogTests.LaunchTests/twoCommits'
+    [lose-flushed]='ProfileLogTests.LaunchTests/damagedUser'
+    [stale-plan]='ProfileLogTests.KeptDeviceTests'
+    [path-by-hand]='ProfileLogTests.LayeringTests/paths'
+    [refuse-waiting]='ServiceTests.LongReadTests/places'
+    [answer-nobody]='ServiceTests.LongReadTests/gone'
 )
 
 prepare

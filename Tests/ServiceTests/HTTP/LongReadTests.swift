@@ -44,11 +44,11 @@ struct LongReadTests {
     @Test("Of long reads one goes on, one waits, a third is refused; short reads and writes are answered all the while")
     func places() async throws {
         let reads = Self.onePlace()
-        let (first, second) = (HeldRead(), HeldRead())
+        let (first, second, third) = (HeldRead(), HeldRead(), HeldRead())
         // Reads that are not bounded must make the test fail, and not wait for ever.
         let rescue = Task {
             try? await Task.sleep(for: .seconds(600))
-            for read in [first, second] { for _ in 0..<9 { read.goOn() } }
+            for read in [first, second, third] { for _ in 0..<9 { read.goOn() } }
         }
         defer { rescue.cancel() }
         async let firstAnswer = reads.answer(while: { true }) { first.answer() }
@@ -57,7 +57,7 @@ struct LongReadTests {
         try await wait(for: (1, 1), of: reads)
 
         let refusal = await #expect(throws: APIError.self) {
-            _ = try await reads.answer(while: { true }) { HeldRead().answer() }
+            _ = try await reads.answer(while: { true }) { third.answer() }
         }
         let refused = try #require(refusal).answer(in: .native)
         #expect((refused.status, refused.code) == (503, "too_many_reads"))
