@@ -131,10 +131,30 @@ struct PlaceOptions: PlaceArguments {
         _ path: String, create: Bool = false, notes: [String] = [], _ write: (inout JSONWriter) throws -> Void,
         describe: (JSONObject) -> String
     ) async throws -> JSONObject {
+        try await send(path, create: create, notes: notes, write, lines: { [describe($0)] })
+    }
+
+    /// As ``send(_:create:remarks:_:describe:)``, with an answer of several lines.
+    @discardableResult
+    func send(
+        _ path: String, create: Bool = false, notes: [String] = [], _ write: (inout JSONWriter) throws -> Void,
+        lines: (JSONObject) -> [String]
+    ) async throws -> JSONObject {
         let answer = try await connect(create: create).post(path, write)
         for note in notes { Output.message(note) }
         if let note = answer["user_note"].text { Output.message("Note: \(note)") }
-        try Output.answer(isJSON ? answer.line : describe(answer), to: answer)
+        try Output.answer(isJSON ? [answer.line] : lines(answer), to: answer)
+        return answer
+    }
+
+    /// Asks for something and prints the answer: as JSON, or as the lines that `lines` makes of it.
+    @discardableResult
+    func show(
+        _ path: String, _ query: Parameters = [], traits: TraitsOption? = nil,
+        lines: (JSONObject) throws -> [String]
+    ) async throws -> JSONObject {
+        let answer = try await connect(traits: traits).get(path, query)
+        try Output.print(isJSON ? [answer.line] : lines(answer))
         return answer
     }
 }
@@ -168,16 +188,16 @@ struct FilterOptions: ParsableArguments {
     @Flag(help: "With --since and --before: by when things happened, not by when they were recorded.")
     var occurred = false
 
-    var query: [(name: String, value: String)] { bounds + order }
+    var query: Parameters { bounds + order }
 
     /// The bounds without the order.
-    var bounds: [(name: String, value: String)] {
+    var bounds: Parameters {
         kind.map { ("kind", $0) }
             + parameters(
                 ("name", name), ("since", since.map(LocalMoment.time)), ("before", before.map(LocalMoment.time)))
     }
 
-    var order: [(name: String, value: String)] { occurred ? [("order", "occurred")] : [] }
+    var order: Parameters { occurred ? [("order", "occurred")] : [] }
 }
 
 /// `--occurred`, of commands with `--as-of`.
@@ -185,7 +205,7 @@ struct OccurredOption: ParsableArguments {
     @Flag(help: "In the order in which things happened, not in that of recording; nothing later counts.")
     var occurred = false
 
-    var query: [(name: String, value: String)] { occurred ? [("order", "occurred")] : [] }
+    var query: Parameters { occurred ? [("order", "occurred")] : [] }
 }
 
 struct LimitOption: ParsableArguments {

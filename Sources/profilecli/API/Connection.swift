@@ -35,16 +35,17 @@ extension Connection {
         try await send(APIRequest(.post, path, body: Array(JSONWriter.object(write).utf8)))
     }
 
-    func get(
-        _ path: String, _ query: [(name: String, value: String)] = [], notes: Bool = true
-    ) async throws -> JSONObject {
+    func get(_ path: String, _ query: Parameters = [], notes: Bool = true) async throws -> JSONObject {
         try await send(APIRequest(.get, path, query: query), notes: notes)
     }
 }
 
-/// The parameters of a query whose values are not nil.
-func parameters(_ parameters: (name: String, value: String?)...) -> [(name: String, value: String)] {
-    parameters.compactMap { name, value in value.map { (name, $0) } }
+/// The parameters of a query.
+typealias Parameters = [(name: String, value: String)]
+
+/// The parameters whose values are not nil.
+func parameters(_ parameters: (name: String, value: (any CustomStringConvertible)?)...) -> Parameters {
+    parameters.compactMap { name, value in value.map { (name, $0.description) } }
 }
 
 /// The store's own API, called without a network.

@@ -24,6 +24,12 @@ struct JSONObject {
     func id(_ key: Name) -> String? { object(key)["id"].text }
     var line: String { value.json }
 
+    /// The elements of the lists `keys`, each as a line, and the rest of the object as the last one.
+    func lines(listing keys: [Name]) -> [String] {
+        let rest = AttributeValue.object(value.members.filter { !keys.contains($0.key) })
+        return keys.flatMap { objects($0).map(\.line) } + [JSONObject(rest).line]
+    }
+
     /// The item without its outcome.
     var withoutReason: JSONObject {
         JSONObject(.object(value.members.filter { $0.key.text != "reason" && $0.key.text != "flushed" }))

@@ -79,7 +79,7 @@ struct AlteredHistoryOptions: ParsableArguments {
             throw ValidationError("\(name) is about another program. Name it with --program.")
         }
         if program == "" { throw ValidationError("--program must not be empty. Name an executable file.") }
-        if condition == nil, failOn.contains(where: { $0 == .entered || $0 == .left }) {
+        if condition == nil, failOn.contains(where: FailOn.moves.contains) {
             throw ValidationError("--fail-on entered and left are about a condition. Name it with --where.")
         }
         _ = try (Self.span(budget, "--budget"), Self.span(programLimit, "--program-limit"))
@@ -99,8 +99,8 @@ struct AlteredHistoryOptions: ParsableArguments {
     var samples: Int { Int(clamping: sample ?? 5) }
 
     /// The parameters of `GET /v1/whatif/profiles`.
-    func query(user: String?) throws -> [(name: String, value: String)] {
-        let budget = try Self.span(budget, "--budget").map { "\(Int64($0 / .milliseconds(1)))" }
+    func query(user: String?) throws -> Parameters {
+        let budget = try Self.span(budget, "--budget").map { Int64($0 / .milliseconds(1)) }
         let rules = try rules.map { path in
             try JSONWriter.object { json in
                 for member in try RulesCommand.rules(path, FoldRules.Part.allCases).document {
@@ -110,26 +110,25 @@ struct AlteredHistoryOptions: ParsableArguments {
         }
         return without.map { ("without", $0) } + correct.map { ("correct", $0) }
             + parameters(
-                ("rules", rules), ("where", condition), ("user", user), ("sample", "\(samples)"),
-                ("seed", seed.map { "\($0)" }),
+                ("rules", rules), ("where", condition), ("user", user), ("sample", samples), ("seed", seed),
                 ("budget_ms", budget))
     }
 }
 
 /// The condition under which a what-if fails.
 enum FailOn: ExpressibleByArgument, Hashable {
-    case changed, lost, entered, left
+    /// A count of the answer, by its name, is above 0.
+    case any(Name)
     case more(than: UInt64)
 
     static let words = ["changed", "lost", "entered", "left"]
+    /// Those that need a condition.
+    static let moves: Set<FailOn> = [.any("entered"), .any("left")]
 
     init?(argument: String) {
-        switch argument {
-        case "changed": self = .changed
-        case "lost": self = .lost
-        case "entered": self = .entered
-        case "left": self = .left
-        default:
+        if Self.words.contains(argument) {
+            self = .any(Name(argument))
+        } else {
             guard let count = UInt64(argument) else { return nil }
             self = .more(than: count)
         }
@@ -138,10 +137,7 @@ enum FailOn: ExpressibleByArgument, Hashable {
     /// Tells whether a what-if with this answer fails.
     func isMet(by answer: JSONObject) -> Bool {
         switch self {
-        case .changed: answer.count("changed") > 0
-        case .lost: answer.count("lost") > 0
-        case .entered: answer.count("entered") > 0
-        case .left: answer.count("left") > 0
+        case .any(let name): answer.count(name) > 0
         case .more(let count): answer.count("changed") > count
         }
     }

@@ -31,32 +31,29 @@ struct BlameCommand: AsyncParsableCommand {
 
     func run() async throws {
         let query = parameters(("user", user), ("field", field), ("log", log ? "true" : nil))
-        let answer = try await place.connect().get("/v1/blame", query)
-        if place.isJSON { return try Output.print([answer.line]) }
-        let fields = answer.objects("fields")
-        let counts = answer.objects("custom_events") + answer.objects("purchases")
-        let misses = Misses.lines(answer, "Without effect:")
-        if log { return try Output.print(fields.flatMap(Self.logLines) + counts.flatMap(Self.countLogLines) + misses) }
-        let tables = [fields.isEmpty ? [] : Self.table(fields).lines(), Self.countLines(counts), misses]
-        try Output.print(Array(tables.filter { !$0.isEmpty }.joined(separator: [""])))
+        try await place.show("/v1/blame", query) { answer in
+            let fields = answer.objects("fields")
+            let counts = answer.objects("custom_events") + answer.objects("purchases")
+            let misses = Misses.lines(answer, "Without effect:")
+            if log { return fields.flatMap(Self.logLines) + counts.flatMap(Self.countLogLines) + misses }
+            let tables = [Self.table(fields).linesIfAny(), Self.table(ofCounts: counts).linesIfAny(), misses]
+            return Array(tables.filter { !$0.isEmpty }.joined(separator: [""]))
+        }
     }
 
-    private static func countLines(_ counts: [JSONObject]) -> [String] {
-        if counts.isEmpty { return [] }
-        var table = Table("WHAT", "#COUNT", "FIRST!", "LAST!", "#POS", "BY!", "FROM")
-        for count in counts {
+    private static func table(ofCounts counts: [JSONObject]) -> Table {
+        Table("WHAT", "#COUNT", "FIRST!", "LAST!", "#POS", "BY!", "FROM", of: counts) { count in
             let set = count.object("set")
-            table.add(
+            return [
                 name(ofCount: count), count["count"].cell, Phrase.time(count["first"]), Phrase.time(count["last"]),
-                set["position"].cell, how(set), origin(set))
+                set["position"].cell, how(set), origin(set),
+            ]
         }
-        return table.lines()
     }
 
     private static func countLogLines(_ count: JSONObject) -> [String] {
-        var table = Table("#COUNT", "AT!", "#POS", "BY!", "FROM")
-        for one in count.objects("log") {
-            table.add(one["count"].cell, Phrase.time(one["at"]), one["position"].cell, how(one), origin(one))
+        let table = Table("#COUNT", "AT!", "#POS", "BY!", "FROM", of: count.objects("log")) { one in
+            [one["count"].cell, Phrase.time(one["at"]), one["position"].cell, how(one), origin(one)]
         }
         return [Style.bold(name(ofCount: count).oneLine)] + table.lines() + [""]
     }
@@ -67,23 +64,21 @@ struct BlameCommand: AsyncParsableCommand {
     }
 
     private static func table(_ fields: [JSONObject]) -> Table {
-        var table = Table("FIELD", "VALUE", "SINCE!", "#POS", "BY!", "FROM", "BEFORE")
-        for field in fields {
+        Table("FIELD", "VALUE", "SINCE!", "#POS", "BY!", "FROM", "BEFORE", of: fields) { field in
             let set = field.object("set")
-            table.add(
+            return [
                 name(field), field.flag("removed") ? "(removed)" : field["value"].valueCell, Phrase.time(set["at"]),
-                set["position"].cell,
-                how(set), origin(set), field.object("previous")["value"].valueCell)
+                set["position"].cell, how(set), origin(set), field.object("previous")["value"].valueCell,
+            ]
         }
-        return table
     }
 
     private static func logLines(_ field: JSONObject) -> [String] {
-        var table = Table("VALUE", "SINCE!", "#POS", "BY!", "FROM")
-        for write in field.objects("log") {
-            table.add(
+        let table = Table("VALUE", "SINCE!", "#POS", "BY!", "FROM", of: field.objects("log")) { write in
+            [
                 write["value"] == .null ? "(removed)" : write["value"].valueCell, Phrase.time(write["at"]),
-                write["position"].cell, how(write), origin(write))
+                write["position"].cell, how(write), origin(write),
+            ]
         }
         return [Style.bold(name(field).oneLine)] + table.lines() + [""]
     }

@@ -25,21 +25,17 @@ struct ChangeUserCommand: AsyncParsableCommand {
         try await place.send(DeviceArgument.path([device ?? DefaultDevice.name, "change-user"])) { json in
             json.member("user", user.user)
             json.member("time", clock.time)
-        } describe: {
-            describe($0)
+        } describe: { answer in
+            let shown = answer["device"].cell.oneLine
+            let merged = answer.flag("merged") ? ", merged with the anonymous user" : ""
+            let sent = answer["sent"].elements.count
+            let before = sent > 0 ? "; \(sent) sent of the user before" : ""
+            let what =
+                answer.flag("changed")
+                ? "Changed the user of \(shown) at \(Phrase.spot(answer))\(merged)\(before)"
+                : "\(shown) is on \(answer.id("user") ?? user.user.oneLine) already; nothing was stored"
+            let next = Suggestion.next("launch \(Shell.device(answer["device"].cell))")
+            return "\(what); \(Phrase.waiting(answer.count("waiting"))) there. \(next)"
         }
-    }
-
-    private func describe(_ answer: JSONObject) -> String {
-        let shown = answer["device"].cell.oneLine
-        let merged = answer.flag("merged") ? ", merged with the anonymous user" : ""
-        let sent = answer["sent"].elements.count
-        let before = sent > 0 ? "; \(sent) sent of the user before" : ""
-        let what =
-            answer.flag("changed")
-            ? "Changed the user of \(shown) at \(Phrase.spot(answer))\(merged)\(before)"
-            : "\(shown) is on \(answer.id("user") ?? user.user.oneLine) already; nothing was stored"
-        let next = Suggestion.next("launch \(Shell.device(answer["device"].cell))")
-        return "\(what); \(Phrase.waiting(answer.count("waiting"))) there. \(next)"
     }
 }

@@ -93,8 +93,7 @@ struct CheckCommand: ParsableCommand {
             (report.snapshots, "snapshot"),
         ].map { Number.counted(UInt64($0), $1) }.joined(separator: ", ")
         if report.isSound { return ["\(Style.green("Sound")): \(path) holds \(counts); all checks hold."] }
-        var table = Table("PLACE", "WHAT IS WRONG")
-        for problem in report.problems { table.add(problem.place, problem.what) }
+        let table = Table("PLACE", "WHAT IS WRONG", of: report.problems) { [$0.place, $0.what] }
         return ["\(Style.red("Damaged")): \(path) holds \(counts)."] + table.lines()
     }
 

@@ -14,8 +14,9 @@ struct DeviceCommand: AsyncParsableCommand {
             profilecli device remove-app phone-1
             """,
         subcommands: [
-            DeviceList.self, DeviceShow.self, DeviceSetUp.self, DeviceLeave.self, DeviceSend.self, DeviceLogOut.self,
-            DeviceWipe.self, DeviceRemoveApp.self,
+            DeviceList.self, DeviceShow.self, OnDevice<SettingsOptions>.self, OnDevice<DeviceLeave>.self,
+            OnDevice<DeviceSend>.self, OnDevice<DeviceLogOut>.self, OnDevice<DeviceWipe>.self,
+            OnDevice<DeviceRemoveApp>.self,
         ], defaultSubcommand: DeviceList.self)
 }
 
@@ -31,15 +32,13 @@ struct DeviceList: AsyncParsableCommand {
 
     func run() async throws {
         var pages = Pages(isJSON: place.isJSON) { page in
-            var table = Table("DEVICE", "USER", "LAST LAUNCH!", "#WAITING", "#QUEUED", "SETTINGS")
-            for device in page {
-                table.add(
+            Table("DEVICE", "USER", "LAST LAUNCH!", "#WAITING", "#QUEUED", "SETTINGS", of: page) { device in
+                [
                     device["device"].cell, device.object("user")["id"].cell,
                     device.flag("app_removed") ? "app removed" : Phrase.time(device.object("last_launch")["at"]),
-                    device["waiting"].cell, device["queued"].cell,
-                    Phrase.settings(device.object("settings")))
+                    device["waiting"].cell, device["queued"].cell, Phrase.settings(device.object("settings")),
+                ]
             }
-            return table
         }
         try await pages.print("devices", of: "/v1/devices", by: place.connect()) { [("after", $0["device"].cell)] }
         if pages.count == 0 { Output.message(Suggestion.next("save event jane opened")) }
@@ -58,8 +57,7 @@ struct DeviceShow: AsyncParsableCommand {
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let answer = try await place.connect().get(device.path())
-        try Output.print(place.isJSON ? [answer.line] : lines(answer))
+        try await place.show(device.path(), lines: lines)
     }
 
     private func lines(_ answer: JSONObject) -> [String] {
@@ -91,50 +89,8 @@ struct DeviceShow: AsyncParsableCommand {
     }
 }
 
-struct DeviceSetUp: DeviceAction {
-    static let action = "settings"
-    static let configuration = CommandConfiguration(
-        "settings", "Set up a device's network, SDK, sessions, app groups and push.",
-        "What the device may then send is sent at once. Without an option, the settings are shown.",
-        examples: """
-            profilecli device settings phone-1 --offline
-            profilecli device settings phone-1 --request-policy manual
-            profilecli device settings --session-timeout 30m --flush-interval 10s
-            profilecli device settings --without-app-group PushContent:group.app
-            profilecli device settings --permission denied
-            profilecli device settings --content-extension @PushContent/Info.plist
-            """)
-
-    @OptionGroup var device: DeviceArgument
-    @OptionGroup var settings: SettingsOptions
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
-
-    func run() async throws { if settings.isEmpty { try await show() } else { try await send() } }
-    func write(to json: inout JSONWriter) throws { try settings.write(to: &json) }
-
-    func describe(_ answer: JSONObject) -> String {
-        let words = Phrase.settings(answer.object("settings"))
-        let what =
-            answer.flag("changed")
-            ? "\(device.shown) is set up at position \(answer["position"].cell): \(words)"
-            : "\(device.shown) was set up so already (\(words)); nothing was stored"
-        let isEnabled = answer.object("settings")["sdk_enabled"].flag
-        let next = Suggestion.afterQueueing(isEnabled == false ? "disabled" : answer["why"].text, device.device)
-        return "\(what); \(Phrase.queue(answer)). \(Suggestion.next(next))"
-    }
-
-    private func show() async throws {
-        let settings = try await place.connect().get(device.path()).object("settings")
-        if place.isJSON { return try Output.print(settings.line) }
-        var table = Table("SETTING", "OF \(device.shown)")
-        for (name, value) in Phrase.settingsInFull(settings) { table.add(name, value) }
-        try Output.print(table.lines())
-    }
-}
-
+/// The app leaves the foreground.
 struct DeviceLeave: DeviceAction {
-    static let action = "leave"
     static let configuration = CommandConfiguration(
         "leave", "The app leaves the foreground.",
         "If it comes back within the session timeout, the session goes on; else the next launch ends it.",
@@ -143,23 +99,18 @@ struct DeviceLeave: DeviceAction {
             profilecli device leave phone-1 --at 2026-01-31T12:00:00Z
             """)
 
-    @OptionGroup var device: DeviceArgument
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
-
-    func describe(_ answer: JSONObject) -> String {
+    func lines(_ answer: JSONObject, on device: DeviceArgument) -> [String] {
         let what =
             answer.flag("left")
             ? "The app left the foreground of \(device.shown) at position \(answer["position"].cell)"
             : "The app is away from the foreground of \(device.shown) already; nothing was stored"
         let timeout = Phrase.span(answer["session_timeout_s"])
         let next = Suggestion.next("launch \(Shell.device(device.device)) --kind return")
-        return "\(what). Its session goes on if it comes back within \(timeout). \(next)"
+        return ["\(what). Its session goes on if it comes back within \(timeout). \(next)"]
     }
 }
 
 struct DeviceSend: DeviceAction {
-    static let action = "send"
     static let configuration = CommandConfiguration(
         "send", "The app asks the SDK to send what it has queued.",
         """
@@ -171,27 +122,21 @@ struct DeviceSend: DeviceAction {
             profilecli device send phone-1 --if-due --at 2026-01-31T12:00:10Z
             """)
 
-    @OptionGroup var device: DeviceArgument
-
     @Flag(help: "Send only if the request policy and the flush interval let the SDK do so by itself.")
     var ifDue = false
 
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
-
     func write(to json: inout JSONWriter) { json.member("requested", !ifDue) }
 
-    func describe(_ answer: JSONObject) -> String {
+    func lines(_ answer: JSONObject, on device: DeviceArgument) -> [String] {
         let sent = answer.count("queued") == 0 ? answer.objects("sent").last : nil
         let next =
             sent.map { Suggestion.profile(of: JSONObject(.object([.init("id", $0["user"])]))) }
             ?? Suggestion.afterQueueing(answer["why"].text, device.device)
-        return "\(device.shown): \(Phrase.queue(answer)). \(Suggestion.next(next))"
+        return ["\(device.shown): \(Phrase.queue(answer)). \(Suggestion.next(next))"]
     }
 }
 
 struct DeviceLogOut: UserLeaving {
-    static let action = "log-out"
     static let configuration = CommandConfiguration(
         "log-out", "The user leaves the device: the SDK discards what it has not sent, and is disabled.",
         """
@@ -202,14 +147,9 @@ struct DeviceLogOut: UserLeaving {
             profilecli device log-out
             profilecli device log-out phone-1
             """)
-
-    @OptionGroup var device: DeviceArgument
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
 }
 
 struct DeviceWipe: UserLeaving {
-    static let action = "wipe"
     static let configuration = CommandConfiguration(
         "wipe", "The SDK forgets its user, and discards what it has not sent.",
         "As wipeData does. What extensions have saved goes on waiting; the SDK stays as enabled as it was.",
@@ -217,14 +157,10 @@ struct DeviceWipe: UserLeaving {
             profilecli device wipe
             profilecli device wipe phone-1
             """)
-
-    @OptionGroup var device: DeviceArgument
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
 }
 
 struct DeviceRemoveApp: DeviceAction {
-    static let action = "remove"
+    static let path = "remove"
     static let configuration = CommandConfiguration(
         "remove-app", "The app is removed, with what waits and what the SDK has not sent.",
         """
@@ -236,61 +172,95 @@ struct DeviceRemoveApp: DeviceAction {
             profilecli device remove-app phone-1
             """)
 
-    @OptionGroup var device: DeviceArgument
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
-
-    func describe(_ answer: JSONObject) -> String {
+    func lines(_ answer: JSONObject, on device: DeviceArgument) -> [String] {
         let next = Suggestion.next("launch \(Shell.device(device.device))")
         guard answer.flag("changed") else {
-            return "The app was removed from \(device.shown) already; nothing was stored. \(next)"
+            return ["The app was removed from \(device.shown) already; nothing was stored. \(next)"]
         }
         let discarded = answer.objects("discarded")
         let what =
             "The app was removed from \(device.shown) at position \(answer["position"].cell); "
             + "\(answer.id("previous") ?? "no user") was on it; "
             + "\(Number.counted(UInt64(discarded.count), "item")) discarded. \(next)"
-        if discarded.isEmpty { return what }
-        var table = Table("OUTCOME!", "#SAVED@", "USER", "LIST!", "WHAT", "REASON")
-        for item in discarded {
-            table.add(
+        let table = Table("OUTCOME!", "#SAVED@", "USER", "LIST!", "WHAT", "REASON", of: discarded) { item in
+            [
                 item["outcome"].cell, item["position"].cell, item["user"].cell, Phrase.list(item),
-                Phrase.content(item.withoutReason), item["reason"].cell)
+                Phrase.content(item.withoutReason), item["reason"].cell,
+            ]
         }
-        return ([what] + table.lines()).joined(separator: "\n")
+        return [what] + table.linesIfAny()
     }
 }
 
-/// A write about a device, and the sentence that answers it.
-protocol DeviceAction: AsyncParsableCommand {
-    static var action: String { get }
-    var device: DeviceArgument { get }
-    var clock: ClockOption { get }
-    var place: PlaceOptions { get }
+/// Something that happens to a device, with its own arguments.
+protocol DeviceAction: ParsableArguments {
+    static var configuration: CommandConfiguration { get }
+    /// The last part of the request's path.
+    static var path: String { get }
+    /// The member `action` of the body, where a path has several.
+    static var action: String? { get }
 
-    /// Writes members of the body other than the time.
+    /// Writes members of the body other than the action and the time.
     func write(to json: inout JSONWriter) throws
-    func describe(_ answer: JSONObject) -> String
+    /// The answer for people.
+    func lines(_ answer: JSONObject, on device: DeviceArgument) -> [String]
+    /// A sentence about the answer, for standard error.
+    func note(_ answer: JSONObject, on device: DeviceArgument) -> String?
 }
 
 extension DeviceAction {
-    func run() async throws { try await send() }
+    static var path: String { configuration.commandName ?? "" }
+    static var action: String? { nil }
     func write(to json: inout JSONWriter) {}
+    func note(_ answer: JSONObject, on device: DeviceArgument) -> String? { nil }
+}
 
-    func send() async throws {
-        try await place.send(device.path(Self.action)) { json in
-            try write(to: &json)
-            json.member("time", clock.time)
-        } describe: {
-            describe($0)
+/// `profilecli device leave` and the others: an action on a device.
+struct OnDevice<Action: DeviceAction>: AsyncParsableCommand {
+    static var configuration: CommandConfiguration { Action.configuration }
+
+    @OptionGroup var device: DeviceArgument
+    @OptionGroup var action: Action
+    @OptionGroup var clock: ClockOption
+    @OptionGroup var place: PlaceOptions
+
+    func run() async throws {
+        if let settings = action as? any SettingsAction, settings.isEmpty {
+            return try await settings.show(device, place)
         }
+        let answer = try await place.send(device.path(Action.path)) { json in
+            json.member("action", Action.action)
+            try action.write(to: &json)
+            json.member("time", clock.time)
+        } lines: {
+            action.lines($0, on: device)
+        }
+        if !place.isJSON, let note = action.note(answer, on: device) { Output.message(note) }
+    }
+}
+
+/// An action that changes settings, or shows them if it has no option.
+protocol SettingsAction: DeviceAction {
+    var isEmpty: Bool { get }
+    /// Its part of a device's settings.
+    static func part(of settings: JSONObject) -> JSONObject
+    static func rows(of settings: JSONObject) -> [(name: String, value: String)]
+}
+
+extension SettingsAction {
+    func show(_ device: DeviceArgument, _ place: PlaceOptions) async throws {
+        let settings = Self.part(of: try await place.connect().get(device.path()).object("settings"))
+        if place.isJSON { return try Output.print(settings.value == .null ? "{}" : settings.line) }
+        guard settings.value != .null else { return try Output.print("The defaults (docs/in-app-messages.md).") }
+        let table = Table("SETTING", "OF \(device.shown)", of: Self.rows(of: settings)) { [$0.name, $0.value] }
+        try Output.print(table.lines())
     }
 }
 
 protocol UserLeaving: DeviceAction {}
 
 extension UserLeaving {
-    func describe(_ answer: JSONObject) -> String {
+    func lines(_ answer: JSONObject, on device: DeviceArgument) -> [String] {
         let discarded = UInt64(answer["discarded"].elements.count)
         let verb = discarded == 1 ? "is" : "are"
         let unsent =
@@ -302,7 +272,7 @@ extension UserLeaving {
             : "No user is on \(device.shown); nothing was stored"
         let shell = Shell.device(device.device)
         let next = answer.flag("sdk_enabled") ? "launch \(shell)" : "device settings \(shell) --enable-sdk"
-        return "\(what); \(Phrase.waiting(answer.count("waiting"))). \(Suggestion.next(next))"
+        return ["\(what); \(Phrase.waiting(answer.count("waiting"))). \(Suggestion.next(next))"]
     }
 }
 
@@ -340,7 +310,20 @@ struct ClockOption: ParsableArguments {
     var time: String? { at.map(LocalMoment.time) }
 }
 
-struct SettingsOptions: ParsableArguments {
+/// `profilecli device settings`
+struct SettingsOptions: SettingsAction {
+    static let configuration = CommandConfiguration(
+        "settings", "Set up a device's network, SDK, sessions, app groups and push.",
+        "What the device may then send is sent at once. Without an option, the settings are shown.",
+        examples: """
+            profilecli device settings phone-1 --offline
+            profilecli device settings phone-1 --request-policy manual
+            profilecli device settings --session-timeout 30m --flush-interval 10s
+            profilecli device settings --without-app-group PushContent:group.app
+            profilecli device settings --permission denied
+            profilecli device settings --content-extension @PushContent/Info.plist
+            """)
+
     enum Network: String, EnumerableFlag {
         case online, offline
 
@@ -457,6 +440,23 @@ struct SettingsOptions: ParsableArguments {
                 key == "content_extension"
                     ? try TypedDocument.contentExtension(text, place) : try TypedDocument.value(text, place))
         }
+    }
+
+    func lines(_ answer: JSONObject, on device: DeviceArgument) -> [String] {
+        let words = Phrase.settings(answer.object("settings"))
+        let what =
+            answer.flag("changed")
+            ? "\(device.shown) is set up at position \(answer["position"].cell): \(words)"
+            : "\(device.shown) was set up so already (\(words)); nothing was stored"
+        let isEnabled = answer.object("settings")["sdk_enabled"].flag
+        let next = Suggestion.afterQueueing(isEnabled == false ? "disabled" : answer["why"].text, device.device)
+        return ["\(what); \(Phrase.queue(answer)). \(Suggestion.next(next))"]
+    }
+
+    static func part(of settings: JSONObject) -> JSONObject { settings }
+
+    static func rows(of settings: JSONObject) -> [(name: String, value: String)] {
+        Phrase.settingsInFull(settings)
     }
 
     /// A number of seconds, or a number and a unit.

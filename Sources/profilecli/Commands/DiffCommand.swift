@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,27 +41,23 @@ struct DiffCommand: AsyncParsableCommand {
         if count, !all { throw ValidationError("--count is for all users. Add --all.") }
     }
 
-    private var moments: [(name: String, value: String)] {
+    private var moments: Parameters {
         let moments = arguments.dropFirst(all ? 0 : 1).map(LocalMoment.text)
         return zip(["a", "b"], moments).map { ($0, $1) } + occurred.query
     }
 
     func run() async throws {
-        let connection = try place.connect()
-        if all { return try await diffOfAll(connection) }
-        let query = moments + parameters(("user", arguments[0]))
-        let answer = try await connection.get("/v1/diff", query)
-        if place.isJSON { return try Output.print(answer.line) }
-        let lines = DiffText.lines(
-            answer, DiffText.title("A", answer.object("a")), DiffText.title("B", answer.object("b")))
-        try Output.print(lines)
+        if all { return try await diffOfAll(place.connect()) }
+        try await place.show("/v1/diff", moments + parameters(("user", arguments[0]))) { answer in
+            DiffText.lines(answer, DiffText.title("A", answer.object("a")), DiffText.title("B", answer.object("b")))
+        }
     }
 
     private func diffOfAll(_ connection: any Connection) async throws {
         var (users, created) = (UInt64(0), UInt64(0))
         var fields: [String: UInt64] = [:]
         let damaged = try await Pages.forEach(
-            "users", of: "/v1/diff", by: connection, moments, from: [],
+            "users", of: "/v1/diff", by: connection, moments,
             next: { [("after", $0.object("user")["number"].cell)] }
         ) { page, answer in
             users += answer.count("changed")
@@ -74,24 +71,20 @@ struct DiffCommand: AsyncParsableCommand {
             }
         }
         let counts = "\(Number.counted(users, "user")) changed, \(Number.grouped(created)) of them new."
-        if place.isJSON {
-            guard count else { return try damaged.report() }
+        if !place.isJSON {
+            let ordered = fields.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            let table = Table("CHANGED", "#USERS", of: ordered) { [$0.key, Number.grouped($0.value)] }
+            try Output.print(table.linesIfAny() + [counts])
+        } else if count {
             try Output.print(
                 JSONWriter.object { json in
                     json.member("changed", users)
                     json.member("created", created)
-                    json.key("fields")
-                    json.beginObject()
-                    for (field, users) in fields.sorted(by: { $0.key < $1.key }) { json.member(field, users) }
-                    json.endObject()
+                    json.object("fields") { json in
+                        for (field, users) in fields.sorted(by: { $0.key < $1.key }) { json.member(field, users) }
+                    }
                 })
-            return try damaged.report()
         }
-        var table = Table("CHANGED", "#USERS")
-        for (field, users) in fields.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-            table.add(field, Number.grouped(users))
-        }
-        try Output.print((fields.isEmpty ? [] : table.lines()) + [counts])
         try damaged.report()
     }
 

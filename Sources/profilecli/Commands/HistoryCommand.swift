@@ -45,20 +45,18 @@ struct HistoryCommand: AsyncParsableCommand {
 
     func run() async throws {
         var pages = Pages.events(isJSON: place.isJSON, withUser: merged)
-        func range(from: UInt64?, to: UInt64?) -> [(name: String, value: String)] {
-            parameters(("from", from.map { "\($0)" }), ("to", to.map { "\($0)" }))
-        }
         let query =
             filter.query
             + parameters(
-                ("user", user), ("reverse", "\(reverse)"), ("field", field), ("device", device),
-                ("launch", launch.map { "\($0)" }), ("merged", merged ? "true" : nil))
-        func next(_ last: JSONObject) -> [(name: String, value: String)] {
+                ("user", user), ("reverse", reverse), ("field", field), ("device", device), ("launch", launch),
+                ("merged", merged ? "true" : nil))
+        func next(_ last: JSONObject) -> Parameters {
             if merged { return [("after", last["position"].cell)] }
             let version = last.count("version")
-            return reverse ? range(from: from, to: version - 1) : range(from: version + 1, to: to)
+            return reverse
+                ? parameters(("from", from), ("to", version - 1)) : parameters(("from", version + 1), ("to", to))
         }
-        let range = range(from: from, to: to)
+        let range = parameters(("from", from), ("to", to))
         let connection = try place.connect()
         if graph {
             var timeline = Timeline()

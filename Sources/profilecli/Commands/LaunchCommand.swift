@@ -78,15 +78,15 @@ struct LaunchCommand: AsyncParsableCommand {
         if let first = queued.first { summary += ", \(queued.count) queued (\(first["reason"].cell))" }
         if let dieAfter { summary += "; then the app died (\(dieAfter))" }
         summary += ". \(Suggestion.next(next(answer.object("user"), queued.first ?? disabled, rejected)))"
-        guard !(sent + flushed + queued + left).isEmpty else { return [summary] }
-        var table = Table("OUTCOME!", "#SAVED@", "USER", "LIST!", "WHAT", "WAITED!", "REASON")
-        for item in sent + taken + queued + left {
-            table.add(
+        let items = sent + taken + queued + left
+        let table = Table("OUTCOME!", "#SAVED@", "USER", "LIST!", "WHAT", "WAITED!", "REASON", of: items) { item in
+            [
                 item["outcome"].cell, item["position"].cell, item["user"].cell, Phrase.list(item),
                 Phrase.content(item.withoutReason), Phrase.span(item["waited_s"]),
-                Phrase.noEffect(of: item).map { "without effect: \($0)" } ?? item["reason"].cell)
+                Phrase.noEffect(of: item).map { "without effect: \($0)" } ?? item["reason"].cell,
+            ]
         }
-        return [summary] + table.lines()
+        return [summary] + table.linesIfAny()
     }
 
     private func next(_ user: JSONObject, _ queued: JSONObject?, _ rejected: Int) -> String {

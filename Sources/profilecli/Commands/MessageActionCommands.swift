@@ -2,47 +2,26 @@ internal import ArgumentParser
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// Something that the app or the user does with in-app messages, with its own arguments.
-protocol MessageAction: ParsableArguments {
-    static var configuration: CommandConfiguration { get }
-    /// As in the request.
-    static var action: String { get }
-
-    /// Writes members of the body other than the action and the time.
-    func write(to json: inout JSONWriter)
-}
+/// Something that the app or the user does with in-app messages.
+protocol MessageAction: DeviceAction {}
 
 extension MessageAction {
-    func write(to json: inout JSONWriter) {}
-}
+    static var path: String { "messages" }
+    static var action: String? { configuration.commandName?.replacing("-", with: "_") }
 
-/// `profilecli messages next` and the others: an action on a device.
-struct ActOnMessage<Action: MessageAction>: AsyncParsableCommand {
-    static var configuration: CommandConfiguration { Action.configuration }
+    func lines(_ answer: JSONObject, on device: DeviceArgument) -> [String] {
+        Pages.table(ofEvents: answer.objects("steps"), withUser: true).linesIfAny()
+    }
 
-    @OptionGroup var device: DeviceArgument
-    @OptionGroup var action: Action
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
-
-    func run() async throws {
-        let answer = try await place.connect().post(device.path("messages")) { json in
-            json.member("action", Action.action)
-            action.write(to: &json)
-            json.member("time", clock.at)
-        }
-        if place.isJSON { return try Output.answer(answer.line, to: answer) }
-        var pages = Pages.events(isJSON: false, withUser: true)
-        try pages.print(answer.objects("steps"))
+    func note(_ answer: JSONObject, on device: DeviceArgument) -> String? {
         let screen = answer["screen"].text.map { "\($0) is on the screen" } ?? "no message is on the screen"
         let waiting = answer["stack"].elements.count + answer["delayed"].elements.count
-        let happened = pages.count == 0 ? "Nothing happened on \(device.shown)" : device.shown
-        Output.message("\(happened): \(screen), \(waiting) waiting.")
+        let nothing = answer["steps"].elements.isEmpty ? "Nothing happened on " : ""
+        return "\(nothing)\(device.shown): \(screen), \(waiting) waiting."
     }
 }
 
 struct NextMessage: MessageAction {
-    static let action = "next"
     static let configuration = CommandConfiguration(
         "next", "The app shows the message on the top of the stack.",
         examples: """
@@ -52,7 +31,6 @@ struct NextMessage: MessageAction {
 }
 
 struct PresentMessage: MessageAction {
-    static let action = "present"
     static let configuration = CommandConfiguration(
         "present", "The app shows a message, triggered or not.",
         examples: """
@@ -71,7 +49,6 @@ struct ButtonOption: ParsableArguments {
 }
 
 struct ClickMessage: MessageAction {
-    static let action = "click"
     static let configuration = CommandConfiguration(
         "click", "The user clicks the message on the screen, which closes.",
         examples: """
@@ -85,20 +62,17 @@ struct ClickMessage: MessageAction {
 }
 
 struct CloseMessage: MessageAction {
-    static let action = "close"
     static let configuration = CommandConfiguration(
         "close", "The message on the screen closes.", examples: "profilecli messages close phone-1")
 }
 
 struct LogImpression: MessageAction {
-    static let action = "log_impression"
     static let configuration = CommandConfiguration(
         "log-impression", "The app logs an impression of its own view.",
         examples: "profilecli messages log-impression phone-1")
 }
 
 struct LogClick: MessageAction {
-    static let action = "log_click"
     static let configuration = CommandConfiguration(
         "log-click", "The app logs a click on its own view.",
         examples: "profilecli messages log-click phone-1 --button ok")
@@ -109,7 +83,6 @@ struct LogClick: MessageAction {
 }
 
 struct TimePassed: MessageAction {
-    static let action = "time_passed"
     static let configuration = CommandConfiguration(
         "time-passed", "Time passes: messages that became ready are shown.",
         examples: "profilecli messages time-passed phone-1 --at 2026-01-31T12:00:00Z")
@@ -118,12 +91,11 @@ struct TimePassed: MessageAction {
 // MARK: - Settings
 
 /// `profilecli messages settings`
-struct MessageSettings: DeviceAction {
+struct MessageSettings: SettingsAction {
     enum Orientation: String, ExpressibleByArgument, CaseIterable { case portrait, landscape }
     enum Theme: String, ExpressibleByArgument, CaseIterable { case light, dark }
     enum Choice: String, ExpressibleByArgument, CaseIterable { case show, reenqueue, discard }
 
-    static let action = "settings"
     static let configuration = CommandConfiguration(
         "settings", "Show or change how an app and its device treat in-app messages.",
         "docs/in-app-messages.md describes the settings. Without an option, they are shown.",
@@ -134,8 +106,6 @@ struct MessageSettings: DeviceAction {
             profilecli messages settings --no-automatic-display
             profilecli messages settings --theme dark --failing-asset welcome
             """)
-
-    @OptionGroup var device: DeviceArgument
 
     @Option(
         parsing: .unconditional, help: .init("The least time between two triggers, as in 30s.", valueName: "span"))
@@ -168,12 +138,9 @@ struct MessageSettings: DeviceAction {
             "A message whose assets cannot be downloaded. Repeatable: these replace those before.", valueName: "id"))
     var failingAsset: [String] = []
 
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
-
     mutating func validate() throws { _ = try settings() }
 
-    func run() async throws { if try settings().isEmpty { try await show() } else { try await send() } }
+    var isEmpty: Bool { (try? settings())?.isEmpty ?? false }
 
     func write(to json: inout JSONWriter) throws { json.member("messages", .object(try settings())) }
 
@@ -194,19 +161,17 @@ struct MessageSettings: DeviceAction {
         return members
     }
 
-    func describe(_ answer: JSONObject) -> String {
+    func lines(_ answer: JSONObject, on device: DeviceArgument) -> [String] {
         let next = Suggestion.next("messages show \(Shell.device(device.device))")
-        return answer.flag("changed")
-            ? "In-app messages on \(device.shown) are set up at position \(answer["position"].cell). \(next)"
-            : "In-app messages on \(device.shown) were set up so already; nothing was stored. \(next)"
+        let what =
+            answer.flag("changed")
+            ? "are set up at position \(answer["position"].cell)" : "were set up so already; nothing was stored"
+        return ["In-app messages on \(device.shown) \(what). \(next)"]
     }
 
-    private func show() async throws {
-        let settings = try await place.connect().get(device.path()).object("settings").object("messages")
-        if place.isJSON { return try Output.print(settings.value == .null ? "{}" : settings.line) }
-        guard settings.value != .null else { return try Output.print("The defaults (docs/in-app-messages.md).") }
-        var table = Table("SETTING", "OF \(device.shown)")
-        for member in settings.value.members { table.add(member.key.text, member.value.cell) }
-        try Output.print(table.lines())
+    static func part(of settings: JSONObject) -> JSONObject { settings.object("messages") }
+
+    static func rows(of settings: JSONObject) -> [(name: String, value: String)] {
+        settings.value.members.map { ($0.key.text, $0.value.cell) }
     }
 }

@@ -13,9 +13,9 @@ struct MessagesCommand: AsyncParsableCommand {
             profilecli messages explain jane welcome
             """,
         subcommands: [
-            Declare.self, List.self, Show.self, MessageSettings.self, ActOnMessage<NextMessage>.self,
-            ActOnMessage<PresentMessage>.self, ActOnMessage<ClickMessage>.self, ActOnMessage<CloseMessage>.self,
-            ActOnMessage<LogImpression>.self, ActOnMessage<LogClick>.self, ActOnMessage<TimePassed>.self, Explain.self,
+            Declare.self, List.self, Show.self, OnDevice<MessageSettings>.self, OnDevice<NextMessage>.self,
+            OnDevice<PresentMessage>.self, OnDevice<ClickMessage>.self, OnDevice<CloseMessage>.self,
+            OnDevice<LogImpression>.self, OnDevice<LogClick>.self, OnDevice<TimePassed>.self, Explain.self,
         ])
 
     struct Declare: AsyncParsableCommand {
@@ -40,14 +40,14 @@ struct MessagesCommand: AsyncParsableCommand {
 
         func run() async throws {
             let messages = try Self.messages(file)
-            let answer = try await place.connect(create: true).post("/v1/messages") { $0.member("messages", messages) }
-            let what = Number.counted(UInt64(answer["messages"].elements.count), "message")
-            try Output.answer(
-                place.isJSON
-                    ? answer.line
-                    : answer.flag("changed")
-                        ? "Declared \(what) at position \(answer["position"].cell)."
-                        : "\(what) were declared so already; nothing was stored.", to: answer)
+            try await place.send("/v1/messages", create: true) { json in
+                json.member("messages", messages)
+            } describe: { answer in
+                let what = Number.counted(UInt64(answer["messages"].elements.count), "message")
+                return answer.flag("changed")
+                    ? "Declared \(what) at position \(answer["position"].cell)."
+                    : "\(what) were declared so already; nothing was stored."
+            }
         }
     }
 
@@ -62,16 +62,15 @@ struct MessagesCommand: AsyncParsableCommand {
         @OptionGroup var place: PlaceOptions
 
         func run() async throws {
-            let answer = try await place.connect().get("/v1/messages")
-            if place.isJSON { return try Output.print(answer.line) }
-            var table = Table("MESSAGE", "#PRIORITY", "TRIGGERS")
-            for message in answer.objects("messages") {
-                table.add(
-                    message["id"].cell, message["priority"].text ?? "0",
-                    message.objects("trigger_conditions").map { $0["type"].cell }.joined(separator: ", "))
+            let answer = try await place.show("/v1/messages") { answer in
+                Table("MESSAGE", "#PRIORITY", "TRIGGERS", of: answer.objects("messages")) { message in
+                    [
+                        message["id"].cell, message["priority"].text ?? "0",
+                        message.objects("trigger_conditions").map { $0["type"].cell }.joined(separator: ", "),
+                    ]
+                }.linesIfAny()
             }
-            if !table.rows.isEmpty { try Output.print(table.lines()) }
-            MessagesCommand.reportSkipped(answer)
+            if !place.isJSON { MessagesCommand.reportSkipped(answer) }
         }
     }
 
@@ -95,17 +94,17 @@ struct MessagesCommand: AsyncParsableCommand {
         @OptionGroup var place: PlaceOptions
 
         func run() async throws {
-            let answer = try await place.connect().get(device.path("messages"))
-            if place.isJSON { return try Output.print(answer.line) }
-            var table = Table("WHAT", "ON \(device.shown)")
-            table.add("screen", answer["screen"].text ?? "nothing")
-            table.add("stack", answer["stack"].elements.map(\.cell).joined(separator: ", "))
-            for item in answer.objects("delayed") {
-                table.add("delayed", "\(item["message"].cell) until \(Phrase.time(item["ready_at"]))")
+            let answer = try await place.show(device.path("messages")) { answer in
+                var table = Table("WHAT", "ON \(device.shown)")
+                table.add("screen", answer["screen"].text ?? "nothing")
+                table.add("stack", answer["stack"].elements.map(\.cell).joined(separator: ", "))
+                for item in answer.objects("delayed") {
+                    table.add("delayed", "\(item["message"].cell) until \(Phrase.time(item["ready_at"]))")
+                }
+                table.add("eligible", answer["eligible"].elements.map(\.cell).joined(separator: ", "))
+                return table.lines()
             }
-            table.add("eligible", answer["eligible"].elements.map(\.cell).joined(separator: ", "))
-            try Output.print(table.lines())
-            MessagesCommand.reportSkipped(answer)
+            if !place.isJSON { MessagesCommand.reportSkipped(answer) }
         }
     }
 
@@ -139,17 +138,13 @@ struct MessagesCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let query = parameters(("user", user), ("message", message), ("position", position.map { "\($0)" }))
-            let answer = try await place.connect().get("/v1/messages/explain", query)
-            if place.isJSON { return try Output.print([answer.line]) }
-            if let reason = answer["reason"].text {
-                try Output.print(["Nothing happened to it: \(reason)."])
-            } else {
-                var pages = Pages.events(isJSON: false, withUser: true)
-                try pages.print(answer.objects("links"))
-                if answer.flag("more") { Output.message("There are more; these are the first.") }
+            let query = parameters(("user", user), ("message", message), ("position", position))
+            let answer = try await place.show("/v1/messages/explain", query) { answer in
+                let links = Pages.table(ofEvents: answer.objects("links"), withUser: true).linesIfAny()
+                let chain = answer["reason"].text.map { ["Nothing happened to it: \($0)."] } ?? links
+                return chain + Misses.lines(answer, "What did not trigger it:")
             }
-            try Output.print(Misses.lines(answer, "What did not trigger it:"))
+            if !place.isJSON, answer.flag("more") { Output.message("There are more; these are the first.") }
         }
     }
 }

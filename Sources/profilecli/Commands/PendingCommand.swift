@@ -74,15 +74,15 @@ struct PendingList: AsyncParsableCommand {
         if items.isEmpty {
             return asOf == nil ? [Suggestion.next("save event jane opened")] : []
         }
-        var table = Table("DEVICE", "STORAGE", "LIST!", "#SAVED@", "USER", "WHAT", "AGE!")
-        for item in items {
+        let table = Table("DEVICE", "STORAGE", "LIST!", "#SAVED@", "USER", "WHAT", "AGE!", of: items) { item in
             let isQueued = item["state"].text == "queued"
             let hidden = item["visible_to_app"].flag == false ? " (hidden from the app)" : ""
-            table.add(
+            return [
                 item["device"].cell,
                 isQueued ? "SDK's queue (\(Phrase.why(item["why"])))" : item["storage"].cell + hidden,
                 Phrase.list(item), item["position"].cell, item["user"].cell, Phrase.content(item),
-                Phrase.span(item["age_s"]))
+                Phrase.span(item["age_s"]),
+            ]
         }
         let waiting = items.filter { $0["state"].text == "waiting" }
         var summary = Phrase.waiting(UInt64(waiting.count))

@@ -41,10 +41,10 @@ struct ProfileCommand: AsyncParsableCommand {
         let query =
             parameters(
                 ("user", user), ("include_pending", includePending ? "true" : nil),
-                ("as_of", asOf.map(LocalMoment.text)), ("at_launch", atLaunch.map { "\($0)" })) + occurred.query
-        let answer = try await place.connect(traits: traits).get("/v1/profile", query)
-        if place.isJSON { return try Output.print(answer.line) }
-        try Output.print(atLaunch == nil ? ProfileText(answer).lines() : LaunchText(answer).lines())
+                ("as_of", asOf.map(LocalMoment.text)), ("at_launch", atLaunch)) + occurred.query
+        try await place.show("/v1/profile", query, traits: traits) { answer in
+            atLaunch == nil ? ProfileText(answer).lines() : LaunchText(answer).lines()
+        }
     }
 }
 
@@ -56,11 +56,11 @@ private struct LaunchText {
 
     func lines() -> [String] {
         let event = answer.object("event")
-        var items = Table("OUTCOME", "#SAVED@", "LIST!", "WHAT", "REASON")
-        for item in answer.objects("flushed") {
-            items.add(
+        let items = Table("OUTCOME", "#SAVED@", "LIST!", "WHAT", "REASON", of: answer.objects("flushed")) { item in
+            [
                 item["outcome"].cell, item["position"].cell, Phrase.list(item), Phrase.content(item.withoutReason),
-                item["reason"].cell)
+                item["reason"].cell,
+            ]
         }
         let heading =
             "\(Style.bold(answer.id("user") ?? "?"))  launch \(answer["launch"].cell) of "
@@ -112,9 +112,7 @@ struct ProfileText {
     }
 
     private func traits() -> Table {
-        var table = Table("TRAIT", "VALUE")
-        for trait in profile["traits"].members { table.add(trait.key.text, Phrase.value(trait.value)) }
-        return table
+        Table("TRAIT", "VALUE", of: profile["traits"].members) { [$0.key.text, Phrase.value($0.value)] }
     }
 
     private func events() -> Table {

@@ -13,15 +13,9 @@ struct ProfileWhatIf {
         let answer =
             try await options.program == nil
             ? place.connect(traits: traits).get("/v1/whatif/profiles", options.query(user: user)) : answerOfProgram()
-        try Output.print(place.isJSON ? Self.json(answer) : ProfileWhatIfTable(answer: answer).lines)
+        try Output.print(
+            place.isJSON ? answer.lines(listing: ["fields", "samples"]) : ProfileWhatIfTable(answer: answer).lines)
         if options.failOn.contains(where: { $0.isMet(by: answer) }) { throw ExitCode(ExitStatus.damaged.rawValue) }
-    }
-
-    /// The fields, the users, and the rest of the answer: the totals.
-    private static func json(_ answer: JSONObject) -> [String] {
-        let parts: [Name] = ["fields", "samples"]
-        let totals = AttributeValue.object(answer.value.members.filter { !parts.contains($0.key) })
-        return parts.flatMap { answer.objects($0).map(\.line) } + [JSONObject(totals).line]
     }
 
     /// Returns the result of another program for the events of the store, in the form of the API.
@@ -67,11 +61,12 @@ struct ProfileWhatIfTable {
             return first == second ? left.offset < right.offset : first > second
         }
         if fields.isEmpty { return [] }
-        var table = Table("FIELD", "#SET", "#CHANGED", "#LOST")
-        for (_, field) in fields.prefix(Self.mostFields) {
-            table.add(
+        let shown = fields.prefix(Self.mostFields).map { $0.element }
+        let table = Table("FIELD", "#SET", "#CHANGED", "#LOST", of: shown) { field in
+            [
                 "\(DiffText.group(field)) \(field["field"].cell)", field["set"].cell, field["changed"].cell,
-                field["lost"].cell)
+                field["lost"].cell,
+            ]
         }
         let more = fields.count - Self.mostFields
         let rest = more > 0 ? ["and \(Number.counted(UInt64(more), "more field")) (--format json has all)."] : []

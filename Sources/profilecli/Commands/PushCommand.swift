@@ -18,9 +18,9 @@ struct PushCommand: AsyncParsableCommand {
             profilecli push receive --payload '{"aps": {"alert": "Hi"}}'
             """,
         subcommands: [
-            PushList.self, Push<PushDeliver>.self, Push<PushReceive>.self, Push<PushExpand>.self,
-            Push<PushInput>.self, Push<PushAct>.self, Push<PushOpen>.self, Push<PushDismiss>.self,
-            Push<PushInitialize>.self, Push<PushForceQuit>.self, PushCompare.self,
+            PushList.self, OnDevice<PushDeliver>.self, OnDevice<PushReceive>.self, OnDevice<PushExpand>.self,
+            OnDevice<PushInput>.self, OnDevice<PushAct>.self, OnDevice<PushOpen>.self, OnDevice<PushDismiss>.self,
+            OnDevice<PushInitialize>.self, OnDevice<PushForceQuit>.self, PushCompare.self,
         ], defaultSubcommand: PushList.self)
 }
 
@@ -36,65 +36,45 @@ struct PushList: AsyncParsableCommand {
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let answer = try await place.connect().get(device.path("pushes"))
-        try Output.print(place.isJSON ? [answer.line] : Self.lines(answer, device.shown))
+        try await place.show(device.path("pushes")) { Self.lines($0, device.shown) }
     }
 
     static func lines(_ answer: JSONObject, _ device: String) -> [String] {
         var table = Table("#PUSH", "STATE!", "USER", "MESSAGE", "SINCE!")
-        var count = 0
         for (key, state) in [("underway", "on its way"), ("shown", ""), ("captured", "captured")] {
             for push in answer.objects(Name(key)) {
-                count += 1
                 let screen = push["screen"].text?.replacing("_", with: " ")
                 table.add(
                     push["push"].cell, screen ?? state, push["user"].cell, push["message"].cell,
                     Phrase.time(push["at"]))
             }
         }
-        let counts =
-            "\(answer["underway"].elements.count) on the way to \(device), "
-            + "\(answer["shown"].elements.count) shown, \(answer["captured"].elements.count) captured."
-        return (count == 0 ? [] : table.lines()) + [counts]
+        return table.linesIfAny() + [counts(answer, to: " to \(device)") + "."]
+    }
+
+    /// `2 on the way, 1 shown, 0 captured`
+    static func counts(_ answer: JSONObject, to device: String = "") -> String {
+        "\(answer["underway"].elements.count) on the way\(device), \(answer["shown"].elements.count) shown, "
+            + "\(answer["captured"].elements.count) captured"
     }
 }
 
-/// Something that happens to the pushes of a device, with its own arguments.
-protocol PushAction: ParsableArguments {
-    static var configuration: CommandConfiguration { get }
-    /// As in the request.
-    static var action: String { get }
-
-    /// Writes members of the body other than the action and the time.
-    func write(to json: inout JSONWriter) throws
-}
+/// Something that happens to the pushes of a device.
+protocol PushAction: DeviceAction {}
 
 extension PushAction {
-    func write(to json: inout JSONWriter) throws {}
-}
+    static var path: String { "push" }
+    static var action: String? { configuration.commandName?.replacing("-", with: "_") }
 
-struct Push<Action: PushAction>: AsyncParsableCommand {
-    static var configuration: CommandConfiguration { Action.configuration }
+    func lines(_ answer: JSONObject, on device: DeviceArgument) -> [String] {
+        Pages.table(ofEvents: answer.objects("events"), withUser: true).linesIfAny()
+    }
 
-    @OptionGroup var device: DeviceArgument
-    @OptionGroup var action: Action
-    @OptionGroup var clock: ClockOption
-    @OptionGroup var place: PlaceOptions
-
-    func run() async throws {
-        let answer = try await place.connect().post(device.path("push")) { json in
-            json.member("action", Action.action)
-            try action.write(to: &json)
-            json.member("time", clock.time)
-        }
-        if place.isJSON { return try Output.answer(answer.line, to: answer) }
-        var pages = Pages.events(isJSON: false, withUser: true)
-        try pages.print(answer.objects("events"))
-        let device = device.shown
-        let what = pages.count == 0 ? "Nothing happened on \(device)" : "\(device): \(Phrase.queue(answer))"
-        Output.message(
-            "\(what); \(answer["underway"].elements.count) on the way, \(answer["shown"].elements.count) shown, "
-                + "\(answer["captured"].elements.count) captured.")
+    func note(_ answer: JSONObject, on device: DeviceArgument) -> String? {
+        let hasEvents = !answer["events"].elements.isEmpty
+        let what =
+            hasEvents ? "\(device.shown): \(Phrase.queue(answer))" : "Nothing happened on \(device.shown)"
+        return "\(what); \(PushList.counts(answer))."
     }
 }
 
@@ -108,7 +88,6 @@ struct PushOption: ParsableArguments {
 }
 
 struct PushDeliver: PushAction {
-    static let action = "deliver"
     static let configuration = CommandConfiguration(
         "deliver", "The network delivers what is on its way to the device.",
         examples: """
@@ -123,7 +102,6 @@ struct PushDeliver: PushAction {
 }
 
 struct PushReceive: PushAction {
-    static let action = "receive"
     static let configuration = CommandConfiguration(
         "receive", "The device gets a push that this store did not send.",
         examples: """
@@ -155,7 +133,6 @@ struct PushExpand: PushAction {
         case view
     }
 
-    static let action = "expand"
     static let configuration = CommandConfiguration(
         "expand", "The user expands a push: its category decides which interface.",
         examples: """
@@ -173,7 +150,6 @@ struct PushExpand: PushAction {
 }
 
 struct PushInput: PushAction {
-    static let action = "input"
     static let configuration = CommandConfiguration(
         "input", "The user writes into the content extension.", "The text is not stored.",
         examples: "profilecli push input --text jane@example.com")
@@ -195,7 +171,6 @@ struct PushAct: PushAction {
         case never
     }
 
-    static let action = "act"
     static let configuration = CommandConfiguration(
         "act", "The user chooses an action of an expanded push.",
         "--response never: the extension never calls its completion handler.",
@@ -216,7 +191,6 @@ struct PushAct: PushAction {
 }
 
 struct PushOpen: PushAction {
-    static let action = "open"
     static let configuration = CommandConfiguration(
         "open", "The user taps a push: the app opens, and flushes what waits.",
         examples: """
@@ -230,7 +204,6 @@ struct PushOpen: PushAction {
 }
 
 struct PushDismiss: PushAction {
-    static let action = "dismiss"
     static let configuration = CommandConfiguration(
         "dismiss", "The user removes a push.",
         examples: """
@@ -244,14 +217,12 @@ struct PushDismiss: PushAction {
 }
 
 struct PushInitialize: PushAction {
-    static let action = "initialize"
     static let configuration = CommandConfiguration(
         "initialize", "The app makes its instance of the SDK, which processes captured pushes.",
         examples: "profilecli push initialize phone-1")
 }
 
 struct PushForceQuit: PushAction {
-    static let action = "force_quit"
     static let configuration = CommandConfiguration(
         "force-quit", "The user swipes the app away: no silent push until the next launch.",
         examples: "profilecli push force-quit phone-1")

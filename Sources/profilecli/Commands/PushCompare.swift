@@ -22,28 +22,24 @@ struct PushCompare: AsyncParsableCommand {
         let decisions = try await history(connection, [("kind", "pendingFlushed"), ("kind", "dataSent")])
         let rows = named.compactMap { Row($0, decisions) }
         if place.isJSON { return try Output.print(rows.map(\.json)) }
-        var table = Table("WAY", "HAPPENED!", "EFFECTIVE!", "TOOK!", "#POSITION")
-        for row in rows {
-            table.add(
+        if rows.isEmpty { return Output.message("The user has no such event by either way.") }
+        let table = Table("WAY", "HAPPENED!", "EFFECTIVE!", "TOOK!", "#POSITION", of: rows) { row in
+            [
                 row.way, Phrase.time(.string(row.happened.rfc3339())),
                 row.effective.map { Phrase.time(.string($0.rfc3339())) } ?? "not yet",
-                row.seconds.map { Phrase.span(.double($0)) } ?? "", "\(row.position)")
+                row.seconds.map { Phrase.span(.double($0)) } ?? "", "\(row.position)",
+            ]
         }
-        if rows.isEmpty { return Output.message("The user has no such event by either way.") }
         try Output.print(table.lines())
     }
 
-    private func history(
-        _ connection: any Connection, _ filter: [(name: String, value: String)]
-    ) async throws -> [JSONObject] {
+    private func history(_ connection: any Connection, _ filter: Parameters) async throws -> [JSONObject] {
         var events: [JSONObject] = []
-        while true {
-            let from = (events.last?.count("version") ?? 0) + 1
-            let query = [("user", user), ("from", "\(from)"), ("limit", "1000")] + filter
-            let page = try await connection.get("/v1/history", query).objects("events")
-            events += page
-            if page.isEmpty { return events }
-        }
+        _ = try await Pages.forEach(
+            "events", of: "/v1/history", by: connection, [("user", user)] + filter,
+            next: { [("from", "\($0.count("version") + 1)")] }
+        ) { page, _ in events += page }
+        return events
     }
 
     /// One event and the way that it took.

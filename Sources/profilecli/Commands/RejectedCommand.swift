@@ -40,11 +40,11 @@ struct RejectedCommand: AsyncParsableCommand {
             return try Output.print(beginning + Suggestion.next("pending"))
         }
         if leftOut.count > 0 { try Output.print("") }
-        var table = Table("#SAVED@", "DEVICE", "USER", "LIST!", "WHAT", "REASON", "#REPAIRED BY@")
-        for item in items {
-            table.add(
+        let table = Table("#SAVED@", "DEVICE", "USER", "LIST!", "WHAT", "REASON", "#REPAIRED BY@", of: items) { item in
+            [
                 item["position"].cell, item["device"].cell, item["user"].cell, Phrase.list(item),
-                Phrase.content(item.withoutReason), item["reason"].cell, item["repaired_by"].cell)
+                Phrase.content(item.withoutReason), item["reason"].cell, item["repaired_by"].cell,
+            ]
         }
         let open = UInt64(items.count { $0["repaired_by"] == .null })
         let next = open == 0 ? "pending" : "pending retry \(last["position"].cell)\(Self.form(last))"
@@ -56,13 +56,12 @@ struct RejectedCommand: AsyncParsableCommand {
     }
 
     private static func leftOutTable(_ items: [JSONObject]) -> Table {
-        var table = Table("#POSITION", "WHEN!", "USER", "INPUT ARRAY", "#INDEX", "FIELD", "REASON")
-        for item in items {
-            table.add(
+        Table("#POSITION", "WHEN!", "USER", "INPUT ARRAY", "#INDEX", "FIELD", "REASON", of: items) { item in
+            [
                 item["position"].cell, Phrase.time(item["recorded_at"]), item["user"].cell, item["input_array"].cell,
-                item["index"].cell, item["field"].cell, item["reason"].cell)
+                item["index"].cell, item["field"].cell, item["reason"].cell,
+            ]
         }
-        return table
     }
 
     private static func form(_ item: JSONObject) -> String {

@@ -35,14 +35,12 @@ struct RulesCommand: AsyncParsableCommand {
         @OptionGroup var place: PlaceOptions
 
         func run() async throws {
-            let answer = try await place.connect().get(
-                "/v1/rules", parameters(("as_of", asOf.map(LocalMoment.text))) + occurred.query)
-            if place.isJSON { return try Output.print(answer.line) }
-            let policies = answer["attribute_policies"].members
-            if policies.isEmpty { return }
-            var table = Table("ATTRIBUTE", "POLICY")
-            for policy in policies { table.add(policy.key.text, policy.value.cell) }
-            try Output.print(table.lines())
+            let query = parameters(("as_of", asOf.map(LocalMoment.text))) + occurred.query
+            try await place.show("/v1/rules", query) { answer in
+                Table("ATTRIBUTE", "POLICY", of: answer["attribute_policies"].members) { policy in
+                    [policy.key.text, policy.value.cell]
+                }.linesIfAny()
+            }
         }
     }
 
@@ -60,20 +58,18 @@ struct RulesCommand: AsyncParsableCommand {
         func run() async throws {
             let rules = try RulesCommand.rules(file, [.policies])
             let what = Number.counted(UInt64(rules.policies.count), "attribute")
-            let answer = try await place.connect(create: true).post("/v1/rules") { json in
+            try await place.send("/v1/rules", create: true) { json in
                 json.object("attribute_policies") { json in
                     for (name, policy) in rules.policies.sorted(by: { $0.key < $1.key }) {
                         json.member(name.text, policy.rawValue)
                     }
                 }
+            } describe: { answer in
+                answer.flag("changed")
+                    ? "Set the policies of \(what) at position \(answer["position"].cell); "
+                        + "later events are folded by them."
+                    : "These rules hold already; nothing was stored."
             }
-            try Output.answer(
-                place.isJSON
-                    ? answer.line
-                    : answer.flag("changed")
-                        ? "Set the policies of \(what) at position \(answer["position"].cell); "
-                            + "later events are folded by them."
-                        : "These rules hold already; nothing was stored.", to: answer)
         }
     }
 }

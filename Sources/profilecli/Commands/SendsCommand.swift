@@ -36,13 +36,9 @@ struct SendsCommand: AsyncParsableCommand {
     func run() async throws {
         if due { try await sendDue() }
         var pages = Pages.events(isJSON: place.isJSON, withUser: true)
-        func range(_ after: UInt64?) -> [(name: String, value: String)] {
-            parameters(("after", after.map { "\($0)" }))
-        }
-        let query = parameters(("user", user), ("message", message))
-        try await pages.print("sends", of: "/v1/sends", by: place.connect(), query, from: range(after), limit) { last in
-            range(last.count("position"))
-        }
+        try await pages.print(
+            "sends", of: "/v1/sends", by: place.connect(), parameters(("user", user), ("message", message)),
+            from: parameters(("after", after)), limit, next: { [("after", $0["position"].cell)] })
     }
 
     private func sendDue() async throws {

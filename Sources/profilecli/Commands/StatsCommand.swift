@@ -105,8 +105,9 @@ struct StatsCommand: AsyncParsableCommand {
             try Output.print([sentence + "."])
         }
         if differences.isEmpty { return }
-        var table = Table("USER NUMBER", "WHAT IS NOT AS THE LOG SAYS")
-        for difference in differences { table.add(difference["user_number"].cell, difference["place"].cell) }
+        let table = Table("USER NUMBER", "WHAT IS NOT AS THE LOG SAYS", of: differences) { difference in
+            [difference["user_number"].cell, difference["place"].cell]
+        }
         try Output.print(table.lines())
         Output.message("Stop the service and run `profilecli check --replay`.")
         throw ExitCode(ExitStatus.damaged.rawValue)
@@ -121,7 +122,7 @@ struct StatsCommand: AsyncParsableCommand {
         let answer = try await place.connect(traits: traits).get(
             "/v1/series",
             parameters(
-                ("of", isKnown ? number : "event:\(number)"), ("length", "\(length)"), ("unit", unit),
+                ("of", isKnown ? number : "event:\(number)"), ("length", length), ("unit", unit),
                 ("ending_at", endingAt), ("where", condition)))
         if place.isJSON { return try Output.print(answer.line) }
         let points = answer.objects("points")

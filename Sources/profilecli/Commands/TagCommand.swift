@@ -72,7 +72,7 @@ struct TagCommand: AsyncParsableCommand {
         let container = try YAMLFile.container(file)
         let encodings = try TypedPairs(.property, [], texts: encoding).members()
         let variables = try TypedPairs(.variable, variable, texts: []).members()
-        let answer = try await place.connect(create: true).post("/v1/tags") { json in
+        try await place.send("/v1/tags", create: true, notes: properties.notes) { json in
             json.member("container", container)
             json.member("event", event)
             try properties.write(to: &json)
@@ -84,9 +84,9 @@ struct TagCommand: AsyncParsableCommand {
             json.member("device", device)
             json.member("time", clock.time)
             if dryRun { json.member("dry_run", true) }
+        } lines: {
+            TagTable(answer: $0).lines
         }
-        for note in properties.notes { Output.message(note) }
-        try Output.answer(place.isJSON ? [answer.line] : TagTable(answer: answer).lines, to: answer)
     }
 }
 

@@ -21,16 +21,15 @@ struct TraitsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let query = parameters(("user", user), ("as_of", asOf.map(LocalMoment.text))) + occurred.query
-        let answer = try await place.connect(traits: traits).get("/v1/traits", query)
-        if place.isJSON { return try Output.print(answer.line) }
-        var table = Table("TRAIT", "VALUE", "FUNCTION", "OF", "WITHIN", "#SKIPPED")
-        for trait in answer.objects("traits") {
-            let skipped = trait.count("skipped")
-            table.add(
-                trait["name"].cell, user == nil ? "" : Phrase.value(trait["value"]), trait["function"].cell,
-                Self.source(trait), trait["within"].cell, skipped > 0 ? "\(skipped)" : "")
+        try await place.show("/v1/traits", query, traits: traits) { answer in
+            let traits = answer.objects("traits")
+            return Table("TRAIT", "VALUE", "FUNCTION", "OF", "WITHIN", "#SKIPPED", of: traits) { trait in
+                [
+                    trait["name"].cell, user == nil ? "" : Phrase.value(trait["value"]), trait["function"].cell,
+                    Self.source(trait), trait["within"].cell, trait.count("skipped") > 0 ? trait["skipped"].cell : "",
+                ]
+            }.linesIfAny()
         }
-        if !table.rows.isEmpty { try Output.print(table.lines()) }
     }
 
     /// Returns the events that a trait looks at.

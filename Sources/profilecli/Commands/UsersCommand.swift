@@ -49,22 +49,18 @@ struct UsersCommand: AsyncParsableCommand {
             return try damaged.report()
         }
         var pages = Pages(isJSON: place.isJSON) { page in
-            var table = Table("#NUMBER", "USER", "#EVENTS", "#CREATED@", "BRAZE_ID!", "ALSO", "#MERGED INTO")
-            for user in page {
+            Table("#NUMBER", "USER", "#EVENTS", "#CREATED@", "BRAZE_ID!", "ALSO", "#MERGED INTO", of: page) { user in
                 let others = user["ids"].elements.map(\.cell).filter { $0 != user["id"].cell }
-                table.add(
+                return [
                     user["number"].cell, user["id"].cell, user["version"].cell, user["created"].cell,
                     user["braze_id"].cell, user.flag("erased") ? "erased" : others.joined(separator: ", "),
-                    user["merged_into"].cell)
+                    user["merged_into"].cell,
+                ]
             }
-            return table
         }
         try await pages.print(
             "users", of: "/v1/users", by: connection, query, from: [("after", "\(after)")], limit,
-            scanned: { [("after", $0["scanned"].cell)] }
-        ) {
-            [("after", $0["number"].cell)]
-        }
+            scanned: { [("after", $0["scanned"].cell)] }, next: { [("after", $0["number"].cell)] })
         // The answer said that there are none.
         guard pages.count == 0, condition == nil, asOf == nil else { return }
         Output.message(Suggestion.next(after == 0 ? "log event jane hello" : "users"))

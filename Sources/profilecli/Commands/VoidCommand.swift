@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import ProfileLog
 
-struct VoidCommand: VoidingCommand {
+enum VoidCommand: VoidAction {
     static let (path, done) = ("/v1/void", "Voided")
     static let configuration = CommandConfiguration(
         "void", "Make an event void: from now on it counts in no profile.",
@@ -17,14 +17,9 @@ struct VoidCommand: VoidingCommand {
             profilecli history jane
             profilecli unvoid 12 --reason "it was real"
             """)
-
-    @Argument(help: .eventPosition) var position: Int64
-    @Option(help: .voidKey) var key: String?
-    @OptionGroup var reason: ReasonOptions
-    @OptionGroup var place: PlaceOptions
 }
 
-struct UnvoidCommand: VoidingCommand {
+enum UnvoidCommand: VoidAction {
     static let (path, done) = ("/v1/unvoid", "Unvoided")
     static let configuration = CommandConfiguration(
         "unvoid", "Let a void event count again.",
@@ -32,32 +27,27 @@ struct UnvoidCommand: VoidingCommand {
             profilecli void 12 --reason "a test purchase"
             profilecli unvoid 12 --reason "it was real"
             """)
-
-    @Argument(help: .eventPosition) var position: Int64
-    @Option(help: .voidKey) var key: String?
-    @OptionGroup var reason: ReasonOptions
-    @OptionGroup var place: PlaceOptions
 }
 
-extension ArgumentHelp {
-    fileprivate static let eventPosition: ArgumentHelp = "The event's position, as `profilecli history` shows it."
-    fileprivate static let voidKey: ArgumentHelp = "Makes the same command, run again, change nothing."
-}
-
-/// A command that says whether an event counts.
-protocol VoidingCommand: AsyncParsableCommand {
+/// What is said of an event: that it counts, or not.
+protocol VoidAction {
+    static var configuration: CommandConfiguration { get }
     static var path: String { get }
     /// The action, as the first word of the answer.
     static var done: String { get }
-    var position: Int64 { get }
-    var key: String? { get }
-    var reason: ReasonOptions { get }
-    var place: PlaceOptions { get }
 }
 
-extension VoidingCommand {
+/// A command that says whether an event counts.
+struct VoidingCommand<Action: VoidAction>: AsyncParsableCommand {
+    static var configuration: CommandConfiguration { Action.configuration }
+
+    @Argument(help: "The event's position, as `profilecli history` shows it.") var position: Int64
+    @Option(help: "Makes the same command, run again, change nothing.") var key: String?
+    @OptionGroup var reason: ReasonOptions
+    @OptionGroup var place: PlaceOptions
+
     func run() async throws {
-        try await place.send(Self.path) { json in
+        try await place.send(Action.path) { json in
             json.member("position", position)
             reason.write(to: &json)
             json.member("source", EventSource.cli.name)
@@ -68,7 +58,7 @@ extension VoidingCommand {
                 names.isEmpty ? "the profile does not change" : "it changes \(names.joined(separator: ", ").oneLine)"
             let again = answer.flag("repeated") ? "Already done, under the same key: " : ""
             let what = (EventKind(name: answer["kind"].text ?? "") ?? .unknown).words
-            return "\(again)\(Self.done) position \(position) (\(what)) at \(Phrase.spot(answer)); \(effect). "
+            return "\(again)\(Action.done) position \(position) (\(what)) at \(Phrase.spot(answer)); \(effect). "
                 + Suggestion.next(Suggestion.profile(of: answer.object("user")))
         }
     }

@@ -87,11 +87,11 @@ struct WhatIfCommand: AsyncParsableCommand {
             return try await ProfileWhatIf(options: altered, user: user, traits: traits, place: place).run()
         }
         let range = parameters(
-            ("items", "\(items)"), ("user", user), ("device", device), ("since", since), ("until", until))
+            ("items", items), ("user", user), ("device", device), ("since", since), ("until", until))
         let quirks = quirk.map { (name: "quirk", value: $0) }
         let answer = try await place.connect().get("/v1/whatif", published.query + quirks + range)
         let table = WhatIfTable(answer: answer, showsAllQuirks: !quirk.isEmpty)
-        try Output.print(place.isJSON ? Self.json(answer) : table.lines)
+        try Output.print(place.isJSON ? answer.lines(listing: ["faults", "affected_items"]) : table.lines)
         for warning in answer.objects("warnings") {
             let typed = warning["place"].text.flatMap(CommandError.typedName) ?? warning["place"].cell
             Self.warn("\(typed) \(warning["reason"].cell).")
@@ -108,13 +108,6 @@ struct WhatIfCommand: AsyncParsableCommand {
 
     private static func warn(_ sentence: String) {
         Output.message(Style.yellow("Warning: ", if: Terminal.hasErrorColours) + sentence)
-    }
-
-    /// The faults, the items, and the rest of the answer: the totals.
-    private static func json(_ answer: JSONObject) -> [String] {
-        let parts: [Name] = ["faults", "affected_items"]
-        let totals = AttributeValue.object(answer.value.members.filter { !parts.contains($0.key) })
-        return parts.flatMap { answer.objects($0).map(\.line) } + [JSONObject(totals).line]
     }
 }
 
@@ -186,17 +179,14 @@ struct PublishedOptions: ParsableArguments {
     )
     var stray: [String] = []
 
-    var query: [(name: String, value: String)] {
+    var query: Parameters {
         let lists = [("fault", fault), ("language", language), ("blocklist", blocklist), ("stray", stray)]
-        let numbers = [
+        let conditions = parameters(
             ("save_ms", saveMs), ("flush_ms", flushMs), ("crash_every", crashEvery), ("crash_after", crashAfter),
             ("unstored", unstored), ("scenes", scenes), ("update_every", updateEvery), ("locked_every", lockedEvery),
-        ]
-        return lists.flatMap { name, values in values.map { (name: name, value: $0) } }
-            + numbers.compactMap { name, value in value.map { (name: name, value: "\($0)") } }
-            + parameters(
-                ("policy", policy), ("numbers", self.numbers), ("instance_missing_until", instanceMissingUntil),
-                ("sdk", sdk), ("sdk_disabled", sdkDisabled ? "true" : nil))
+            ("policy", policy), ("numbers", numbers), ("instance_missing_until", instanceMissingUntil), ("sdk", sdk),
+            ("sdk_disabled", sdkDisabled ? "true" : nil))
+        return lists.flatMap { name, values in values.map { (name: name, value: $0) } } + conditions
     }
 }
 
@@ -229,26 +219,26 @@ struct WhatIfTable {
     private func count(_ key: Name) -> UInt64 { answer.count(key) }
 
     private var faults: [String] {
-        var table = Table("#FAULT", "WHAT IT IS", "#ITEMS", "#USERS", "WHAT IT DID")
-        for row in answer.objects("faults") {
-            let effects = Self.effects(row["effects"])
-            table.add(row["fault"].cell, row["title"].cell, row["items"].cell, row["users"].cell, effects)
-        }
-        return table.lines()
+        Table("#FAULT", "WHAT IT IS", "#ITEMS", "#USERS", "WHAT IT DID", of: answer.objects("faults")) { row in
+            [
+                row["fault"].cell, row["title"].cell, row["items"].cell, row["users"].cell,
+                Self.effects(row["effects"]),
+            ]
+        }.lines()
     }
 
     private var items: [String] {
         let listed = answer.objects("affected_items")
-        var table = Table("#SAVED@", "USER", "DEVICE", "WHAT", "WENT TO", "BECAME")
-        for item in listed {
+        let table = Table("#SAVED@", "USER", "DEVICE", "WHAT", "WENT TO", "BECAME", of: listed) { item in
             let deviations = item.objects("deviations").map { deviation in
                 "\(Self.words(deviation["effect"])) (\(deviation["fault"].cell))"
             }
             let (user, receiver) = (item.object("user")["id"].cell, item.object("received_by")["id"].cell)
-            table.add(
+            return [
                 item["position"].cell, user, item["device"].cell,
                 item["names"].elements.map(\.cell).joined(separator: ", "), receiver == user ? "" : receiver,
-                deviations.joined(separator: ", "))
+                deviations.joined(separator: ", "),
+            ]
         }
         let more = count("affected") - min(count("affected"), UInt64(listed.count))
         if listed.isEmpty { return ["\(Number.counted(more, "item")) not as saved; --items lists some of them."] }

@@ -6,11 +6,11 @@ enum Misses {
     static func lines(_ answer: JSONObject, _ title: String) -> [String] {
         let misses = answer.objects("misses")
         if misses.isEmpty { return [] }
-        var table = Table("#POSITION", "WHEN!", "WHAT!", "FROM", "WHY NOT", "LOOK")
-        for miss in misses {
-            table.add(
+        let table = Table("#POSITION", "WHEN!", "WHAT!", "FROM", "WHY NOT", "LOOK", of: misses) { miss in
+            [
                 miss["position"].cell, Phrase.time(miss["at"]), Phrase.kind(miss), Phrase.origin(miss),
-                miss["reason"].cell, miss["look"].cell)
+                miss["reason"].cell, miss["look"].cell,
+            ]
         }
         return [title] + table.lines()
     }

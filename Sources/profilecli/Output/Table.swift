@@ -33,7 +33,9 @@ struct Table {
     private(set) var rows: [[String]] = []
 
     /// Makes a table; a title that begins with `#` is a number's, one that ends in `!` is never cut.
-    init(_ titles: String...) {
+    init(_ titles: String...) { self.init(titles: titles) }
+
+    private init(titles: [String]) {
         columns = titles.map { title in
             let (isNumber, isFixed) = (title.hasPrefix("#"), title.hasSuffix("!"))
             let text = title.dropFirst(isNumber ? 1 : 0).dropLast(isFixed ? 1 : 0)
@@ -41,7 +43,16 @@ struct Table {
         }
     }
 
+    /// Makes a table with a row for each of `items`.
+    init<Item>(_ titles: String..., of items: [Item], cells: (Item) -> [String]) {
+        self.init(titles: titles)
+        rows = items.map { cells($0).map(\.oneLine) }
+    }
+
     mutating func add(_ cells: String...) { rows.append(cells.map(\.oneLine)) }
+
+    /// The table on one page; nothing without a row.
+    func linesIfAny() -> [String] { rows.isEmpty ? [] : lines() }
 
     /// The lines of the table, without empty columns: at most `width` wide; if that is nil, cells of `widestCell`.
     /// `form` is how earlier rows were printed: a second heading comes only if a column appears or becomes wider.
@@ -167,10 +178,9 @@ struct Pages {
     /// Prints the list `key` of the answers at `path`, up to the limit. `next` is the query that follows an item, and
     /// `scanned` the one that follows an answer that may be short although more follow.
     mutating func print(
-        _ key: Name, of path: String, by connection: any Connection, _ query: [(name: String, value: String)] = [],
-        from first: [(name: String, value: String)] = [], _ limit: LimitOption? = nil,
-        scanned: ((JSONObject) -> [(name: String, value: String)])? = nil,
-        next: (JSONObject) -> [(name: String, value: String)]
+        _ key: Name, of path: String, by connection: any Connection, _ query: Parameters = [],
+        from first: Parameters = [], _ limit: LimitOption? = nil, scanned: ((JSONObject) -> Parameters)? = nil,
+        next: (JSONObject) -> Parameters
     ) async throws {
         let damaged = try await Self.forEach(
             key, of: path, by: connection, query, from: first, limit, scanned: scanned, next: next
@@ -181,10 +191,9 @@ struct Pages {
     /// Lends the pages of the list `key` of the answers at `path`, up to the limit, each with its answer. Returns
     /// what was damaged in them: to be reported when all is printed.
     static func forEach(
-        _ key: Name, of path: String, by connection: any Connection, _ query: [(name: String, value: String)],
-        from first: [(name: String, value: String)], _ limit: LimitOption? = nil,
-        scanned: ((JSONObject) -> [(name: String, value: String)])? = nil,
-        next: (JSONObject) -> [(name: String, value: String)], _ body: ([JSONObject], JSONObject) throws -> Void
+        _ key: Name, of path: String, by connection: any Connection, _ query: Parameters, from first: Parameters = [],
+        _ limit: LimitOption? = nil, scanned: ((JSONObject) -> Parameters)? = nil, next: (JSONObject) -> Parameters,
+        _ body: ([JSONObject], JSONObject) throws -> Void
     ) async throws -> Damaged {
         var (range, count) = (first, 0)
         var damaged = Damaged()
@@ -207,22 +216,23 @@ struct Pages {
         return damaged
     }
 
-    /// The table of events that `history` and `tail` print.
+    /// The events that `history` and `tail` print.
     static func events(isJSON: Bool, withUser: Bool) -> Pages {
+        Pages(isJSON: isJSON) { Self.table(ofEvents: $0, withUser: withUser) }
+    }
+
+    static func table(ofEvents page: [JSONObject], withUser: Bool) -> Table {
         let (titles, keys): ([String], [Name]) =
             withUser ? (["#POS", "USER"], ["position", "user"]) : (["#VER", "#POS"], ["version", "position"])
-        return Pages(isJSON: isJSON) { page in
-            var table = Table(titles[0], titles[1], "HAPPENED!", "KIND!", "WHAT", "FROM")
-            let width = Terminal.outputWidth
-            let times = ShortTimes(page.map { $0["occurred_at"] }, width: width)
-            // An empty column is not printed; what happened needs the room more than its source.
-            let hasOrigin = width.map { $0 >= 70 } ?? true
-            for event in page {
-                table.add(
-                    event[keys[0]].cell, event[keys[1]].cell, times.text(event["occurred_at"]), Phrase.kind(event),
-                    Phrase.content(event), hasOrigin ? Phrase.origin(event) : "")
-            }
-            return table
+        let width = Terminal.outputWidth
+        let times = ShortTimes(page.map { $0["occurred_at"] }, width: width)
+        // An empty column is not printed; what happened needs the room more than its source.
+        let hasOrigin = width.map { $0 >= 70 } ?? true
+        return Table(titles[0], titles[1], "HAPPENED!", "KIND!", "WHAT", "FROM", of: page) { event in
+            [
+                event[keys[0]].cell, event[keys[1]].cell, times.text(event["occurred_at"]), Phrase.kind(event),
+                Phrase.content(event), hasOrigin ? Phrase.origin(event) : "",
+            ]
         }
     }
 }

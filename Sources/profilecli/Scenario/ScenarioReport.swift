@@ -19,9 +19,9 @@ enum ScenarioReport {
         lines.append("  \(place(result, failure)): \(failure.message.oneLine)")
         if !failure.remedy.isEmpty { lines.append("  \(failure.remedy.oneLine)") }
         guard !failure.differences.isEmpty else { return lines }
-        var table = Table("#LINE", "WHERE!", "EXPECTED", "ACTUAL")
-        for difference in failure.differences.prefix(mostDifferences) {
-            table.add("\(difference.line)", difference.place, difference.expected, difference.actual)
+        let shown = Array(failure.differences.prefix(mostDifferences))
+        let table = Table("#LINE", "WHERE!", "EXPECTED", "ACTUAL", of: shown) { difference in
+            ["\(difference.line)", difference.place, difference.expected, difference.actual]
         }
         lines += table.lines(width: Terminal.outputWidth.map { max(20, $0 - 2) }).map { "  \($0)" }
         let more = failure.differences.count - mostDifferences
