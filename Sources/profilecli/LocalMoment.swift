@@ -1,6 +1,5 @@
 internal import Foundation
 internal import ProfileLog
-internal import Synchronization
 
 /// Times as people type them: without a zone they are those of the local clock.
 enum LocalMoment {
@@ -36,29 +35,22 @@ enum LocalMoment {
 
     // MARK: - What the clocks do
 
-    /// The remarks that were made.
-    private static let made = Mutex<Set<String>>([])
-
     /// Says once on standard error what `typed` does not tell of its moment.
     private static func tell(_ typed: String, _ local: LocalTime, _ zone: TimeZone) {
         if let name = unknownZone {
-            say("TZ=\(name) is no time zone that is known here, so a time without a zone is UTC.")
+            Output.note("TZ=\(name) is no time zone that is known here, so a time without a zone is UTC.")
         }
         let moment = local.time.rfc3339()
         if let earlier = local.earlier {
-            say(
+            Output.note(
                 "\(typed) comes twice in \(zone.identifier), where the clocks go back. The second is taken, \(moment); "
                     + "the first is \(earlier.rfc3339()).")
         }
         if local.isSkipped {
-            say(
+            Output.note(
                 "\(typed) does not exist in \(zone.identifier), where the clocks go forward. \(moment) is taken, "
                     + "which is so long after the change.")
         }
-    }
-
-    private static func say(_ note: String) {
-        if made.withLock({ $0.insert(note).inserted }) { Output.message(note) }
     }
 
     /// The zone of times without one.

@@ -58,11 +58,7 @@ final class ExportTarget {
         }
         while true {
             let descriptor = open(partial, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else {
-                throw CommandError(
-                    "The file \(partial) cannot be written: \(String(cString: strerror(errno))).",
-                    remedy: "Check the path and the folder's permissions.")
-            }
+            guard descriptor >= 0 else { throw OutputFile.unwritable(partial) }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
                 throw CommandError(

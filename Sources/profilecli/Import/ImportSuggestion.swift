@@ -107,7 +107,7 @@ struct ImportSuggestion {
     }
 
     /// The columns of which the names are among `words`, in the order of the words.
-    private func found(_ words: [String], topFirst: Bool = true) -> [String] {
+    private func found(_ words: [String]) -> [String] {
         words.flatMap { word in
             columns.filter { Self.bare($0.name) == word }.map(\.name)
                 .sorted { $0.utf8.count { $0 == 0x2E } < $1.utf8.count { $0 == 0x2E } }

@@ -19,11 +19,7 @@ final class SkippedLines: Sendable {
                 status: .usage)
         }
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw CommandError(
-                "The file \(path) cannot be written: \(String(cString: strerror(errno))).",
-                remedy: "Check the path and the folder's permissions.")
-        }
+        guard descriptor >= 0 else { throw OutputFile.unwritable(path) }
     }
 
     deinit { close(descriptor) }

@@ -190,7 +190,8 @@ struct OutputFile {
         return path
     }
 
-    private static func unwritable(_ path: String) -> CommandError {
+    /// A failure that says by `errno` why the file cannot be written.
+    static func unwritable(_ path: String) -> CommandError {
         CommandError(
             "The file \(path) cannot be written: \(String(cString: strerror(errno))).",
             remedy: "Check the path and the folder's permissions.")

@@ -8,27 +8,36 @@ indirect enum JSONSchema: Sendable {
     case types([String])
     case words([String])
     case numbers([Int])
-    case span
+    case integer(ClosedRange<Int>)
+    /// A value of `types`, which matches this regular expression if it is text.
+    case matching(String, types: [String])
     case list(JSONSchema, least: Int = 0)
     /// Members with any keys.
     case map(JSONSchema)
     case object([Member], required: [String] = [])
     case anyOf([JSONSchema])
+    case described(String, JSONSchema)
 
     typealias Member = (name: String, schema: JSONSchema)
 
     static let text = types(["string", "number"])
     static let flag = types(["boolean"])
+    static let null = types(["null"])
+    static let span = matching("^-?[0-9]+[smhd]?$", types: ["string", "integer"])
 
     func write(to json: inout JSONWriter) {
         switch self {
         case .any: break
-        case .types(let types): types.count == 1 ? json.member("type", types[0]) : json.member("type", types)
+        case .types(let types): Self.write(types, to: &json)
         case .words(let words): json.member("enum", words)
         case .numbers(let numbers): json.member("enum", .array(numbers.map { .int(Int64($0)) }))
-        case .span:
-            json.member("type", ["string", "integer"])
-            json.member("pattern", "^-?[0-9]+[smhd]?$")
+        case .integer(let range):
+            json.member("type", "integer")
+            json.member("minimum", range.lowerBound)
+            json.member("maximum", range.upperBound)
+        case .matching(let pattern, let types):
+            Self.write(types, to: &json)
+            json.member("pattern", pattern)
         case .list(let element, let least):
             json.member("type", "array")
             if least > 0 { json.member("minItems", least) }
@@ -44,15 +53,20 @@ indirect enum JSONSchema: Sendable {
                 for member in members { json.object(member.name) { member.schema.write(to: &$0) } }
             }
         case .anyOf(let schemas): json.objects("anyOf", schemas) { $1.write(to: &$0) }
+        case .described(let meaning, let schema):
+            json.member("description", meaning)
+            schema.write(to: &json)
         }
+    }
+
+    private static func write(_ types: [String], to json: inout JSONWriter) {
+        types.count == 1 ? json.member("type", types[0]) : json.member("type", types)
     }
 }
 
 // MARK: - What devices and messages are set up with
 
 extension JSONSchema {
-    private static let null = types(["null"])
-
     static let startup = anyOf([
         null,
         .object([

@@ -23,7 +23,6 @@ struct StepField: Sendable {
         case texts
         /// A mapping with any keys.
         case object
-        case list
         case any
         /// Settings of in-app messages: a mapping.
         case inAppSettings
@@ -116,7 +115,7 @@ extension StepField.Kind {
         case .object:
             _ = try node.members()
             return try node.json()
-        case .list, .inAppMessages, .appGroupTargets:
+        case .inAppMessages, .appGroupTargets:
             _ = try node.elements()
             return try node.json()
         case .inAppSettings: return try node.inAppSettings()
