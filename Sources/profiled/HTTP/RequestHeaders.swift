@@ -6,7 +6,8 @@ internal import Synchronization
 struct RequestHeaders: Sendable {
     enum Name: Int, CaseIterable {
         case accept, acceptLanguage, authorization, bulk, contentEncoding, contentLength, contentType, expect
-        case idempotencyKey, ifMatch, lastEventID, origin, requestID, transferEncoding
+        case idempotencyKey, ifMatch, lastEventID, origin, referer, requestID, secFetchDest, secFetchMode, secFetchSite
+        case secFetchUser, transferEncoding, userAgent
 
         fileprivate init?(_ text: String) {
             switch text {
@@ -21,7 +22,13 @@ struct RequestHeaders: Sendable {
             case "if-match": self = .ifMatch
             case "last-event-id": self = .lastEventID
             case "origin": self = .origin
+            case "referer": self = .referer
+            case "sec-fetch-dest": self = .secFetchDest
+            case "sec-fetch-mode": self = .secFetchMode
+            case "sec-fetch-site": self = .secFetchSite
+            case "sec-fetch-user": self = .secFetchUser
             case "transfer-encoding": self = .transferEncoding
+            case "user-agent": self = .userAgent
             case "x-braze-bulk": self = .bulk
             case "x-request-id": self = .requestID
             default: return nil
@@ -53,6 +60,15 @@ struct RequestHeaders: Sendable {
 
     private static let process = String(UInt64.random(in: .min ... .max), radix: 36)
     private static let count = Atomic<UInt64>(0)
+
+    /// Tells whether a browser sent it: programs send none of these headers by themselves, and no script of a page can
+    /// take all of them out.
+    var isFromBrowser: Bool {
+        let marks: [Name] = [
+            .secFetchSite, .secFetchMode, .secFetchDest, .secFetchUser, .origin, .referer, .acceptLanguage,
+        ]
+        return marks.contains { self[$0] != nil } || self[.userAgent]?.hasPrefix("Mozilla/") == true
+    }
 
     var isBulk: Bool { self[.bulk]?.lowercased() == "true" }
 

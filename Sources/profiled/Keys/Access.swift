@@ -48,8 +48,8 @@ struct Access: Sendable {
         if isWrite, let origin = asked[.origin], origin != "http://\(host)", origin != "https://\(host)" {
             throw Self.foreignOrigin
         }
-        // DNS rebinding: a page's own name may lead to this machine. Only browsers send Accept-Language.
-        if asked[.acceptLanguage] != nil, !keys.isClosed, !isOwn(host) { throw Self.foreignHost }
+        // DNS rebinding: a page's own name may lead to this machine.
+        if asked.isFromBrowser, !keys.isClosed, !isOwn(host) { throw Self.foreignHost }
     }
 
     private static let foreignOrigin = APIError(

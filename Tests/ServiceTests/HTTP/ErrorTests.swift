@@ -164,17 +164,22 @@ struct ErrorTests {
                 "/v1/log/event", #"{"user":"u","name":"x"}"#, headers: ["Origin": "http://example.com"])
             #expect(foreign.status == 403)
             // A page's own name can lead to this machine; other clients than browsers may use any name for the service.
-            for (host, language, status) in [
-                ("evil.example:8080", "en", 403), ("evil.example", "", 403), ("evil.example", nil, 200),
-                ("localhost:8080", "en", 200), ("127.0.0.1:1", "en", 200), ("[::1]:8080", "en", 200),
-                ("profiles", "en", 200), ("app.localhost", "en", 200), ("127.0.0.1.example", "en", 403),
+            let language = "Accept-Language: en"
+            for (host, header, status) in [
+                ("evil.example:8080", language, 403), ("evil.example", "Accept-Language:", 403),
+                ("evil.example", "Origin: http://evil.example", 403), ("evil.example", "Sec-Fetch-Site: none", 403),
+                ("evil.example", "Referer: http://evil.example/a", 403), ("evil.example", "Sec-Fetch-Mode: cors", 403),
+                ("evil.example", "User-Agent: Mozilla/5.0 (X11)", 403), ("evil.example", "User-Agent: curl/8.5.0", 200),
+                ("evil.example", nil, 200), ("localhost:8080", language, 200), ("127.0.0.1:1", language, 200),
+                ("localhost:8080", "Sec-Fetch-Site: cross-site", 200), ("[::1]:8080", language, 200),
+                ("profiles", language, 200), ("app.localhost", language, 200), ("127.0.0.1.example", language, 403),
             ] as [(String, String?, Int)] {
                 for path in ["/v1/stats", "/", "/metrics", "/health"] {
                     let connection = try RawConnection(service)
-                    let header = language.map { "Accept-Language: \($0)\r\n" } ?? ""
-                    connection.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(header)Connection: close\r\n\r\n")
+                    let line = header.map { "\($0)\r\n" } ?? ""
+                    connection.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(line)Connection: close\r\n\r\n")
                     let answer = connection.read()
-                    #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(host)\(path): \(answer)")
+                    #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(host)\(path) \(line): \(answer)")
                     #expect(answer.contains("foreign_origin") == (status == 403))
                 }
             }
