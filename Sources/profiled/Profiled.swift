@@ -31,7 +31,27 @@ struct Profiled: AsyncParsableCommand {
             withStatus: 2,
             saying: "profiled: A page of the store's file is broken.\n"
                 + StorageError.brokenPage(operation: "read").remedy + "\n")
+        refuseUnknownCommand()
         await main(nil)
+    }
+
+    /// Ends the process if a word is typed where a command is expected, and none has that name.
+    private static func refuseUnknownCommand() {
+        var command: any ParsableCommand.Type = Profiled.self
+        var path = "profiled"
+        for word in CommandLine.arguments.dropFirst() {
+            let subcommands = command.configuration.subcommands
+            if subcommands.isEmpty || word.hasPrefix("-") || word == "help" { return }
+            let names = subcommands.compactMap { $0.configuration.commandName }
+            guard let next = subcommands.first(where: { $0.configuration.commandName == word }) else {
+                let guess = NearestNames(to: word, among: names).close.first.map { "Did you mean \($0)? " } ?? ""
+                StartError(
+                    "There is no command \(path) \(word).", remedy: "\(guess)See `\(path) --help` for all."
+                ).report()
+                exit(withError: ExitCode.validationFailure)
+            }
+            (command, path) = (next, "\(path) \(word)")
+        }
     }
 }
 

@@ -95,19 +95,34 @@ struct KeysList: ParsableCommand {
     func run() throws {
         try KeysCommand.reporting {
             let keys = try store.knownKeys()
-            for key in keys ?? [] {
-                let line: AttributeValue = [
-                    "id": .string(key.id), "name": .string(key.name), "created": .string(key.created),
-                    "permissions": .array(key.permissions.map { .string($0) }),
-                ]
-                let row = "\(key.id)  \(key.created)  \(key.name)  \(key.permissions.joined(separator: ","))"
-                try Console.print(json ? line.json : row)
-            }
-            guard keys?.isEmpty ?? true else { return }
+            if let keys, !keys.isEmpty { return try print(keys) }
             let meaning =
                 keys == nil
                 ? "a service accepts requests from this machine without one" : "a service refuses every request"
             Console.note("There are no keys: \(meaning). Next: `profiled keys add --name NAME`.")
+        }
+    }
+
+    private func print(_ keys: [StoredKey]) throws {
+        if json {
+            for key in keys {
+                let line: AttributeValue = [
+                    "id": .string(key.id), "name": .string(key.name), "created": .string(key.created),
+                    "permissions": .array(key.permissions.map { .string($0) }),
+                ]
+                try Console.print(line.json)
+            }
+            return
+        }
+        let rows =
+            [["ID", "CREATED", "NAME", "PERMISSIONS"]]
+            + keys.map { [$0.id, $0.created, $0.name, $0.permissions.joined(separator: ",")] }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        for row in rows {
+            let cells = zip(row.dropLast(), widths).map { cell, width in
+                cell + String(repeating: " ", count: width - cell.count)
+            }
+            try Console.print((cells + row.suffix(1)).joined(separator: "  "))
         }
     }
 }

@@ -195,6 +195,36 @@ struct KeyTests {
         }
     }
 
+    @Test("Keys are listed below a heading, as wide as the longest name")
+    func heading() async throws {
+        try await withFolder { folder in
+            _ = try await add("app", in: folder)
+            _ = try await add("a longer name", "users.track,v1.read", in: folder)
+            let lines = try await run(["keys", "list", "--store", "store"], in: folder).output.split(separator: "\n")
+            #expect(lines.count == 3)
+            let heading = try #require(lines.first)
+            #expect(heading.split(separator: " ") == ["ID", "CREATED", "NAME", "PERMISSIONS"], "\(heading)")
+            let place = try #require(heading.range(of: "PERMISSIONS")).lowerBound
+            let column = heading.distance(from: heading.startIndex, to: place)
+            #expect(lines.dropFirst().map { String($0.dropFirst(column)) } == ["all", "users.track,v1.read"])
+        }
+    }
+
+    @Test(
+        "A word that is no command is refused, and the nearest one is named",
+        arguments: [
+            (["serv"], "There is no command profiled serv.\nDid you mean serve? See `profiled --help` for all."),
+            (["keys", "lst"], "There is no command profiled keys lst.\nDid you mean list?"),
+            (["xyzzy"], "There is no command profiled xyzzy.\nSee `profiled --help` for all."),
+        ])
+    func unknownCommand(arguments: [String], message: String) async throws {
+        try await withFolder { folder in
+            let refused = try await run(arguments, in: folder)
+            #expect(refused.code == 64 && refused.output.isEmpty)
+            #expect(refused.errors.contains(message), "\(refused.errors)")
+        }
+    }
+
     @Test("A request without a key does not use up the limit, wherever the key would be")
     func limitsAndKeys() async throws {
         try await withFolder { folder in
