@@ -101,7 +101,7 @@ struct ProfileText {
     private func attributes(_ group: Name, _ title: String) -> Table {
         let (now, then) = (profile.object(group), pending?.object(group))
         let setBy = profile.object("set_by").object(group)
-        var table = Table(title, "VALUE", "#SET AT@", "WITH PENDING")
+        var table = Table(title + "!", "VALUE", "#SET AT@", "WITH PENDING")
         for key in Set((now.value.members + (then?.value.members ?? [])).map(\.key)).sorted() {
             let later = then.map { later in
                 later.value[key] == now.value[key] ? "same" : later.value[key]?.valueCell ?? "(unset)"
@@ -112,26 +112,27 @@ struct ProfileText {
     }
 
     private func traits() -> Table {
-        Table("TRAIT", "VALUE", of: profile["traits"].members) { [$0.key.text, Phrase.value($0.value)] }
+        Table("TRAIT!", "VALUE", of: profile["traits"].members) { [$0.key.text, Phrase.value($0.value)] }
     }
 
     private func events() -> Table {
         let then = pending?.objects("custom_events") ?? []
-        var table = Table("CUSTOM EVENT", "#COUNT", "FIRST!", "LAST!", "#WITH PENDING")
+        var table = Table("CUSTOM EVENT!", "#COUNT", "FIRST!", "LAST!", "#WITH PENDING")
         let now = profile.objects("custom_events")
+        let times = ShortTimes(now.flatMap { [$0["first"], $0["last"]] }, width: Terminal.outputWidth)
         let names = Set(now.map { $0["name"] })
         let later = Dictionary(then.map { ($0["name"], $0) }) { first, _ in first }
         for event in now + then.filter({ !names.contains($0["name"]) }) {
             let isNew = !names.contains(event["name"])
             table.add(
-                event["name"].cell, isNew ? "0" : event["count"].cell, isNew ? "" : Phrase.time(event["first"]),
-                isNew ? "" : Phrase.time(event["last"]), later[event["name"]]?["count"].cell ?? "")
+                event["name"].cell, isNew ? "0" : event["count"].cell, isNew ? "" : times.text(event["first"]),
+                isNew ? "" : times.text(event["last"]), later[event["name"]]?["count"].cell ?? "")
         }
         return table
     }
 
     private func purchases() -> Table {
-        var table = Table("PRODUCT", "#COUNT", "REVENUE", "LAST!")
+        var table = Table("PRODUCT!", "#COUNT", "REVENUE", "LAST!")
         func revenue(_ object: JSONObject) -> String {
             object["revenue"].members.map { "\($0.value.cell) \($0.key.text)" }.joined(separator: ", ")
         }

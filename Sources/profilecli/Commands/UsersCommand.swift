@@ -49,7 +49,8 @@ struct UsersCommand: AsyncParsableCommand {
             return try damaged.report()
         }
         var pages = Pages(isJSON: place.isJSON) { page in
-            Table("#NUMBER", "USER", "#EVENTS", "#CREATED@", "BRAZE_ID!", "ALSO", "#MERGED INTO", of: page) { user in
+            // Whole: it is typed in other commands.
+            Table("#NUMBER", "USER!", "#EVENTS", "#CREATED@", "BRAZE_ID!", "ALSO", "#MERGED INTO", of: page) { user in
                 let others = user["ids"].elements.map(\.cell).filter { $0 != user["id"].cell }
                 return [
                     user["number"].cell, user["id"].cell, user["version"].cell, user["created"].cell,

@@ -239,7 +239,7 @@ struct Pages {
 
 /// The times of a column, shorter in a narrow terminal: without their fractions and common zone, then seconds, then the
 /// year. A cut time has no zone, so that it does not look like a time that can be typed.
-private struct ShortTimes {
+struct ShortTimes {
     private let dropsFraction: Bool
     private let dropsZone: Bool
     private let dropsSeconds: Bool

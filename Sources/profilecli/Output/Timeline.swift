@@ -94,9 +94,11 @@ struct Timeline {
     /// The first and the last time, as far as there is room.
     private static func scale(_ first: Timestamp, _ last: Timestamp, _ columns: Int) -> String {
         let texts = [first, last].map { Phrase.time(.string($0.rfc3339())) }
-        for length in [20, 16, 10] where columns >= 2 * length + 2 {
+        // A cut time has no zone, so that it does not look like a time that can be typed.
+        for length in [Int.max, 19, 16, 10] {
             let (left, right) = (texts[0].prefix(length), texts[1].prefix(length))
-            return left + String(repeating: " ", count: columns - 2 * length) + right
+            let space = columns - left.count - right.count
+            if space >= 2 { return left + String(repeating: " ", count: space) + right }
         }
         return String(texts[0].prefix(10))
     }
