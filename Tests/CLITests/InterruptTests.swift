@@ -36,6 +36,7 @@ struct InterruptTests {
         let stopped = try interrupt(cli, ["replay", "--into", "copy"], when: "copy/data.mdb")
         #expect(stopped.status == 130, "\(stopped.errors)")
         #expect(stopped.errors.contains("the copy goes on where it stopped"))
+        #expect(stopped.errors.hasPrefix("Error: Stopped by Ctrl-C after "), "\(stopped.errors)")
         try cli.succeed("replay", "--into", "copy")
         let (log, copy) = (try EventLog(path: cli.store), try EventLog(path: cli.folder.appending(path: "copy").path))
         var next = Position(rawValue: 1)

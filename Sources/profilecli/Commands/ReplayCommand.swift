@@ -128,10 +128,10 @@ struct ReplayCommand: AsyncParsableCommand {
             return try log.replay(threads: threads, until: until, verify: verify, progress: progress)
         }
         guard report.isComplete else {
-            Output.message("Stopped after \(Number.counted(report.events, "event")).")
             let hint = into == nil ? "." : ": the copy goes on where it stopped."
             throw CommandError(
-                "The replay was stopped.", remedy: "Run the same command again\(hint)", status: Interrupt.status)
+                "Stopped by \(Interrupt.name) after \(Number.counted(report.events, "event")).",
+                remedy: "Run the same command again\(hint)", status: Interrupt.status)
         }
         try Output.print(place.isJSON ? [json(report, hasKeys)] : lines(report, hasKeys))
         if into != nil, !hasKeys, try log.store.hadKeys() {
@@ -159,8 +159,7 @@ struct ReplayCommand: AsyncParsableCommand {
             return try log.reader.past.position(at: .position(position))
         } catch MomentError.beyondLog(let last) {
             throw CommandError(
-                "--until is beyond the log's last position, \(last.rawValue).", remedy: "Ask for an earlier one.",
-                status: .usage)
+                "--until is beyond the log's last position, \(last.rawValue).", remedy: "Ask for an earlier one.")
         }
     }
 

@@ -49,7 +49,7 @@ struct ShadowReplay {
                 "The replay was stopped.", remedy: "Run the same command again: it goes on where it stopped.",
                 status: Interrupt.status)
         }
-        if isLast { try Output.print(isJSON ? [answer.line] : Self.lines(answer.object("shadow"))) }
+        if isLast { try Output.print(isJSON ? [answer.line] : Self.lines(answer.object("shadow"), verify)) }
         if !damaged.isEmpty {
             throw CommandError(
                 "\(Self.named(damaged)) damaged records and no states in the shadow.",
@@ -74,8 +74,15 @@ struct ShadowReplay {
         return "\(Number.counted(UInt64(users.count), "user")) (number \(shown)) \(users.count == 1 ? "has" : "have")"
     }
 
-    private static func lines(_ shadow: JSONObject) -> [String] {
+    private static func lines(_ shadow: JSONObject, _ isVerified: Bool) -> [String] {
         let users = Number.counted(shadow.count("users"), "user")
+        guard shadow.count("states") > 0 else {
+            let compared = isVerified ? ", and none to compare" : ""
+            return [
+                "The shadow is complete: \(users), all with histories so short that no state is stored\(compared).",
+                Suggestion.next("replay --verify"),
+            ]
+        }
         let states = Number.counted(shadow.count("states"), "state")
         let events = Number.counted(shadow.count("events"), "event")
         return [
