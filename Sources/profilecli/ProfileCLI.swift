@@ -220,6 +220,8 @@ struct CommandError: Error {
         case let error as CommandError: self = error
         case let error as Output.CannotWrite:
             self.init("The output cannot be written: \(error.reason).", remedy: error.remedy, status: .unwritable)
+        case AppendError.refused(.diskFull), StorageError.diskFull:
+            self.init(StorageError.diskFull.description, remedy: Self.diskFullRemedy)
         case let error as AppendError: self.init(error.description, remedy: error.remedy, status: error.exitStatus)
         case let error as StorageError:
             self.init(error.description, remedy: error.remedy, status: error.isDamage ? .damaged : .failed)
@@ -258,11 +260,11 @@ extension CommandError {
         }
         self.init(
             typed ?? problem["error"].text ?? "The request failed with status \(status).",
-            remedy: Self.typedRemedy(code, problem) ?? problem["remedy"].text ?? "Try again.",
-            status: Self.exitStatus(code))
+            remedy: Self.typedRemedy(code, problem) ?? problem["remedy"].text.map(Self.withCommands) ?? "Try again.",
+            status: problem.flag("of_store") ? .failed : Self.exitStatus(code))
     }
 
-    /// A field that is invalid came from the command line: wrong usage.
+    /// A field that is invalid came from the command line: wrong usage, unless only this store refuses it.
     private static func exitStatus(_ code: String) -> ExitStatus {
         switch code {
         case "invalid": .usage
@@ -281,9 +283,9 @@ extension CommandError {
         case "user", "name", "attribute", "value", "product", "position", "a", "b": field.uppercased()
         case "actor": "--by"
         case "positions": "--position"
-        case "properties": "-p"
+        case "properties": TypedOption.typed(of: "-p", "--property", "--string")
         case "attributes": "KEY=VALUE"
-        case "time": "--at"
+        case "time": TypedOption.typed(of: "--at", "--time")
         case "of": "--plot"
         case "order": "--occurred"
         case "flush_interval_s": "--flush-interval"
@@ -305,10 +307,26 @@ extension CommandError {
         case "key_reused": "Use a new --key for new content."
         case "invalid_key": "Put a key of the service into the variable PROFILELOG_KEY; `profiled keys add` makes one."
         case "too_large": "Split it into several commands."
-        case "disk_full": "Free some space and run the same command again, with the same --key if it had one."
+        case "disk_full": diskFullRemedy
         case "outcome_unknown":
             "Look with `profilecli history` what is stored. A write with --key can be run again safely."
         default: nil
         }
+    }
+
+    private static let commands = [
+        ("GET /v1/users", "users"), ("GET /v1/devices", "device"), ("GET /v1/rejected", "rejected"),
+        ("GET /v1/history", "history"), ("GET /v1/sends", "sends"), ("POST /v1/devices/{device}/launch", "launch"),
+    ]
+
+    /// `remedy` with commands in place of requests.
+    private static func withCommands(_ remedy: String) -> String {
+        commands.reduce(remedy) { text, row in text.replacing("`\(row.0)`", with: "`profilecli \(row.1)`") }
+    }
+
+    /// The next step on a full disk.
+    static var diskFullRemedy: String {
+        let key = TypedOption.isGiven("--key") ? ", with the same --key" : ""
+        return "Free some space and run the same command again\(key)."
     }
 }

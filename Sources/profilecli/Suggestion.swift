@@ -168,3 +168,13 @@ enum TypedArguments {
             "There is no command \(path) \(word).", remedy: "\(guess)See `\(path) --help` for all.", status: .usage)
     }
 }
+
+/// The options of the command line, as they were typed.
+enum TypedOption {
+    static func isGiven(_ name: String) -> Bool {
+        CommandLine.arguments.contains { $0 == name || $0.hasPrefix(name + "=") }
+    }
+
+    /// The one of `names` that was typed, for an option with several; the first one if it was none of them.
+    static func typed(of names: String...) -> String { names.first(where: isGiven) ?? names[0] }
+}

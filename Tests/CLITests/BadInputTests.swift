@@ -127,7 +127,6 @@ struct BadInputTests {
             (["log", "user-attribute", "jane", "shoe_size", "42"], "is no user attribute"),
             (["log", "purchase", "jane", "p", "--price", "1", "--currency", "euro"], "three capital letters"),
             (["log", "purchase", "jane", "p", "--price", "1", "--currency", "XXQ"], "--currency must be a currency"),
-            (["profile", "jane", "--as-of", "999"], "beyond the log's last position"),
             (["profile", "jane", "--as-of", "soon"], "--as-of is no moment of the past"),
             (["profile", "jane", "--as-of", "yesterdy"], "Did you mean yesterday?"),
             (["profile", "jane", "--as-of", "2026-02-30"], "--as-of is no day or time of the calendar"),
@@ -146,6 +145,7 @@ struct BadInputTests {
         let unknown: [(arguments: [String], message: String)] = [
             (["profile", "nobody"], "No user is known as nobody."),
             (["log", "event", "braze:000000000000000000000000", "a"], "No user has this ID."),
+            (["profile", "jane", "--as-of", "999"], "beyond the log's last position"),
         ]
         for row in typedWrong + unknown {
             let outcome = try cli.run(row.arguments)

@@ -71,7 +71,7 @@ extension AppendError: CustomStringConvertible {
         case .conflict: "Decide again by what the log holds now, and append that."
         case .keyReused: "Use a new key for new content."
         case .invalid(_, _, let remedy): remedy ?? "Correct it and try again."
-        case .unknownUser: "See `profilecli users` for those that exist."
+        case .unknownUser(let id): id.wantedForm ?? "See `profilecli users` for those that exist."
         case .unknownDevice: "Save or launch something on it first; `profilecli device` lists the devices."
         case .pendingFull:
             "Launch the app on it (`profilecli launch`) or discard what waits (`profilecli pending discard`)."

@@ -13,6 +13,7 @@ extension UserID {
                 + "one with them. Braze's endpoints take ten digits for an American number."
         case .externalID(let id) where id.utf8.contains(UInt8(ascii: ":")) && UserID(id) == self && Self.hasForm(id):
             return "The user's ID begins as one of another form does (as email:ADDRESS), and is an external ID."
+                + (wantedForm.map { " \($0)" } ?? "")
         case .externalID(let id), .email(let id), .phone(let id), .device(let id): text = id
         case .alias(_, let name): text = name
         case .brazeID: return nil
@@ -36,6 +37,17 @@ extension UserID {
             return Self.sentence("is a program's word for no value")
         }
         return nil
+    }
+
+    /// A sentence with the form in which an alias or a `braze_id` is written; nil if this is no attempt at one.
+    package var wantedForm: String? {
+        switch self {
+        case .externalID(let id) where id.lowercased().hasPrefix("alias:"):
+            "An alias is written alias:LABEL:NAME, as in alias:crm:4711."
+        case .brazeID(let id) where id.utf8.count != 24 || !id.allSatisfy(\.isHexDigit):
+            "A braze_id is written braze: and 24 hexadecimal digits, as a profile shows them."
+        default: nil
+        }
     }
 
     private static func hasForm(_ text: String) -> Bool {

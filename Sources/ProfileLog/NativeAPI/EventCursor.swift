@@ -21,7 +21,7 @@ extension HistoryCursor {
         if mayBeBeyond { return }
         let last = try log.lastPosition()
         if position > last {
-            throw APIError.invalid(
+            throw APIError.invalidHere(
                 place, "is beyond the end of the log, which is at position \(last.rawValue)",
                 remedy: "Read from the start, without it: this is not the store that the position came from.")
         }

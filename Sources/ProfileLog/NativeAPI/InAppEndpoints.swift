@@ -107,8 +107,8 @@ package struct InAppEndpoints {
         let fields = try Fields(request)
         let action = try Self.action(fields)
         let context = try DeviceEndpoints.deviceContext(fields)
-        let receipt = try await store.perform { log in
-            try log.commit(.inApp(action, on: device, context: context))
+        let receipt = try await APIError.decidingHere {
+            try await store.perform { log in try log.commit(.inApp(action, on: device, context: context)) }
         }
         return try store.read { log in
             var events = EventJSON(log: log)

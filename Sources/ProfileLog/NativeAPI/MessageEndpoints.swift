@@ -42,7 +42,7 @@ struct MessageEndpoints {
 
     /// Status 404: no event at the position, or no step of `message`. Names the nearest message that is known.
     private func unknown(_ message: Name?, _ user: UserInfo) throws -> APIError {
-        let look = "See what was sent with GET /v1/sends, and the user's events with GET /v1/history."
+        let look = "See what was sent with `GET /v1/sends`, and the user's events with `GET /v1/history`."
         guard let message else {
             return APIError(
                 status: 404, code: "no_such_message", error: "The user has no event at this position.", remedy: look)

@@ -170,7 +170,7 @@ struct PendingEndpoints {
         guard let positions else { return storage.map { .storage($0) } ?? .all }
         let waiting = Set(try log.devices.pending(on: device).map(\.position))
         if let wrong = positions.first(where: { !waiting.contains($0) }) {
-            throw APIError.invalid(
+            throw APIError.invalidHere(
                 "positions", "has \(wrong.rawValue), which does not wait on this device",
                 remedy: "Look at what is pending, and name positions of it.")
         }
@@ -255,13 +255,13 @@ struct PendingEndpoints {
             (try log.event(at: position), try log.items.outcome(of: position))
         }
         guard let item, item.event.kind.isSaved else {
-            throw APIError.invalid(
-                "position", "is not that of a saved item", remedy: "`profilecli rejected` lists those to be repaired.")
+            throw APIError.invalidHere(
+                "position", "is not that of a saved item", remedy: "`GET /v1/rejected` lists those to be repaired.")
         }
         guard case .rejected = outcome else {
-            throw APIError.invalid(
+            throw APIError.invalidHere(
                 "position", "is that of an item that is not rejected",
-                remedy: "`profilecli rejected` lists those to be repaired.")
+                remedy: "`GET /v1/rejected` lists those to be repaired.")
         }
         let correction = try Self.correction(of: item.event, fields)
         let process = item.context.process ?? DeviceStorage.app

@@ -129,14 +129,18 @@ struct AlteredHistoryReader {
         let names = WhereNames(log)
         let known = try names.all(.customAttribute) + names.all(.event) + names.all(.product)
         let nearest = NearestNames(to: text, among: known + StandardAttribute.allCases.map(\.name))
-        throw APIError.invalid(
+        throw APIError.invalidHere(
             "without", "names what the store has never seen",
             remedy: nearest.question("") ?? "Name an event, a product or an attribute.")
     }
 
     /// Refuses an event that cannot be altered.
     private func checked(_ omission: AlteredHistory.Omission) throws -> AlteredHistory.Omission {
-        _ = try Alteration(AlteredHistory(without: [omission]), of: log)
+        do {
+            _ = try Alteration(AlteredHistory(without: [omission]), of: log)
+        } catch let error as AppendError {
+            throw APIError(refusedHere: error)
+        }
         return omission
     }
 

@@ -69,7 +69,9 @@ struct PushEndpoints {
         let (device, fields) = try DeviceEndpoints.deviceFields(request)
         let intent = try Self.intent(fields)
         let context = try DeviceEndpoints.deviceContext(fields)
-        let report = try await store.perform { log in try log.push(intent, on: device, context: context) }
+        let report = try await APIError.decidingHere {
+            try await store.perform { log in try log.push(intent, on: device, context: context) }
+        }
         return try store.read { try answer(report, on: device, $0) }
     }
 

@@ -35,10 +35,15 @@ struct ReplayEndpoints {
         let (report, count) = try await store.performSlowly { [store] log in
             let clock = ContinuousClock()
             let end = clock.now + .seconds(seconds)
-            let report = try log.replayIntoShadow(try choice.request(store), threads: threads, verify: verify) { _ in
-                clock.now < end
+            let request = try choice.request(store)
+            do {
+                let report = try log.replayIntoShadow(request, threads: threads, verify: verify) { _ in
+                    clock.now < end
+                }
+                return (report, try log.userCount())
+            } catch let error as AppendError {
+                throw APIError(refusedHere: error)
             }
-            return (report, try log.userCount())
         }
         return APIAnswer.ok { json in
             json.shadow(report, of: count)
@@ -86,8 +91,10 @@ struct ReplayEndpoints {
 
     func swap(_ request: APIRequest) async throws -> APIAnswer {
         guard let generation = try generation(request) else { throw APIError.invalid("generation", "is missing") }
-        let (report, count) = try await store.performSlowly { log in
-            (try log.swapShadow(ifGeneration: generation), try log.userCount())
+        let (report, count) = try await APIError.decidingHere {
+            try await store.performSlowly { log in
+                (try log.swapShadow(ifGeneration: generation), try log.userCount())
+            }
         }
         return APIAnswer.ok { json in
             json.shadow(report, of: count)
@@ -97,7 +104,9 @@ struct ReplayEndpoints {
 
     func discard(_ request: APIRequest) async throws -> APIAnswer {
         let generation = try generation(request)
-        let discarded = try await store.performSlowly { log in try log.discardShadow(ifGeneration: generation) }
+        let discarded = try await APIError.decidingHere {
+            try await store.performSlowly { log in try log.discardShadow(ifGeneration: generation) }
+        }
         return APIAnswer.ok { $0.member("discarded", discarded) }
     }
 
@@ -120,7 +129,7 @@ extension ReplayEndpoints.Choice {
             return .init(users: try Self.users(passing: text, store), until: try Self.known(until, log))
         case .generation(let number):
             guard let shadow = try log.shadow.current(ifGeneration: number) else {
-                throw APIError.invalid("generation", "names no shadow", remedy: "Send the request without it.")
+                throw APIError.invalidHere("generation", "names no shadow", remedy: "Send the request without it.")
             }
             return .init(users: shadow.users, until: shadow.until, generation: number)
         }
@@ -142,13 +151,13 @@ extension ReplayEndpoints.Choice {
                 users.append(user.number.rawValue)
             }
         } catch is TooMany {
-            throw APIError.invalid(
+            throw APIError.invalidHere(
                 "where", "matches more than \(EventLog.mostChosenUsers) users, the limit of a partial replay",
                 remedy: "Narrow the condition, or replay all users.")
         }
         // Without users, all would be folded.
         guard !users.isEmpty else {
-            throw APIError.invalid("where", "matches no user", remedy: "There is nothing to replay.")
+            throw APIError.invalidHere("where", "matches no user", remedy: "There is nothing to replay.")
         }
         return users
     }

@@ -49,7 +49,7 @@ struct SeriesEndpoint {
             let isEvent = parts[0] == "event"
             let known = try WhereNames(log).all(isEvent ? .event : .product)
             let nearest = NearestNames(to: name.text, among: known).close.first
-            throw APIError.invalid(
+            throw APIError.invalidHere(
                 "of", "names \(isEvent ? "an event" : "a product") that the store has never seen",
                 remedy: nearest.map { "Did you mean `\(parts[0]):\($0)`?" } ?? "Correct the name.")
         }

@@ -30,7 +30,10 @@ struct TestStoreEndpoints {
         ].count { $0 }
         guard given == 1 else {
             throw APIError.invalid(
-                "set", "must be the only one: the body has one of set, advance and release",
+                "set",
+                given == 0
+                    ? "is missing, and so are advance and release: the body has one of them"
+                    : "must be the only one: the body has one of set, advance and release",
                 remedy: #"Send {"set": TIME}, {"advance": "2 days"} or {"release": true}."#)
         }
         // Between two commits, so that no event is given a time from before the change and stored after one from after

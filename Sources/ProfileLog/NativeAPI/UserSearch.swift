@@ -167,7 +167,9 @@ extension Condition {
         do {
             try self.init(where: text, WhereNames(log))
         } catch let error as WhereError {
-            throw APIError.invalid("where", "\(error.reason) (column \(error.column))", remedy: error.remedy)
+            var apiError = APIError.invalid("where", "\(error.reason) (column \(error.column))", remedy: error.remedy)
+            apiError.isOfStore = error.isOfStore
+            throw apiError
         }
     }
 }

@@ -22,6 +22,8 @@ package struct APIError: Error {
     package var dropped: [(reason: String, array: String, index: Int)] = []
     /// The send of which a part was stored.
     package var dispatch: String?
+    /// Tells whether the request is well formed, and what it names is not in this store, or not in that state.
+    package var isOfStore = false
 
     package init(
         status: Int, code: String, error: String, remedy: String, place: String? = nil, reason: String? = nil,
@@ -37,6 +39,28 @@ package struct APIError: Error {
         let place = place.shown
         return APIError(
             status: 400, code: "invalid", error: "`\(place)` \(reason).", remedy: remedy, place: place, reason: reason)
+    }
+
+    /// Status 400: this store does not have what `place` names, or not in the state that is asked for.
+    package static func invalidHere(_ place: String, _ reason: String, remedy: String) -> APIError {
+        var apiError = invalid(place, reason, remedy: remedy)
+        apiError.isOfStore = true
+        return apiError
+    }
+
+    /// Runs `body`, in which an append is refused by the state of the store alone: its fields were read before.
+    package static func decidingHere<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as AppendError {
+            throw APIError(refusedHere: error)
+        }
+    }
+
+    /// Translates a refusal by the state of the store.
+    package init(refusedHere error: AppendError) {
+        self.init(error)
+        isOfStore = code == "invalid"
     }
 
     /// The next step after most mistakes, in words for a request and for a command alike.
@@ -63,6 +87,7 @@ package struct APIError: Error {
         answer { json in
             write(to: &json)
             for fact in facts { json.member(fact.name, fact.value) }
+            if isOfStore { json.member("of_store", true) }
         }
     }
 
@@ -129,10 +154,12 @@ extension APIError {
         case .versionConflict(_, _, let actual): facts = [("actual", actual.rawValue)]
         case .keyReused(let position): facts = [("position", position.rawValue)]
         case .invalid(let place, _, _): self.place = place.shown
-        case .unknownUser: place = "user"
+        case .unknownUser(let id):
+            place = "user"
+            remedy = id.wantedForm ?? "See `GET /v1/users` for those that exist."
         case .unknownDevice:
             place = "device"
-            remedy = "Save or launch something on it first; `profilecli device` lists those that are known."
+            remedy = "Save or launch something on it first; `GET /v1/devices` lists those that are known."
         default: break
         }
     }
@@ -204,14 +231,14 @@ extension APIError {
     package init(_ error: MomentError, _ place: String) {
         switch error {
         case .beyondLog(let last):
-            self = .invalid(
+            self = .invalidHere(
                 place, "is beyond the log's last position, \(last.rawValue)",
                 remedy: "Ask for an earlier one. A number is a position; a day is written as in 2026-01-31.")
         case .beyondNow(let now):
-            self = .invalid(
+            self = .invalidHere(
                 place, "is later than now, \(now.rfc3339())", remedy: "Ask for an earlier time, or for `now`.")
         case .beyondUser(let last):
-            self = .invalid(
+            self = .invalidHere(
                 place, "is beyond the user's last version, \(last.rawValue)", remedy: "Ask for an earlier one.")
         case .beforeUser(let created):
             self.init(
@@ -221,10 +248,11 @@ extension APIError {
             self = .invalid(
                 place, "is a version, which is one user's", remedy: "Ask for a position or a time.")
         case .beyondLaunches(let count):
-            self = .invalid(
+            self = .invalidHere(
                 place, "is none of the user's launches, of which there are \(count)",
                 remedy: count == 0
-                    ? "Start the app once with `profilecli launch`." : "Ask for \(count == 1 ? "" : "1 to ")\(count).")
+                    ? "Start the app once with `POST /v1/devices/{device}/launch`."
+                    : "Ask for \(count == 1 ? "" : "1 to ")\(count).")
         }
     }
 
@@ -265,7 +293,7 @@ extension APIError {
             return apiError
         }
         apiError.error = "No user has this \(kind)."
-        apiError.remedy = "Name the user by external ID; `profilecli users` lists all of them."
+        apiError.remedy = "Name the user by external ID; `GET /v1/users` lists all of them."
         return apiError
     }
 

@@ -87,16 +87,15 @@ struct EraseCommand: AsyncParsableCommand {
     private static let mostShown = 20
 
     private func show(_ users: [JSONObject]) {
-        var table = Table("##", "USER", "KIND", "SINCE", "#EVENTS", "BRAZE_ID!")
-        for (index, user) in users.prefix(Self.mostShown).enumerated() {
-            table.add(
-                "\(index + 1)", user["id"].cell, user["kind"].cell, user["since"].cell, user["version"].cell,
-                user["braze_id"].cell)
+        let shown = Array(zip(1..., users.prefix(Self.mostShown)))
+        let table = Table("##", "USER", "KIND", "SINCE", "#EVENTS", "BRAZE_ID!", of: shown) { number, user in
+            [
+                "\(number)", user["id"].cell, user["kind"].cell, user["since"].cell, user["version"].cell,
+                user["braze_id"].cell,
+            ]
         }
-        var form: Table.Form?
-        for line in table.lines(width: Terminal.errorWidth, isStyled: Terminal.hasErrorColours, continuing: &form) {
-            Output.message(line)
-        }
+        let lines = table.lines(width: Terminal.errorWidth, isStyled: Terminal.hasErrorColours)
+        lines.forEach(Output.message)
         if users.count > Self.mostShown { Output.message("… and \(users.count - Self.mostShown) more.") }
     }
 

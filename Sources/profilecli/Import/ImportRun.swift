@@ -201,6 +201,8 @@ struct ImportRun {
                 + "it, import only the later lines, under another name."
         } else if error.isCorrectable, let line = error.line {
             failure.remedy += " Correct or remove line \(line) and \(again): what is stored is skipped."
+        } else if error.remedy == CommandError.diskFullRemedy {
+            failure.remedy = "Free some space, then \(again): what is stored is skipped."
         } else {
             failure.remedy += " Then \(again): what is stored is skipped."
         }

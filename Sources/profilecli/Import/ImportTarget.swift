@@ -100,7 +100,7 @@ final class ImportStore: ImportTarget {
         throw CommandError(
             "Line \(first.firstLine) cannot be recorded in the past: the store has other events already.",
             remedy: "Name a new store with --store, or omit --recorded: by when things happened (--occurred) the past "
-                + "is there anyway.", status: .usage)
+                + "is there anyway.")
     }
 }
 
@@ -126,7 +126,16 @@ struct ImportService: ImportTarget {
         _ progress: (ImportChunk) -> Void
     ) async throws {
         for chunk in chunks {
-            let (answer, refusal) = try await connection.exchange(request(chunk, skipsRefused: skip != nil))
+            let exchange: (object: JSONObject, refusal: CommandError?)
+            do {
+                exchange = try await connection.exchange(request(chunk, skipsRefused: skip != nil))
+            } catch let failure as CommandError where tally.total > 0 {
+                // The service went: what it stored before is told with the reason.
+                throw ImportError(
+                    message: failure.message, remedy: failure.remedy, status: failure.status,
+                    firstLine: chunk.firstLine)
+            }
+            let (answer, refusal) = exchange
             if let refusal {
                 let line = answer["place"].text.flatMap { $0.hasPrefix("line ") ? Int($0.dropFirst(5)) : nil }
                 throw ImportError(

@@ -38,9 +38,9 @@ enum OpenAPI {
         return Array(document.json.utf8)
     }
 
-    private static let errorMembers = ["error", "message", "remedy", "code", "place", "reason"].map {
-        ($0, ["type": "string"] as AttributeValue)
-    }
+    private static let errorMembers =
+        ["error", "message", "remedy", "code", "place", "reason"].map { ($0, ["type": "string"] as AttributeValue) }
+        + [("of_store", ["type": "boolean"])]
 
     // MARK: - Operations
 

@@ -1,4 +1,5 @@
 import Foundation
+import ProfileLog
 import TestSupport
 import Testing
 
@@ -87,6 +88,37 @@ struct RemoteTests {
         let names = outcome.lines.compactMap { $0.firstMatch(of: /(?:old|new)-\d/)?.output }
         #expect(names == ["old-1", "old-2", "new-1", "new-2", "new-3", "new-4"], "\(outcome.output)")
         #expect(outcome.errors.contains("has begun a new log"), "\(outcome.errors)")
+    }
+
+    @Test("An import says what is stored when the service dies in the middle", .timeLimit(.minutes(3)))
+    func dyingService() throws {
+        let cli = try CLI()
+        try cli.succeed("generate", "--events", "2500", "-o", "events.jsonl")
+        let service = try Service(cli)
+        let script = """
+            mkfifo pipe
+            "$0" import pipe --name n 2> said & import=$!
+            exec 4> pipe
+            head -n 1200 events.jsonl >&4
+            while "$0" stats > other 2> other; do sleep 0.05; done
+            tail -n +1201 events.jsonl >&4
+            exec 4>&-
+            wait $import
+            """
+        let run = try ChildProcess(
+            URL(filePath: "/bin/bash"), ["-c", script, CLI.program.path], in: cli.folder,
+            environment: service.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 }, output: .nothing,
+            errors: .nothing)
+        // The first chunk has 1,000 lines.
+        let log = try EventLog(path: cli.store)
+        while try log.lastPosition().rawValue < 1_000, run.end == nil { usleep(25_000) }
+        #expect(service.end() == 0)
+        let status = run.waitForEnd()
+        let errors = try String(contentsOf: cli.folder.appending(path: "said"), encoding: .utf8)
+        #expect(status == 1, "\(errors)")
+        #expect(errors.contains("Error: Lines from 1001 of pipe: "), "\(errors)")
+        #expect(errors.contains("1,000 events before it are stored."), "\(errors)")
+        #expect(errors.contains("run the same command again: what is stored is skipped."), "\(errors)")
     }
 
     @Test("An export ends when the service begins a new log")

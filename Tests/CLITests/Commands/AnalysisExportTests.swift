@@ -324,7 +324,7 @@ struct AnalysisExportTests {
             (["--profiles", "--kind", "userCreated"], "Use --where for profiles."),
             (["--events", "--where", "true"], "Use --profiles."), (["--events", "--format", "sqlite"], "--into FILE"),
             (["--events", "--as-of", "noon"], "--as-of is no moment of the past"),
-            (["--profiles", "--where", "custom.x"], "--where"), (["--events", "--format", "xml"], "--format"),
+            (["--profiles", "--where", "country"], "--where"), (["--events", "--format", "xml"], "--format"),
         ]
         for (arguments, message) in rows {
             let outcome = try cli.run(["export"] + arguments)

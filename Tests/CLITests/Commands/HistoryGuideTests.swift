@@ -104,7 +104,10 @@ struct HistoryGuideTests {
         ]
         for (arguments, message) in rows {
             let outcome = try cli.run(arguments)
-            #expect(outcome.status == 64 && outcome.errors.contains(message), "\(arguments): \(outcome.errors)")
+            // This store's log is short, and Ana has no launch.
+            let isRefused = ["beyond", "later than now", "none of the"].contains { message.contains($0) }
+            #expect(outcome.status == (isRefused ? 1 : 64), "\(arguments)")
+            #expect(outcome.errors.contains(message), "\(arguments): \(outcome.errors)")
         }
     }
 
@@ -116,6 +119,6 @@ struct HistoryGuideTests {
         let tokyo = try cli.run(["profile", "ana", "--as-of", now], environment: ["TZ": "Asia/Tokyo"])
         #expect(tokyo.status == 1 && tokyo.errors.contains("did not exist yet"), "\(tokyo.errors)")
         let west = try cli.run(["profile", "ana", "--as-of", now], environment: ["TZ": "America/New_York"])
-        #expect(west.status == 64 && west.errors.contains("is later than now"), "\(west.errors)")
+        #expect(west.status == 1 && west.errors.contains("is later than now"), "\(west.errors)")
     }
 }

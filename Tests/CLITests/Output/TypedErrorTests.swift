@@ -25,7 +25,7 @@ struct TypedErrorTests {
         ]
         for row in rows {
             let outcome = try cli.run(row.arguments)
-            #expect([64, 75].contains(outcome.status))
+            #expect([1, 64, 75].contains(outcome.status))
             #expect(outcome.errors.contains(row.message), "\(outcome.errors)")
             for word in ["as_of", "send it", "Send", "GET", "append at"] {
                 #expect(!outcome.errors.contains(word), "\(outcome.errors)")
@@ -47,7 +47,10 @@ struct TypedErrorTests {
             (["users", "--after", "-1"], "The value '-1' is invalid for '--after <number>'"),
             (["tail", "-n", "-1"], "The value '-1' is invalid for"),
             (["log", "event", "jane", "a", "--expect", "-1"], "--expect must be"),
-            (["log", "event", "jane", "a", "--time", "-1"], "--at must be a time"),
+            (["log", "event", "jane", "a", "--time", "-1"], "--time must be a time"),
+            (["log", "event", "jane", "a", "--at=-1"], "--at must be a time"),
+            (["log", "event", "jane", "a", "--time", "2026-02-30"], "--time must be a time"),
+            (["launch", "--time", "2026-02-30"], "--time must be a time"),
             (["history", "jane", "--since", "-1"], "--since must count seconds"),
             (["replay", "--threads", "-1"], "--threads must be from 1"),
             (["replay", "--until", "-1"], "--until must be a position"),
@@ -58,6 +61,46 @@ struct TypedErrorTests {
             let outcome = try cli.run(row.arguments)
             #expect(outcome.status == 64)
             #expect(outcome.errors.contains(row.message), "\(outcome.errors)")
+        }
+    }
+
+    @Test("An alias or a braze_id in another form is told the form")
+    func forms() throws {
+        let (alias, braze) = ("An alias is written alias:LABEL:NAME", "A braze_id is written braze: and 24 hexadecimal")
+        for command in ["profile", "history"] {
+            #expect(try cli.run(command, "alias:x").errors.contains("alias:x.\n\(alias)"))
+            #expect(try cli.run(command, "braze:zz").errors.contains("braze:zz.\n\(braze)"))
+        }
+        let known = try cli.run("profile", "braze:0123456789abcdef01234567").errors
+        #expect(known.contains("See `profilecli users` for those that exist."), "\(known)")
+        #expect(try cli.run("log", "event", "braze:zz", "a").errors.contains(braze))
+        #expect(try cli.succeed("log", "event", "alias:x", "a").errors.contains(alias))
+    }
+
+    @Test("What this store does not have is a failure, and what no store could have is wrong usage")
+    func exitStatus() throws {
+        let refused: [[String]] = [
+            ["profile", "jane", "--as-of", "999"], ["profile", "jane", "--as-of", "version:9"],
+            ["users", "--as-of", "2999-01-01"], ["diff", "jane", "1", "999"], ["rules", "show", "--as-of", "999"],
+            ["profile", "jane", "--at-launch", "4"], ["history", "jane", "--launch", "4"],
+            ["tail", "--after", "999", "--no-follow"], ["pending", "retry", "999"], ["pending", "retry", "2"],
+            ["void", "999", "--reason", "x"], ["replay", "--until", "999"], ["replay", "--shadow", "--until", "999"],
+            ["whatif", "--without", "event:999"], ["whatif", "--without", "name:unseen"],
+            ["users", "--where", "custom.unseen > 1"], ["stats", "--plot", "unseen"], ["push", "open"],
+            ["messages", "present", "--message", "none"],
+        ]
+        let wrong: [[String]] = [
+            ["profile", "jane", "--as-of", "soon"], ["users", "--as-of", "version:1"], ["diff", "jane", "noon"],
+            ["profile", "jane", "--at-launch", "0"], ["tail", "--after", "x", "--no-follow"],
+            ["pending", "retry", "0"], ["void", "0", "--reason", "x"], ["replay", "--until", "soon"],
+            ["whatif", "--without", "event"], ["users", "--where", "country >"],
+            ["push", "act", "--button", "b", "--push", "0"], ["log", "event", "jane", "a", "--at", "soon"],
+        ]
+        for (commands, status) in [(refused, Int32(1)), (wrong, 64)] {
+            for command in commands {
+                let outcome = try cli.run(command)
+                #expect(outcome.status == status, "\(command): \(outcome.errors)")
+            }
         }
     }
 

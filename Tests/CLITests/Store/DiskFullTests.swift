@@ -32,7 +32,7 @@ struct DiskFullTests {
             ], command: SmallDisk.unshare)
         #expect(outcome.status == 1, "\(outcome.errors)")
         #expect(outcome.errors.contains("Error: The disk is full"), "\(outcome.errors)")
-        #expect(outcome.errors.contains("Free some space and run the same command again"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("Free some space and run the same command again.\n"), "\(outcome.errors)")
         #expect(outcome.lines.first?.hasPrefix("Sound") == true, "\(outcome.output)")
         #expect(outcome.lines.count == 3 && outcome.lines[1] == outcome.lines[2], "\(outcome.output)")
         #expect(Int(outcome.lines.last ?? "").map { $0 > 0 } == true)
@@ -58,6 +58,28 @@ struct DiskFullTests {
         #expect(outcome.status == 1, "\(outcome.errors)")
         #expect(outcome.errors.contains("Error: The disk is full"), "\(outcome.errors)")
         #expect(outcome.errors.contains("Free some space and "), "\(outcome.errors)")
+    }
+
+    @Test("An import says once what to do, and speaks of no key that was not typed")
+    func imported() throws {
+        let cli = try CLI()
+        let folder = cli.folder.appending(path: "small").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try cli.succeed("generate", "--events", "20000", "--users", "300", "-o", "events.jsonl")
+        let outcome = try cli.run(
+            [
+                "-m", "sh", "-c",
+                """
+                mount -t tmpfs -o size=2m none small
+                "$0" import events.jsonl --store small/filled
+                """, CLI.program.path,
+            ], command: SmallDisk.unshare)
+        #expect(outcome.status == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("The disk is full"), "\(outcome.errors)")
+        #expect(
+            outcome.errors.contains("Free some space, then run the same command again: what is stored is skipped."),
+            "\(outcome.errors)")
+        #expect(!outcome.errors.contains("key"), "\(outcome.errors)")
     }
 
     @Test("To read a copy takes 700 KB of space at most, and without it the reason is named", arguments: [700, 100])

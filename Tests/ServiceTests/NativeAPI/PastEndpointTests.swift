@@ -245,7 +245,7 @@ struct PastEndpointTests {
         ("/v1/profile", ["user": "ana", "at_launch": "2"], 400, "at_launch", "Ask for 1."),
         (
             "/v1/profile", ["user": "bo", "at_launch": "1"], 400, "at_launch",
-            "Start the app once with `profilecli launch`."
+            "Start the app once with `POST /v1/devices/{device}/launch`."
         ),
         ("/v1/profile", ["user": "ana", "at_launch": "0"], 400, "at_launch", "Correct it and try again."),
         ("/v1/profile", ["user": "ana", "at_launch": "1", "as_of": "3"], 400, "at_launch", "Omit the others."),
@@ -259,7 +259,7 @@ struct PastEndpointTests {
             "Write it as in `2026-01-31T14:03Z`, `yesterday 14:00` or `-3d`."
         ),
         ("/v1/diff", ["user": "ana"], 400, "a", "Correct it and try again."),
-        ("/v1/diff", ["user": "nobody", "a": "1"], 404, "user", "See `profilecli users` for those that exist."),
+        ("/v1/diff", ["user": "nobody", "a": "1"], 404, "user", "See `GET /v1/users` for those that exist."),
         (
             "/v1/diff", ["user": "ana", "a": "1", "b": "99"], 400, "b",
             "Ask for an earlier one. A number is a position; a day is written as in 2026-01-31."

@@ -123,6 +123,8 @@ struct EphemeralTests {
             }
             #expect(try await recordedAt() == "2026-02-02T12:01:30.500Z")
 
+            let none = try await service.post("/v1/clock", "{}")
+            #expect(none.json.at("error").text.hasPrefix("`set` is missing, and so are advance and release:"))
             let back = try await service.post("/v1/clock", #"{"set":"2026-02-01"}"#)
             #expect(back.status == 409)
             #expect(back.json.at("code") == "clock_behind")

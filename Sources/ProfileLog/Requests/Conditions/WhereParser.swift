@@ -300,9 +300,11 @@ private struct WhereParser {
         let name = Name(try name())
         if try names.knows(name, kind) { return name }
         let nearest = NearestNames(to: name.text, among: try names.all(kind))
-        throw refusal(
+        var error = refusal(
             kind == .trait ? "names a trait that is not declared" : "names \(what) that the store has never seen",
             nearest.question() ?? Self.remedy(kind), at: start)
+        error.isOfStore = kind != .trait
+        throw error
     }
 
     private static func remedy(_ kind: WhereNames.Kind) -> String {

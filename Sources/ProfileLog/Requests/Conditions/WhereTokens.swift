@@ -7,6 +7,8 @@ package struct WhereError: Error, Hashable {
     /// The error, without a subject.
     package let reason: String
     package let remedy: String
+    /// Tells whether a store could have what is named, and this one has not.
+    package var isOfStore = false
 }
 
 /// A word of a condition's text.
