@@ -108,7 +108,7 @@ struct SendDecision {
         }
     }
 
-    /// What the entries for one user have in common.
+    /// The person whose entries are merged into one.
     private func sameUser(_ addressee: Addressee, _ recipient: SendRequest.Recipient) -> TrackProfiles.Person {
         if case .user(let user) = addressee { .known(user.number) } else { .new(recipient.person.id) }
     }

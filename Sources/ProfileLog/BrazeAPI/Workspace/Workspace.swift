@@ -72,7 +72,7 @@ package struct Workspace: Sendable {
 
     func segment(_ id: String) -> Segment? { segments.first { $0.id.utf8.elementsEqual(id.utf8) } }
 
-    /// What requests of this form can send.
+    /// The messages that requests of this form can send.
     func campaigns(_ form: SendForm) -> [Campaign] { form == .canvas ? canvases : campaigns }
 
     func campaign(_ form: SendForm, _ id: String) -> Campaign? {

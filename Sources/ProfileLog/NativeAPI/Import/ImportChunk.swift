@@ -70,8 +70,8 @@ package struct ImportChunk: Sendable {
 
     fileprivate init(
         name: String, firstLine: Int, _ builder: consuming AppendBuilder, identified: [Identified],
-        addresses: Set<UserID>, lines: [Int], texts: [Text], records: [(line: Int, bytes: [UInt8])], passedOver: PassedOver,
-        doneBytes: UInt64
+        addresses: Set<UserID>, lines: [Int], texts: [Text], records: [(line: Int, bytes: [UInt8])],
+        passedOver: PassedOver, doneBytes: UInt64
     ) throws(AppendError) {
         self.name = name
         self.firstLine = firstLine
