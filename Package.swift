@@ -130,6 +130,7 @@ let package = Package(
         .testTarget(
             name: "ExampleTests", dependencies: ["Embedder", "OwnProjection", "ProfileLog", "TestSupport"],
             packageAccess: false),
+        .testTarget(name: "EmbeddingTests", dependencies: ["ProfileLog", "TestSupport"], packageAccess: false),
         .testTarget(
             name: "ProfileLogTests",
             dependencies: ["ProfileLog", "ProfileLogMachines", "ProfileLogMessaging", "TestSupport"],

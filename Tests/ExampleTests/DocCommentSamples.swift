@@ -25,6 +25,57 @@ private func samples(_ log: EventLog, _ user: UserInfo, _ receipt: AppendReceipt
         print(impact.changed)
     }
 
+    try samplesOfAppends(log, user, receipt)
     let impact = try log.whatIf(AlteredHistory(without: [.source(.import)]))
     print(impact.changed, "of", impact.users, "profiles would differ")
+}
+
+private enum Balance: Projection {
+    static let name = "balance"
+    static let revision: UInt32 = 1
+    static var initial: Int { 0 }
+
+    static func apply(_ event: borrowing EventView, to balance: inout Int) { balance += 1 }
+    static func merge(_ source: Int, into target: inout Int) { target += source }
+    static func encode(_ balance: Int) -> [UInt8] { Array("\(balance)".utf8) }
+    static func decode(_ bytes: UnsafeRawBufferPointer) -> Int? { Int(String(decoding: bytes, as: UTF8.self)) }
+}
+
+private func samplesOfAppends(_ log: EventLog, _ ana: UserInfo, _ earlier: AppendReceipt) throws {
+    let user = UserID.externalID("ana")
+
+    let receipt = try log.append(
+        [.customEventLogged(CustomEvent(name: "played song"))], to: user, idempotencyKey: "request-1")
+    print(receipt)
+
+    try log.append { append in
+        append.expect(.externalID("ana"), at: .exactly(ana.version))
+        try append.add(.customEventLogged(CustomEvent(name: "gift sent")), to: .externalID("ana"))
+        try append.add(.customEventLogged(CustomEvent(name: "gift received")), to: .externalID("bo"))
+    }
+
+    try log.update(user, Balance.self) { balance in
+        guard balance >= 5 else { return [] }
+        return [.customEventLogged(CustomEvent(name: "spent", properties: [.init("coins", .int(5))]))]
+    }
+
+    let push = EventContext.extension("PushContent", on: "phone", storage: .appGroup("group.app"))
+    print(push)
+
+    try log.change(.merge(source: .externalID("old"), target: .externalID("ana")))
+}
+
+private func samplesOfWatching(
+    _ log: EventLog, _ writer: LogWriter, _ user: UserID, _ receipt: AppendReceipt
+) async throws {
+    try await writer.append([.customEventLogged(CustomEvent(name: "played song"))], to: user)
+
+    for try await event in log.events(after: receipt.last, where: EventFilter(kinds: [.customEventLogged])) {
+        print(event.position, event.event)
+    }
+
+    let noted = try log.cursor(at: receipt.last).description
+    if let cursor = HistoryCursor(noted) {
+        for try await event in try log.events(after: cursor, live: false) { print(event.position) }
+    }
 }

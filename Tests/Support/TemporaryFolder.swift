@@ -71,11 +71,11 @@ public final class TemporaryFolder: Sendable {
 
     private func checkStores() {
         let open = logs.withLock { $0 }
-        for log in open { report(log.path) { try log.problems() } }
+        for log in open where !log.isClosed { report(log.path) { try log.problems() } }
         let files = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
         for file in files where file == "data.mdb" || file.hasSuffix("/data.mdb") {
             let store = URL(filePath: self(file)).deletingLastPathComponent().path
-            if open.contains(where: { $0.path == store }) { continue }
+            if open.contains(where: { $0.path == store && !$0.isClosed }) { continue }
             report(store) { try EventLog(path: store).problems() }
         }
     }

@@ -76,9 +76,9 @@ struct Append: ParsableCommand {
             let begin = clock.now
             for start in stride(from: 0, to: events.count, by: batch) {
                 let started = clock.now
-                var builder = log.prepare(capacity: batch)
-                for index in start..<min(start + batch, events.count) { try events.add(index, to: &builder) }
-                _ = try log.commit(builder.finish())
+                try log.append { append in
+                    for index in start..<min(start + batch, events.count) { try events.add(index, to: &append) }
+                }
                 latencies.add(clock.now - started)
             }
             seconds += (clock.now - begin).seconds
@@ -118,9 +118,7 @@ struct Concurrent: AsyncParsableCommand {
                     while index < events.count {
                         let started = clock.now
                         do {
-                            var builder = log.prepare()
-                            try events.add(index, to: &builder)
-                            _ = try await writer.commit(builder.finish())
+                            try await writer.append { try events.add(index, to: &$0) }
                         } catch {
                             fatalError("\(error)")
                         }
@@ -179,9 +177,9 @@ struct Flush: ParsableCommand {
             let events = try reader.next(min(every, input.count - done))
             if events.count == 0 { break }
             for start in stride(from: 0, to: events.count, by: 1_000) {
-                var builder = log.prepare(capacity: 1_000)
-                for index in start..<min(start + 1_000, events.count) { try events.add(index, to: &builder) }
-                _ = try log.commit(builder.finish())
+                try log.append { append in
+                    for index in start..<min(start + 1_000, events.count) { try events.add(index, to: &append) }
+                }
             }
             let begin = clock.now
             try log.writeIndex()
@@ -335,19 +333,21 @@ struct AsOf: ParsableCommand {
 
     private func fill(_ log: EventLog) throws {
         for start in stride(from: 0, to: events, by: 100) {
-            var builder = log.prepare(capacity: 100 * users)
-            for index in start..<min(start + 100, events) {
-                for user in 0..<users {
-                    let field = Name("attribute \((index - index / 5) % fields)")
-                    let event =
-                        index % 5 == 4
-                        ? ProfileEvent.customEventLogged(
-                            CustomEvent(name: "played", properties: [.init("minutes", .int(Int64(index)))]))
-                        : .customAttributesChanged([AttributeChange(field, .set(.string("a value of step \(index)")))])
-                    try builder.add(event, EventContext(source: .app), to: .externalID("user \(user)"))
+            try log.append { append in
+                for index in start..<min(start + 100, events) {
+                    for user in 0..<users {
+                        let field = Name("attribute \((index - index / 5) % fields)")
+                        let event =
+                            index % 5 == 4
+                            ? ProfileEvent.customEventLogged(
+                                CustomEvent(name: "played", properties: [.init("minutes", .int(Int64(index)))]))
+                            : .customAttributesChanged([
+                                AttributeChange(field, .set(.string("a value of step \(index)")))
+                            ])
+                        try append.add(event, to: .externalID("user \(user)"))
+                    }
                 }
             }
-            _ = try log.commit(builder.finish())
         }
         try log.writeIndex()
     }
@@ -423,21 +423,23 @@ struct Histories: ParsableCommand {
         var order = (0..<users).flatMap { user in Array(repeating: user, count: events - 1) }
         for index in order.indices.reversed() { order.swapAt(index, Int(random.next() % UInt64(index + 1))) }
         for start in stride(from: 0, to: order.count, by: 1_000) {
-            var builder = log.prepare(capacity: 1_000)
-            for index in start..<min(start + 1_000, order.count) {
-                let number = Int64(random.next() % 1_000)
-                let event =
-                    index % 3 == 2
-                    ? ProfileEvent.customAttributesChanged([
-                        AttributeChange(Name("attribute \(index % 20)"), .set(.string("a value \(number)")))
-                    ])
-                    : .customEventLogged(
-                        CustomEvent(
-                            name: Name("event \(index % 25)"),
-                            properties: [.init("minutes", .int(number)), .init("place", .string("shelf \(number)"))]))
-                try builder.add(event, EventContext(source: .app), to: .externalID("user \(order[index])"))
+            try log.append { append in
+                for index in start..<min(start + 1_000, order.count) {
+                    let number = Int64(random.next() % 1_000)
+                    let event =
+                        index % 3 == 2
+                        ? ProfileEvent.customAttributesChanged([
+                            AttributeChange(Name("attribute \(index % 20)"), .set(.string("a value \(number)")))
+                        ])
+                        : .customEventLogged(
+                            CustomEvent(
+                                name: Name("event \(index % 25)"),
+                                properties: [
+                                    .init("minutes", .int(number)), .init("place", .string("shelf \(number)")),
+                                ]))
+                    try append.add(event, to: .externalID("user \(order[index])"))
+                }
             }
-            _ = try log.commit(builder.finish())
         }
         try log.writeIndex()
     }

@@ -36,7 +36,7 @@ struct WorkloadEvent: ~Copyable, Sendable {
         context = EventContext(source: .import, occurredAt: at)
     }
 
-    func add(to builder: inout AppendBuilder) throws(AppendError) { try builder.add(event, context, to: user) }
+    func add(to builder: inout AppendBuilder) throws(AppendError) { try builder.add(event, to: user, context: context) }
 }
 
 /// The input of a run: parsed before the clock starts, as the C program does.

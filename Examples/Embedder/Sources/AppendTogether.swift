@@ -6,11 +6,10 @@ func appendTogether(_ log: EventLog) async throws {
     try await withThrowingTaskGroup { group in
         for user in ["ana", "bo", "cyd"] {
             group.addTask {
-                var builder = log.prepare()
                 let seen = CustomEvent(name: "seen")
-                try builder.add(.customEventLogged(seen), EventContext(source: .rest), to: .externalID(user))
-                builder.expect(.externalID(user), at: .noUser)
-                _ = try await writer.commit(builder.finish(idempotencyKey: "first visit of \(user)"))
+                try await writer.append(
+                    [.customEventLogged(seen)], to: .externalID(user), expecting: .noUser, context: .server,
+                    idempotencyKey: "first visit of \(user)")
             }
         }
         try await group.waitForAll()

@@ -11,13 +11,12 @@ let user = UserID.externalID("jane")
 let song = CustomEvent(name: "played song", properties: [.init("minutes", .int(3))])
 let receipt = try log.append(
     [.customEventLogged(song), .customAttributesChanged([AttributeChange("level", .set(.int(7)))])],
-    to: user, context: EventContext(source: .rest), idempotencyKey: "request-1")
+    to: user, context: .server, idempotencyKey: "request-1")
 print("Appended up to position \(receipt.last.rawValue)\(receipt.isRepetition ? ", a retry" : "").")
 try printProfile(of: user, in: log)
 
 // What an extension saves waits on the device: the profile stays as it is.
-let pushContent = EventContext(
-    source: .extension, process: "PushContent", device: "phone", storage: .appGroup("group.app"))
+let pushContent = EventContext.extension("PushContent", on: "phone", storage: .appGroup("group.app"))
 let game = CustomEvent(name: "Completed Match Game", properties: [.init("Score", .int(10))])
 let saved = try log.append([.customEventSaved(game)], to: user, context: pushContent)
 print("Saved at position \(saved.last.rawValue).")

@@ -31,6 +31,23 @@ public struct EventContext: Hashable, Sendable {
         self.app = app
     }
 
+    /// The context of what an app logs by its SDK, which takes no name that begins with `$` and no property of
+    /// more than 255 characters. Its device is not known.
+    public static let app = EventContext(source: .app)
+
+    /// The context of what a server says about a user.
+    public static let server = EventContext(source: .rest)
+
+    /// The context of events of the extension `name` of an app on `device`: what it saves waits in `storage` for a
+    /// launch of the app.
+    ///
+    /// ```swift
+    /// let push = EventContext.extension("PushContent", on: "phone", storage: .appGroup("group.app"))
+    /// ```
+    public static func `extension`(_ name: Name, on device: String, storage: DeviceStorage) -> EventContext {
+        EventContext(source: .extension, process: name, device: device, storage: storage)
+    }
+
     /// Tells whether both are the same, text compared by its bytes.
     public static func == (left: EventContext, right: EventContext) -> Bool {
         left.occurredAt == right.occurredAt && left.source == right.source && left.process == right.process

@@ -40,6 +40,10 @@ public enum StorageError: Error, Hashable, Sendable {
     case readersFull
     /// The store is read-only until it is opened again, since an earlier write failed on the disk.
     case closedAfterFailure
+    /// The log was closed.
+    case closed
+    /// A cursor is not of an event of this log: the log, which ends at `last`, was restored or replaced.
+    case otherHistory(position: Position, last: Position)
     /// Something stored is not what it must be.
     case damaged(place: String)
     /// A page of the store's file does not hold what LMDB wrote; found during `operation`.
@@ -81,6 +85,12 @@ extension StorageError: CustomStringConvertible {
             "Another program with the same process number, \(number), has the store open: it runs in another container."
         case .readersFull: "Too many programs read this store at once."
         case .closedAfterFailure: "The disk failed earlier, so the store takes nothing more until it is opened again."
+        case .closed: "The log is closed."
+        case .otherHistory(let position, let last):
+            position > last
+                ? "The log ends at position \(last.rawValue) and does not hold the cursor's event, "
+                    + "which is at \(position.rawValue): it was restored or replaced."
+                : "The event at position \(position.rawValue) is not the cursor's: the log was restored or replaced."
         case .damaged(let place): "The store is damaged: \(place)."
         case .brokenPage(let operation): "A page of the store's file is broken; it was met during a \(operation)."
         case .system(let operation, let code): "The store's \(operation) failed: \(Self.text(code))."
@@ -120,6 +130,9 @@ extension StorageError: CustomStringConvertible {
                 + "or start this program again."
         case .readersFull: "Stop some of them and try again."
         case .closedAfterFailure: "Check the disk, then restart the program."
+        case .closed: "Open it again."
+        case .otherHistory:
+            "Compare what you keep with the log from a position that both have, or read it from the start."
         case .damaged:
             "Run `profilecli check` to see everything that is damaged, and restore those parts from a backup."
         case .brokenPage:

@@ -1,7 +1,7 @@
 /// The log of one store: opened once for a process, used by any thread.
 ///
-/// Reads are synchronous and short. `commit` is synchronous too, and one at a time: concurrent callers go through a
-/// `LogWriter`.
+/// Reads are synchronous and short. Appends are synchronous too, and one at a time: concurrent callers go through a
+/// `LogWriter`. The store is closed with the last reference to the log, or by ``close()``.
 public final class EventLog: Sendable {
     package let store: OpenStore
     package let states: StateStore
@@ -49,9 +49,6 @@ public final class EventLog: Sendable {
         try environment.withReadTransaction { try store.rebuildTail($0) }
     }
 
-    /// A builder for an append of some `capacity` events (a hint).
-    public func prepare(capacity: Int = 1) -> AppendBuilder { AppendBuilder(names: names, capacity: capacity) }
-
     package func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }
 
     /// Position of the last event; 0 in an empty log.
@@ -76,56 +73,6 @@ public final class EventLog: Sendable {
         whateverIsDamaged: Bool = false, _ body: (LogView) throws -> Result
     ) throws -> Result {
         try store.withView(whateverIsDamaged: whateverIsDamaged, body)
-    }
-
-    // MARK: - Appending
-
-    /// Commits `appends` together: one transaction, one sync. Each is accepted or refused on its own, in this order.
-    ///
-    /// What is more than one commit may hold (48 MiB) takes several, each complete in itself.
-    ///
-    /// When it returns, the accepted ones are on the disk, and every later read sees them. If the disk failed, all of
-    /// them say so (`outcomeUnknown`), and the log takes nothing more until it is opened again.
-    ///
-    /// With `endsAtRefusal` what comes after the first append that is refused is neither stored nor answered.
-    package func commit(
-        _ appends: [PreparedAppend], endsAtRefusal: Bool = false
-    ) -> [Result<AppendReceipt, AppendError>] {
-        committer.commit(appends, endsAtRefusal: endsAtRefusal)
-    }
-
-    /// Commits the append that `decide` returns, if any. The write lock is held, so nothing comes between its reads and
-    /// the commit. Gives the value that it returns, and where the append was stored.
-    ///
-    /// All other writers of the store wait, so it should be short. It reads this log as usual, and must not write.
-    package func commit<Value: Sendable>(
-        decidingUnderLock decide: () throws -> (Value, PreparedAppend?)
-    ) throws -> (value: Value, receipt: AppendReceipt?) {
-        try committer.commit { decider in
-            let (value, append) = try decide()
-            return (value, try append.map { try decider.decide($0) })
-        }
-    }
-
-    /// Commits one append.
-    public func commit(_ append: PreparedAppend) throws(AppendError) -> AppendReceipt {
-        try commit([append])[0].get()
-    }
-
-    /// Appends events of one user, and is done when they are on the disk.
-    ///
-    /// - Parameters:
-    ///   - context: the app, unless you say otherwise, whose SDK takes no name that begins with `$` and no property of
-    ///     more than 255 characters. For what a server says give `EventContext(source: .rest)`.
-    ///   - key: makes the same append, sent again, change nothing.
-    public func append(
-        _ events: [ProfileEvent], to user: UserID, expecting expected: ExpectedVersion = .any,
-        context: EventContext = EventContext(source: .app), idempotencyKey key: String? = nil
-    ) throws(AppendError) -> AppendReceipt {
-        var builder = prepare()
-        for event in events { try builder.add(event, context, to: user) }
-        builder.expect(user, at: expected)
-        return try commit(builder.finish(idempotencyKey: key))
     }
 
     // MARK: - Rules and voids
@@ -224,6 +171,25 @@ public final class EventLog: Sendable {
     package func rebuildCaches() throws {
         try caches.rebuildCaches()
     }
+
+    // MARK: - Closing
+
+    /// Closes the store: writes the caches, waits for the reads and commits that run, and gives the files back.
+    ///
+    /// From then on every read throws `StorageError.closed` and every append `AppendError.closed`; sequences of events
+    /// end with that error. A `LogWriter` is closed before: what still waits in it would be refused. If another log of
+    /// this process has the same store open, the files stay open for that one. A second call does nothing.
+    ///
+    /// Must not be called within a read of the log: it would wait for itself.
+    public func close() {
+        if isClosed { return }
+        // Caches can lag without harm.
+        if writeRefusal == nil { try? caches.writeBeforeClosing() }
+        store.close()
+    }
+
+    /// Tells whether the log was closed.
+    package var isClosed: Bool { store.isClosed }
 
     // MARK: - Checking
 

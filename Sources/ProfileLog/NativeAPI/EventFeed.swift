@@ -3,9 +3,7 @@ package import ProfileLogRequests
 /// The log as server-sent events, a slice at a time: a slow reader asks for the next slice later, and nothing is kept.
 package struct EventFeed: Sendable {
     private let log: EventLog
-    private let filter: EventFilter
-    private var scanned: Position
-    private var keys: AppendKeys? = AppendKeys()
+    private var pages: EventPages
 
     /// Events that are read at once, and the bytes after which a slice ends.
     private static let maxEvents = 64
@@ -17,12 +15,12 @@ package struct EventFeed: Sendable {
         do {
             var query = Query(request)
             let after = try query.text("after")
-            filter = try query.filter(now: log.options.now())
+            let filter = try query.filter(now: log.options.now())
             try query.end()
             let place = lastEventID == nil ? "after" : "Last-Event-ID"
             let begin = try HistoryCursor.read(lastEventID ?? after ?? "0", place)
             try begin.check(log.reader, place)
-            scanned = begin.position
+            pages = EventPages(after: begin.position, where: filter, withKeys: true)
             self.log = log
         } catch {
             throw APIError(error)
@@ -31,6 +29,11 @@ package struct EventFeed: Sendable {
 
     /// Tells whether it reads this log.
     package func reads(_ log: EventLog) -> Bool { self.log === log }
+
+    /// Returns when the log has events that were not sent yet, and at `deadline`. Throws as ``EventLog/wait(for:)``.
+    package func wait(until deadline: ContinuousClock.Instant) async throws {
+        _ = try await log.wait(after: pages.scanned, until: deadline)
+    }
 
     /// The next events in the form of the format; empty if there are none now.
     ///
@@ -41,21 +44,18 @@ package struct EventFeed: Sendable {
         var text: [UInt8] = []
         do {
             return try log.read { log in
-                let page = try log.events.page(from: scanned.next, limit: Self.maxEvents, where: filter, keys: &keys)
                 var events = EventJSON(log: log)
-                for event in page.events {
+                var sent = pages.scanned
+                try pages.next(in: log, limit: Self.maxEvents) { event in
                     var json = JSONWriter()
                     try events.write(event, to: &json)
                     text += Array("id: \(log.cursor(of: event))\ndata: ".utf8)
                     text += json.bytes
                     text += Array("\n\n".utf8)
-                    scanned = event.position
-                    if text.count > Self.maxBytes { return (text, false) }
+                    sent = event.position
+                    return text.count <= Self.maxBytes
                 }
-                if page.scanned > scanned {
-                    scanned = page.scanned
-                    text += Array("id: \(try log.cursor(at: scanned))\n\n".utf8)
-                }
+                if pages.scanned > sent { text += Array("id: \(try log.cursor(at: pages.scanned))\n\n".utf8) }
                 return (text, false)
             }
         } catch {

@@ -165,7 +165,6 @@ struct HistoryEndpoints {
     // MARK: - The whole log
 
     private static let longestWait: UInt64 = 30
-    private static let pollInterval = Duration.milliseconds(20)
 
     /// Looks again until there is news, or for as long as the request says. Each look is of one view.
     static func events(_ request: APIRequest, _ log: EventLog) async throws -> APIAnswer {
@@ -192,7 +191,8 @@ struct HistoryEndpoints {
                 return try HistoryEndpoints(log: log).answer(page, limit: limit, filter: filter, keys, note)
             }
             if let answer { return answer }
-            if isAtEnd { try? await Task.sleep(for: pollInterval) }
+            // Cancelled, it looks once more and answers.
+            if isAtEnd { _ = try? await log.wait(after: scanned, until: deadline) }
         }
     }
 

@@ -7,7 +7,6 @@ struct PositionWait {
 
     private static let longest: UInt64 = 30
     private static let standard: UInt64 = 10
-    private static let pollInterval = Duration.milliseconds(10)
 
     /// Takes both out of the query of `request`; nil if it has neither.
     init?(_ request: inout APIRequest) throws {
@@ -28,21 +27,26 @@ struct PositionWait {
     func wait(for log: EventLog) async throws {
         try cursor.check(log.reader, "wait_for", mayBeBeyond: true)
         let position = cursor.position
-        let deadline = ContinuousClock.now + .seconds(Int64(seconds))
-        while true {
-            let last = try log.lastPosition()
-            if last >= position {
-                ReadBudget.current?.restart()
-                return
-            }
-            guard ContinuousClock.now < deadline, !Task.isCancelled else {
-                throw APIError(
-                    status: 504, code: "not_reached",
-                    error: "The log has not reached position \(position.rawValue); it ends at \(last.rawValue).",
-                    remedy: "Ask again, or give it longer with `timeout` (seconds, up to \(Self.longest)).",
-                    place: "wait_for", facts: [("actual", last.rawValue)])
-            }
-            try? await Task.sleep(for: Self.pollInterval)
+        if try await reaches(position, log) {
+            ReadBudget.current?.restart()
+            return
+        }
+        let last = try log.lastPosition()
+        throw APIError(
+            status: 504, code: "not_reached",
+            error: "The log has not reached position \(position.rawValue); it ends at \(last.rawValue).",
+            remedy: "Ask again, or give it longer with `timeout` (seconds, up to \(Self.longest)).",
+            place: "wait_for", facts: [("actual", last.rawValue)])
+    }
+
+    /// Waits; false if that takes too long, or the task is cancelled.
+    private func reaches(_ position: Position, _ log: EventLog) async throws -> Bool {
+        if try log.lastPosition() >= position { return true }
+        do {
+            let before = Position(rawValue: position.rawValue - 1)
+            return try await log.wait(after: before, until: .now + .seconds(Int64(seconds))) != nil
+        } catch is CancellationError {
+            return false
         }
     }
 }

@@ -215,6 +215,8 @@ extension APIError {
         case .inUse, .openElsewhere: (409, "in_use")
         case .readersFull: (503, "readers_full")
         case .closedAfterFailure: (503, "closed_after_failure")
+        case .closed: (503, "closed")
+        case .otherHistory: (409, "other_history")
         case .filesChanged: (503, "files_changed")
         case .damaged, .brokenPage: (500, "damaged")
         case .notWritable: (500, "not_writable")

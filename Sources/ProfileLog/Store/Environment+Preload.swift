@@ -11,7 +11,7 @@ extension Environment {
         startThread("log-preload") {
             let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
             if descriptor < 0 { return }
-            defer { close(descriptor) }
+            defer { Glibc.close(descriptor) }
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { return }
             let bytes = Int(status.st_size)

@@ -18,7 +18,7 @@ package final class Environment: @unchecked Sendable {
     let files: StoreFiles
     /// Tells whether no other program, and no other part of this one, has the store open.
     let isAlone: Bool
-    private let folder: FolderLock
+    private let folder: Guarded<FolderLock?>
     private let lock: StoreLock
     private let heads: FileHeads
     /// Tells whether the data file is a mix of two when it is opened: it was overwritten while a program wrote. Its
@@ -43,7 +43,7 @@ package final class Environment: @unchecked Sendable {
         path: String, handle: OpaquePointer, tables: Tables, files: StoreFiles, folder: consuming FolderLock,
         lock: StoreLock, heads: FileHeads, isAlone: Bool, synced: Int
     ) {
-        self.folder = folder
+        self.folder = Guarded(folder)
         self.lock = lock
         self.heads = heads
         isMixed = heads.areMixed
@@ -60,12 +60,33 @@ package final class Environment: @unchecked Sendable {
         if isMixed { refuseWrites(.filesChanged(path: path)) }
     }
 
-    deinit {
+    deinit { handle.withWriting { closeFiles(&$0) } }
+
+    // MARK: - Closing
+
+    private let isClosed = Atomic(false)
+    private let hasClosedFiles = Atomic(false)
+
+    /// Refuses all transactions from now on, waits for those that run, and closes the files.
+    func close() {
+        precondition(
+            ThreadTransaction.environment != Unmanaged.passUnretained(self).toOpaque(),
+            "A log must not be closed within a read of it: that would wait for itself.")
+        // Before it waits: a stream of reads could keep it from the lock for ever.
+        isClosed.store(true, ordering: .relaxed)
+        handle.withWriting { closeFiles(&$0) }
+    }
+
+    /// Closes the files once. The caller has `handle` for writing.
+    private func closeFiles(_ handle: inout OpaquePointer?) {
+        if hasClosedFiles.exchange(true, ordering: .relaxed) { return }
         OpenEnvironments.shared.close(files.data) {
             lock.mendLength()
-            handle.withWriting { if let handle = $0 { mdb_env_close(handle) } }
+            if let handle { mdb_env_close(handle) }
+            handle = nil
             lock.close()
         }
+        folder.withWriting { $0 = nil }
     }
 
     /// Bytes of the file that hold something, free pages included.
@@ -77,8 +98,12 @@ package final class Environment: @unchecked Sendable {
     /// together.
     package var writeRefusal: StorageError? {
         if let reason = knownRefusal { return reason }
-        if lock.isCut { return refuseOverwritten() }
-        return files.areInPlace ? nil : .filesChanged(path: path)
+        // Closed files must not be looked at: other files may have their numbers.
+        return handle.withReading { _ in
+            if hasClosedFiles.load(ordering: .relaxed) { return .closed }
+            if lock.isCut { return refuseOverwritten() }
+            return files.areInPlace ? nil : .filesChanged(path: path)
+        }
     }
 
     private var knownRefusal: StorageError? { refusal.withLock { $0 } }
@@ -166,7 +191,10 @@ package final class Environment: @unchecked Sendable {
     /// Runs `body` on one frozen view of the store.
     package func withReadTransaction<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
         ReadBudget.current?.noteView()
+        let outer = ThreadTransaction.begin(in: self)
+        defer { ThreadTransaction.environment = outer }
         for _ in 0..<2 {
+            if isClosed.load(ordering: .relaxed) { throw StorageError.closed }
             let result: Result? = try handle.withReading { handle in
                 guard let handle, let transaction = try beginReading(handle) else { return nil }
                 let result: Result
@@ -210,7 +238,11 @@ package final class Environment: @unchecked Sendable {
     /// every later write is refused until the store is opened again.
     package func withWriteTransaction<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
         if let reason = knownRefusal { throw reason }
+        if isClosed.load(ordering: .relaxed) { throw StorageError.closed }
+        let outer = ThreadTransaction.begin(in: self)
+        defer { ThreadTransaction.environment = outer }
         return try handle.withReading { handle in
+            if hasClosedFiles.load(ordering: .relaxed) { throw StorageError.closed }
             guard let handle else { throw StorageError.closedAfterFailure }
             return try writing.withWriting { _ in try write(handle, body) }
         }
@@ -273,9 +305,11 @@ package final class Environment: @unchecked Sendable {
     ///
     /// Waits up to a second for transactions that began before the failure.
     private func reopenForReading() throws(StorageError) {
+        if isClosed.load(ordering: .relaxed) { throw .closed }
         refuseWrites(.closedAfterFailure)
         for _ in 0..<1_000 {
             let isDone: Bool? = handle.tryWriting { handle in
+                if hasClosedFiles.load(ordering: .relaxed) { return false }
                 if let known = handle {
                     if (try? Self.read(known)) != nil { return true }
                     mdb_env_close(known)

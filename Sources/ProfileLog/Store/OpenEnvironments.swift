@@ -8,7 +8,13 @@ final class OpenEnvironments: Sendable {
 
     private struct Entry: Sendable {
         weak var environment: Environment?
+        /// The environment: released under the mutex, it could not be closed.
+        let id: ObjectIdentifier
         let lockFile: FileIdentity
+        /// The logs that use it.
+        var uses = 0
+        /// Tells whether the last one was closed, and the files are being closed.
+        var isClosing = false
     }
     private let open = Mutex<[FileIdentity: Entry]>([:])
 
@@ -49,7 +55,7 @@ final class OpenEnvironments: Sendable {
         open.withLock { open in
             if let identity = FileIdentity(Environment.dataFile(in: path)), let entry = open[identity] {
                 let environment = entry.environment
-                if let environment, !alone, !environment.isAlone { return .found(environment) }
+                if let environment, !alone, !environment.isAlone, !entry.isClosing { return .found(environment) }
                 return .busy(.inUse(path: path), environment)
             }
             // With another data file: this process must not open a lock file twice.
@@ -60,7 +66,8 @@ final class OpenEnvironments: Sendable {
             }
             do throws(StorageError) {
                 let environment = try make()
-                open[environment.files.data] = Entry(environment: environment, lockFile: environment.files.lock)
+                open[environment.files.data] = Entry(
+                    environment: environment, id: ObjectIdentifier(environment), lockFile: environment.files.lock)
                 return .found(environment)
             } catch {
                 switch error {
@@ -69,6 +76,31 @@ final class OpenEnvironments: Sendable {
                 default: return .failed(error)
                 }
             }
+        }
+    }
+
+    /// Notes one more log that uses `environment`; false if its files are being closed.
+    func beginUse(of environment: Environment) -> Bool {
+        open.withLock { open in
+            guard var entry = open[environment.files.data], entry.id == ObjectIdentifier(environment), !entry.isClosing
+            else { return false }
+            entry.uses += 1
+            open[environment.files.data] = entry
+            return true
+        }
+    }
+
+    /// Notes that a log does not use `environment` any more. True if it was the last one and is `closing`: the caller
+    /// closes the files, and until then they cannot be opened.
+    func endUse(of environment: Environment, closing: Bool) -> Bool {
+        open.withLock { open in
+            guard var entry = open[environment.files.data], entry.id == ObjectIdentifier(environment) else {
+                return false
+            }
+            entry.uses -= 1
+            entry.isClosing = closing && entry.uses == 0
+            open[environment.files.data] = entry
+            return entry.isClosing
         }
     }
 

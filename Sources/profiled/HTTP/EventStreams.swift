@@ -7,7 +7,8 @@ internal import ServiceLifecycle
 /// Server-sent events: sends the log to connected readers. A slice is read when the connection has accepted the one
 /// before it, so a slow reader costs one slice.
 struct EventStreams: Sendable {
-    private static let pollInterval = Duration.milliseconds(20)
+    /// A silent stream looks this often whether its reader is still there and may read.
+    private static let lookInterval = Duration.milliseconds(50)
 
     let store: LiveStore
     let metrics: Metrics
@@ -56,7 +57,8 @@ struct EventStreams: Sendable {
                 try await writer.write(ByteBuffer(string: ": still here\n\n"))
                 lastWritten = .now
             } else {
-                try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pollInterval) }
+                let deadline = min(lastWritten + heartbeat, .now + Self.lookInterval)
+                try? await cancelWhenGracefulShutdown { [feed] in try await feed.wait(until: deadline) }
             }
             if isAtEnd { return }
         }

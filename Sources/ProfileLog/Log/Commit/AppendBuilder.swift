@@ -1,4 +1,5 @@
-/// Validates and encodes the events of one append, away from the writer.
+/// Validates and encodes the events of one append, on the caller's thread: ``EventLog/append(idempotencyKey:_:)`` lends
+/// one.
 public struct AppendBuilder: ~Copyable {
     /// The names known when the builder was made. The commit encodes events that use later ones.
     private var names: NameMap
@@ -27,7 +28,14 @@ public struct AppendBuilder: ~Copyable {
 
     /// Adds `event` of `user`. An unknown user is created if the ID can make one. Only saved and logged events can be
     /// added; the log makes all others.
-    public mutating func add(_ event: ProfileEvent, _ context: EventContext, to user: UserID) throws(AppendError) {
+    public mutating func add(
+        _ event: ProfileEvent, to user: UserID, context: EventContext = .app
+    ) throws(AppendError) {
+        try add(event, context, to: user)
+    }
+
+    /// As ``add(_:to:context:)``.
+    package mutating func add(_ event: ProfileEvent, _ context: EventContext, to user: UserID) throws(AppendError) {
         try Validation.check(user)
         try Validation.check(event, context)
         guard count < Limits.eventsPerAppend else { throw .tooLarge(limit: "\(Limits.eventsPerAppend) events") }
@@ -179,13 +187,13 @@ public struct AppendBuilder: ~Copyable {
         append.systemSteps.append(step)
     }
 
-    /// Has the append refused unless `user` is at `version`.
+    /// Has the append refused unless `user` is at `version`, before any of its events.
     public mutating func expect(_ user: UserID, at version: ExpectedVersion) { append.expect(user, at: version) }
 
     /// The append, to be committed under `key` if it has one. `note` is given back with every answer under that key. It
     /// is kept with the first event until that is erased, even if other events of the append are: it should hold no
     /// personal value.
-    public consuming func finish(
+    package consuming func finish(
         idempotencyKey key: String? = nil, note: [UInt8] = []
     ) throws(AppendError) -> PreparedAppend {
         try finish(idempotencyKey: key, note: note, content: [])

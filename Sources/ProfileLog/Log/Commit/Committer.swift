@@ -63,7 +63,8 @@ package struct Committer: Sendable {
     }
 
     private func commitOnly<Value: Sendable>(_ body: (inout Decider) throws -> Value) throws -> Value {
-        try store.writing.withLock { _ in
+        try store.refuseIfClosed()
+        return try store.writing.withLock { _ in
             let begin = ContinuousClock.now
             var value: Value?
             var report = CommitReport()
@@ -90,6 +91,7 @@ package struct Committer: Sendable {
                 store.lastSeen.withLock { $0 = end }
                 store.tail.withWriting { $0.uncommitted = nil }
                 report.duration = ContinuousClock.now - begin
+                if let end { store.watch.advanced(to: end.position) }
                 store.options.onCommit?(report)
             } catch is NothingToStore {
                 store.tail.withWriting { $0.uncommitted = nil }
@@ -139,6 +141,7 @@ package struct Committer: Sendable {
     /// Runs `body` in a write transaction whose caches reach the end of the log. Then this process forgets what was
     /// erased.
     func withWholeCaches(_ body: (LogView, borrowing WriteTransaction) throws -> Void) throws {
+        try store.refuseIfClosed()
         try store.writing.withLock { _ in
             var isDone = false
             while !isDone {
@@ -193,6 +196,7 @@ extension AppendError {
         self =
             switch error {
             case let error as AppendError: error
+            case StorageError.closed: .closed
             case let error as StorageError: .refused(error)
             default: .refused(.damaged(place: "\(error)"))
             }

@@ -6,9 +6,10 @@ extension EventLog {
     /// A launch that died before its flush was done is finished first, under its own position. What is saved while this
     /// one runs waits for the next. It is two commits, the start of the app and all that its SDK does then; more if that
     /// is more than 128 events. A caller that dies in between leaves a launch that the next call finishes.
+    @discardableResult
     public func launch(
         device: String, kind: LaunchKind = .cold, flushing lists: Set<PendingKind> = Set(PendingKind.allCases),
-        context: EventContext = EventContext(source: .app)
+        context: EventContext = .app
     ) throws(AppendError) -> LaunchReport {
         try launch(device: device, kind: kind, flushing: lists, dyingAfter: nil, context: context)
     }
@@ -16,8 +17,9 @@ extension EventLog {
     /// As ``launch(device:kind:flushing:context:)``; the app dies after `step`.
     package func launch(
         device: String, kind: LaunchKind = .cold, flushing lists: Set<PendingKind> = PendingKind.all,
-        dyingAfter step: LaunchStep?, context: EventContext = EventContext(source: .app)
+        dyingAfter step: LaunchStep?, context: EventContext = .app
     ) throws(AppendError) -> LaunchReport {
+        let name = Name(device)
         let launch = try PreparedAppend.device(device, .launch(kind, lists: lists), context)
         // One sending for all launches, users and events here: only the first waits for the interval.
         let flush = FlushInput(limit: options.itemsPerFlush, cause: kind.isInBackground ? .timer : .foreground)
@@ -25,7 +27,9 @@ extension EventLog {
         try commit(&begun) { decider, begun -> Void? in
             // Before the first unlock nothing can be read.
             if kind != .locked {
-                begun.report.finished += try decider.handOver(on: Name(device), &begun.flush, context)
+                let finished = try decider.handOver(on: name, &begun.flush, context)
+                begun.report.finished += finished
+                try decider.note(finished, in: &begun.report.outcomes)
             }
             guard let receipt = try decider.decideNext(launch) else { return nil }
             begun.report.user = receipt.places.last?.user
@@ -37,6 +41,7 @@ extension EventLog {
         begun.flush.staysQueued = step == .handed
         let done = try startSDK(on: device, begun.flush, context)
         (begun.report.sent, begun.report.flushed) = (done.sent, done.flushed)
+        begun.report.outcomes.merge(done.outcomes) { $1 }
         return begun.report
     }
 
@@ -47,6 +52,8 @@ extension EventLog {
         fileprivate(set) var processed: [Position] = []
         fileprivate(set) var sent: [Position] = []
         fileprivate(set) var flushed: [Position] = []
+        /// What became of items.
+        fileprivate(set) var outcomes: [Position: ItemOutcome] = [:]
     }
 
     /// Decides the actions of the SDK on `device` after the app's start, in one commit if they are few: it processes
@@ -56,17 +63,21 @@ extension EventLog {
         let name = Name(device)
         try commit(&started) { decider, done -> Void? in
             done.processed += try decider.processCaptured(on: name, context)
+            var ends: [Position] = []
             if !flush.staysQueued {
-                done.sent += try decider.send(from: name, &done.flush.cause, limit: flush.limit, context)
+                ends = try decider.send(from: name, &done.flush.cause, limit: flush.limit, context)
             }
-            done.flushed += try decider.handOver(on: name, &done.flush, context)
+            done.sent += ends
+            let handed = try decider.handOver(on: name, &done.flush, context)
+            done.flushed += handed
+            try decider.note(ends + handed, in: &done.outcomes)
             return decider.takesMore ? () : nil
         }
         return started
     }
 
     /// The app leaves the foreground on `device`. The answer is the event's position; nil if it was not there.
-    package func leave(device: String, context: EventContext = EventContext(source: .app)) throws(AppendError)
+    package func leave(device: String, context: EventContext = .app) throws(AppendError)
         -> Position?
     {
         let receipt = try commit(PreparedAppend.device(device, .leave, context))
@@ -79,7 +90,7 @@ extension EventLog {
     /// Refused for an unknown `braze_id` or device, and for an anonymous user on an identified device (spec/device 4,
     /// no way back).
     package func changeUser(
-        device: String, to user: UserID, context: EventContext = EventContext(source: .app)
+        device: String, to user: UserID, context: EventContext = .app
     ) throws(AppendError) -> AppendReceipt {
         try changeUserAndSend(device: device, to: user, context: context).receipt
     }
@@ -103,14 +114,14 @@ extension EventLog {
     /// The user of `device` logs out: the SDK forgets what it has not sent, and is disabled (spec/device 4, no way
     /// back).
     package func logOut(
-        device: String, context: EventContext = EventContext(source: .app)
+        device: String, context: EventContext = .app
     ) throws(AppendError) -> AppendReceipt {
         try commit(PreparedAppend.device(device, .logOut, context))
     }
 
     /// Lets the SDK on `device` forget its user and discard its queue.
     package func wipe(
-        device: String, context: EventContext = EventContext(source: .app)
+        device: String, context: EventContext = .app
     ) throws(AppendError) -> AppendReceipt {
         try commit(PreparedAppend.device(device, .wipe, context))
     }
@@ -118,14 +129,14 @@ extension EventLog {
     /// The user of the device removes the app: what waits there, what the SDK has not sent and who was there go with
     /// it. The next launch installs it again, for a new anonymous user.
     package func removeApp(
-        device: String, context: EventContext = EventContext(source: .app)
+        device: String, context: EventContext = .app
     ) throws(AppendError) -> AppendReceipt {
         try commit(PreparedAppend.device(device, .push(.removeApp), context))
     }
 
     /// Changes how `device` is set up, and sends what it then may.
     package func change(
-        _ change: SettingsChange, of device: String, context: EventContext = EventContext(source: .app)
+        _ change: SettingsChange, of device: String, context: EventContext = .app
     ) throws(AppendError) -> AppendReceipt {
         try changeAndSend(change, of: device, context: context).receipt
     }
@@ -155,7 +166,7 @@ extension EventLog {
     /// Lets the SDK on `device` send what it took, if it may: by the request policy, at the time in `context`, unless
     /// the app asks for it (`requestImmediateDataFlush`). The answer has the positions of the `dataSent` events.
     package func send(
-        from device: String, _ cause: SendCause, _ context: EventContext = EventContext(source: .app)
+        from device: String, _ cause: SendCause, _ context: EventContext = .app
     ) throws(AppendError) -> [Position] {
         try Validation.check(device: device)
         try Validation.check(time: context.occurredAt)
@@ -212,5 +223,20 @@ public struct LaunchReport: Hashable, Sendable {
     /// Positions of the `dataSent` events by which the SDK sent what it had taken before.
     package var sent: [Position] = []
     /// Positions of the `pendingFlushed` events of this launch.
-    public var flushed: [Position] = []
+    public internal(set) var flushed: [Position] = []
+    /// The items that the launch decided, those of an earlier launch that it finished included: what became of each.
+    public internal(set) var outcomes: [Position: ItemOutcome] = [:]
+}
+
+extension Decider {
+    /// Adds what the `pendingFlushed` and `dataSent` events at `positions`, ascending, decide.
+    fileprivate func note(_ positions: [Position], in outcomes: inout [Position: ItemOutcome]) throws {
+        for position in positions {
+            guard let body = RecordBody(try header(at: position.rawValue).body) else {
+                throw StorageError.damaged(place: "the record at position \(position.rawValue)")
+            }
+            for item in body.flushed { outcomes[item] = body.isQueued ? .queued : .flushed(position) }
+            for refusal in body.rejected { outcomes[refusal.position] = .rejected(position, reason: refusal.reason) }
+        }
+    }
 }

@@ -1,5 +1,5 @@
 /// A change of the IDs of users (spec/rest-api 2.3, 2.4, 2.6, 2.7). The commit decides it.
-package enum IdentityChange: Hashable, Sendable {
+public enum IdentityChange: Hashable, Sendable {
     /// `alias` also resolves to `user`; if that is nil, to a new user with this ID only.
     case addAlias(alias: UserID, user: UserID?)
     /// `newAlias` replaces `alias`, under the same label.
@@ -54,6 +54,24 @@ extension IdentityChange {
             [old, new]
         case .removeExternalID(let id), .releaseAddress(let id): [id]
         }
+    }
+
+    private var name: String {
+        switch self {
+        case .addAlias: "addAlias"
+        case .renameAlias: "renameAlias"
+        case .identify: "identify"
+        case .merge: "merge"
+        case .renameExternalID: "renameExternalID"
+        case .removeExternalID: "removeExternalID"
+        case .releaseAddress: "releaseAddress"
+        }
+    }
+
+    /// A hash of the change: two changes under one key are the same if this is.
+    var contentHash: [UInt8] {
+        let texts = [name] + ids.map(\.description)
+        return KeyCoding.hash(texts.flatMap { Array("\($0.utf8.count) \($0)".utf8) })
     }
 }
 

@@ -22,8 +22,38 @@ public final class LogWriter: Sendable {
     /// A writer that is not referenced any more ends by itself, as after `close()`, but no one waits for it.
     deinit { queue.close {} }
 
+    // MARK: - Appending
+
+    /// Appends events of one user; they are on the disk when it returns.
+    ///
+    /// Throws `AppendError`, or `CancellationError` if the task is cancelled before the append waits for the disk. Once
+    /// it waits it is not taken back: whether it is stored could not be said.
+    ///
+    /// ```swift
+    /// try await writer.append([.customEventLogged(CustomEvent(name: "played song"))], to: user)
+    /// ```
+    @discardableResult
+    public func append(
+        _ events: [ProfileEvent], to user: UserID, expecting expected: ExpectedVersion = .any,
+        context: EventContext = .app, idempotencyKey key: String? = nil
+    ) async throws -> AppendReceipt {
+        try Task.checkCancellation()
+        return try await commit(
+            log.prepared(events, to: user, expecting: expected, context: context, idempotencyKey: key))
+    }
+
+    /// Appends the events that `build` adds, of any users: all of them or none. `build` runs on the caller's thread.
+    /// Throws what it throws, and as ``append(_:to:expecting:context:idempotencyKey:)``.
+    @discardableResult
+    public func append(
+        idempotencyKey key: String? = nil, _ build: (inout AppendBuilder) throws -> Void
+    ) async throws -> AppendReceipt {
+        try Task.checkCancellation()
+        return try await commit(log.prepared(idempotencyKey: key, build))
+    }
+
     /// Commits `append`; durable when it returns.
-    public func commit(_ append: PreparedAppend) async throws(AppendError) -> AppendReceipt {
+    package func commit(_ append: PreparedAppend) async throws(AppendError) -> AppendReceipt {
         // Unchecked: it is resumed here or by the writer, who answers each append once.
         let result = await withUnsafeContinuation { continuation in
             if let refusal = queue.add(append, continuation) { continuation.resume(returning: .failure(refusal)) }
@@ -45,7 +75,8 @@ public final class LogWriter: Sendable {
         }
     }
 
-    /// Takes nothing more, commits what waits, writes the caches, and returns when the thread has ended.
+    /// Takes nothing more, commits what waits, writes the caches, and returns when the thread has ended. The log stays
+    /// open.
     public func close() async {
         await withCheckedContinuation { continuation in queue.close { continuation.resume() } }
     }

@@ -137,16 +137,17 @@ package struct EventReader: ReaderPart {
     }
 
     /// As the one above, with its idempotency key on every event of an append, unless `keys` is nil. A reader of
-    /// several pages keeps `keys`.
+    /// several pages keeps `keys`. A page ends after the event with which its records have `maxBytes`.
     package func page(
-        from: Position, limit: Int, where filter: EventFilter, scanLimit: Int = 100_000, keys: inout AppendKeys?,
-        skipping: ((Position, StorageError) -> Void)? = nil
+        from: Position, limit: Int, maxBytes: Int = .max, where filter: EventFilter, scanLimit: Int = 100_000,
+        keys: inout AppendKeys?, skipping: ((Position, StorageError) -> Void)? = nil
     ) throws -> (events: [RecordedEvent], scanned: Position, last: Position) {
         var follow = keys
         defer { keys = follow }
         return try withView { view in
             let names = names.current
             var events: [RecordedEvent] = []
+            var bytes = 0
             var scanned = from.rawValue == 0 ? 0 : from.rawValue - 1
             let count = limit > 0 && scanned < view.last ? min(UInt64(max(0, scanLimit)), view.last - scanned) : 0
             let skip = skipping.map { skipping in
@@ -161,10 +162,13 @@ package struct EventReader: ReaderPart {
                         let record = try RecordHeader(log.find(position), at: position)
                         var event = try RecordedEvent(reading: record, at: position, names: names)
                         if let key = try follow?.key(at: position, header, in: view) { event.idempotencyKey = key }
-                        if filter.matches(event) { events.append(event) }
+                        if filter.matches(event) {
+                            events.append(event)
+                            bytes += header.body.count
+                        }
                     }
                     scanned = position
-                    return events.count < limit
+                    return events.count < limit && bytes < maxBytes
                 }
             }
             return (events, scanned: Position(rawValue: scanned), last: Position(rawValue: view.last))

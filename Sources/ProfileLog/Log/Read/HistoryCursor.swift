@@ -6,13 +6,14 @@ internal import Synchronization
 /// one that a consumer has read. So what a consumer keeps has a check, of what stays the same for as long as the event
 /// is in the log, also when it is erased: the store's ID, the position, and the event's user, version and time of
 /// recording. It needs no row in the store: a copy that has the event accepts the cursor, and any other log refuses it.
-package struct HistoryCursor: Hashable, Sendable, CustomStringConvertible {
+public struct HistoryCursor: Hashable, Sendable, CustomStringConvertible {
+    /// The position.
     package let position: Position
     /// The check; nil in a plain number, which a person typed and which is taken as it is, and before the first event.
     package let check: UInt32?
 
-    /// Reads a plain number, or a number with a check.
-    package init?(_ text: String) {
+    /// Reads the text of a cursor, or a plain number; nil for anything else.
+    public init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
         // As a position that can be followed by another one.
         guard let position = UInt64(digits: parts[0]), position < .max else { return nil }
@@ -46,7 +47,8 @@ package struct HistoryCursor: Hashable, Sendable, CustomStringConvertible {
         check = UInt32(truncatingIfNeeded: bits >> 32)
     }
 
-    package var description: String {
+    /// The text that `init(_:)` reads, for a consumer to keep.
+    public var description: String {
         guard let check else { return "\(position.rawValue)" }
         let digits = String(check, radix: 16)
         return "\(position.rawValue)-" + String(repeating: "0", count: 8 - digits.count) + digits

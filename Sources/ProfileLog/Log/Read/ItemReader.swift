@@ -77,7 +77,7 @@ package struct ItemReader: ReaderPart {
 }
 
 /// The outcome of a saved item, or of a logged one that the SDK had to queue.
-package enum ItemOutcome: Hashable, Sendable {
+public enum ItemOutcome: Hashable, Sendable {
     /// The item waits for a launch.
     case pending
     /// The SDK has taken it and not sent it.

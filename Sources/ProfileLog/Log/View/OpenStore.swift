@@ -11,6 +11,7 @@ package final class OpenStore: Sendable {
     /// The projections whose states are kept.
     package let projections: [any Projection.Type]
     let environment: Environment
+    private let use: EnvironmentUse
     let names = NameTable()
     let messageTables: MessageTables
     let rules: RulesCache
@@ -25,6 +26,9 @@ package final class OpenStore: Sendable {
     private let readAhead: ReadAhead
     /// The last event that this process saw when it wrote.
     let lastSeen = Mutex<HistoryCursor?>(nil)
+    /// Tasks that wait for the next event.
+    let watch = PositionWatch()
+    private let closed = Atomic(false)
     /// Held during a commit or an index flush of this process; LMDB's own lock excludes other processes.
     let writing = Mutex(())
 
@@ -36,8 +40,9 @@ package final class OpenStore: Sendable {
     ) throws {
         try options.check()
         try projections.checkNames()
-        environment = try Environment.open(
+        use = try EnvironmentUse.open(
             path: path, missing: create ? .create : .refuse, alone: alone, mode: options.fileMode)
+        environment = use.environment
         readAhead = ReadAhead { [environment] in environment.preload() }
         storeID = try Self.readMeta(environment, options, creation)
         braze = BrazeIDs(uuid: storeID)
@@ -88,9 +93,24 @@ package final class OpenStore: Sendable {
         return Array(uuid)
     }
 
+    // MARK: - Closing
+
+    /// Refuses everything from now on, and waits for what runs. Files that another log of this process has open too
+    /// stay open for that one.
+    func close() {
+        if closed.exchange(true, ordering: .relaxed) { return }
+        watch.close()
+        use.end()
+    }
+
+    var isClosed: Bool { closed.load(ordering: .relaxed) }
+
+    func refuseIfClosed() throws(StorageError) { if isClosed { throw .closed } }
+
     /// Position of the last event; 0 in an empty log.
     func lastPosition() throws -> Position {
-        try environment.withReadTransaction { Position(rawValue: try Self.last($0, environment.tables)) }
+        try refuseIfClosed()
+        return try environment.withReadTransaction { Position(rawValue: try Self.last($0, environment.tables)) }
     }
 
     // MARK: - Keeping up with the log
@@ -111,6 +131,7 @@ package final class OpenStore: Sendable {
     ///
     /// Refuses if a name is damaged, unless `whateverIsDamaged`.
     func withView<Result>(whateverIsDamaged: Bool = false, _ body: (LogView) throws -> Result) throws -> Result {
+        try refuseIfClosed()
         while true {
             let result: Result? = try environment.withReadTransaction { transaction in
                 guard var view = try catchUp(transaction) else { return nil }
@@ -184,6 +205,7 @@ package final class OpenStore: Sendable {
 
     /// The reason why the store takes no writes now; nil if it does.
     var writeRefusal: StorageError? {
+        if isClosed { return .closed }
         if let reason = environment.writeRefusal { return reason }
         // The readers report what they cannot read.
         return (try? environment.withReadTransaction { try otherHistory($0) }) ?? environment.writeRefusal

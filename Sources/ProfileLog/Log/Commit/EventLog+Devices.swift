@@ -1,0 +1,57 @@
+extension EventLog {
+    // MARK: - Devices
+
+    /// The items that wait on `device`: those that the next launch hands over, in the order in which they were saved,
+    /// then those that the SDK has taken and not sent.
+    public func waiting(on device: String) throws -> [RecordedEvent] {
+        try read { log in try log.devices.pending(on: device) + log.devices.queue(on: device) }
+    }
+
+    /// The outcome of the saved item at `position`, or of a logged one that the SDK had to queue; nil if no such item
+    /// is there. Reads its user's history after it.
+    public func outcome(of position: Position) throws -> ItemOutcome? {
+        try read { log in try log.items.outcome(of: position) }
+    }
+
+    /// Puts the user with this ID on `device`, as the SDK's `changeUser`; an unknown user is made. What the SDK had
+    /// taken of the user before is sent first. An anonymous user becomes the new one, or is merged into a known one.
+    @discardableResult
+    public func changeUser(
+        on device: String, to user: UserID, context: EventContext = .app
+    ) throws(AppendError) -> AppendReceipt {
+        try changeUser(device: device, to: user, context: context)
+    }
+
+    /// The user of `device` logs out: the SDK forgets what it has not sent, and is disabled.
+    @discardableResult
+    public func logOut(on device: String, context: EventContext = .app) throws(AppendError) -> AppendReceipt {
+        try logOut(device: device, context: context)
+    }
+
+    /// Gives `device` a network or takes it away. With one, the SDK sends what it queued.
+    @discardableResult
+    public func setOnline(
+        _ isOnline: Bool, on device: String, context: EventContext = .app
+    ) throws(AppendError) -> AppendReceipt {
+        var change = SettingsChange()
+        change.isOnline = isOnline
+        return try self.change(change, of: device, context: context)
+    }
+
+    /// Gives up those of `items` that wait on `device`: they never take effect. `actor` and `reason` have 1 to 1,024
+    /// bytes each and stay in the log for ever.
+    @discardableResult
+    public func discard(
+        _ items: [Position], on device: String, actor: String, reason: String, context: EventContext = .app
+    ) throws(AppendError) -> AppendReceipt {
+        try commit(
+            .discard(device: device, .positions(Set(items)), actor: actor, reason: reason, context: context))
+    }
+
+    /// Saves the rejected item at `position` again, as it is or corrected: it waits for the next launch of its device,
+    /// with the time of the first save. The same retry, sent again, changes nothing.
+    @discardableResult
+    public func retry(_ position: Position, as correction: ProfileEvent? = nil) throws -> AppendReceipt {
+        try commit(.repair(of: position, with: correction, source: .app, in: self))
+    }
+}

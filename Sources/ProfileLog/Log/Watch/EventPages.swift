@@ -1,0 +1,31 @@
+/// Reads the log page by page from a position on: what follows it pulls, so a slow reader costs one page.
+package struct EventPages: Sendable {
+    /// The last position that was looked at.
+    package private(set) var scanned: Position
+    /// Tells whether the log went no further when the last page was read.
+    package private(set) var isAtEnd = false
+    private let filter: EventFilter
+    private var keys: AppendKeys?
+
+    /// Pages of the events after `position`; `withKeys` gives each the idempotency key of its append.
+    package init(after position: Position, where filter: EventFilter, withKeys: Bool = false) {
+        (scanned, self.filter, keys) = (position, filter, withKeys ? AppendKeys() : nil)
+    }
+
+    /// Calls `body` with at most `limit` of the next events, of together about `maxBytes` in the log, until it returns
+    /// false. The events after that one are the next page.
+    package mutating func next(
+        in log: LogReader, limit: Int, maxBytes: Int = .max, _ body: (RecordedEvent) throws -> Bool
+    ) throws {
+        let page = try log.events.page(
+            from: scanned.next, limit: limit, maxBytes: maxBytes, where: filter, keys: &keys)
+        isAtEnd = false
+        for event in page.events {
+            let goesOn = try body(event)
+            scanned = event.position
+            if !goesOn { return }
+        }
+        scanned = page.scanned
+        isAtEnd = scanned >= page.last
+    }
+}

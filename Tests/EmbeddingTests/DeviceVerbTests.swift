@@ -1,0 +1,105 @@
+import ProfileLog
+import TestSupport
+import Testing
+
+@Suite("Devices, as an embedder uses them")
+struct DeviceVerbTests {
+    let folder = TemporaryFolder()
+
+    @Test("A saved item waits until a launch, whose report says what became of it")
+    func flushed() throws {
+        let log = try folder.open()
+        let saved = try log.append([.saved("seen")], to: .ana, context: .push(on: "phone")).last
+        #expect(try log.waiting(on: "phone").map(\.position) == [saved])
+        #expect(try log.outcome(of: saved) == .pending)
+        let launch = try log.launch(device: "phone")
+        let flush = try #require(launch.flushed.first)
+        #expect(flush > saved)
+        #expect(launch.outcomes == [saved: .flushed(flush)])
+        #expect(try log.outcome(of: saved) == .flushed(flush))
+        #expect(try log.waiting(on: "phone").isEmpty)
+        #expect(try log.outcome(of: flush) == nil)
+    }
+
+    @Test("An item that is flushed offline is queued until the device is online")
+    func offline() throws {
+        let log = try folder.open()
+        let saved = try log.append([.saved("seen")], to: .ana, context: .push(on: "phone")).last
+        try log.setOnline(false, on: "phone")
+        #expect(try log.launch(device: "phone").outcomes == [saved: .queued])
+        #expect(try log.outcome(of: saved) == .queued)
+        #expect(try log.waiting(on: "phone").map(\.position) == [saved])
+        let online = try log.setOnline(true, on: "phone")
+        guard case .flushed(let sent) = try log.outcome(of: saved) else {
+            Issue.record("the item was not sent")
+            return
+        }
+        #expect(sent >= online.first)
+        #expect(try log.waiting(on: "phone").isEmpty)
+    }
+
+    @Test("An item that the SDK rejects says why, and is saved again corrected")
+    func rejected() throws {
+        let log = try folder.open()
+        // The library's own saves are checked; a device may hold what the SDK will not take.
+        var context = EventContext.push(on: "phone")
+        context.source = .import
+        func email(_ text: String) -> ProfileEvent { .userAttributeSaved(UserAttributeChange(.email, .string(text))) }
+        let saved = try log.append([email("none")], to: .ana, context: context).last
+        let launch = try log.launch(device: "phone")
+        guard case .rejected(_, let reason)? = launch.outcomes[saved] else {
+            Issue.record("\(launch.outcomes)")
+            return
+        }
+        #expect(!reason.isEmpty)
+        #expect(try log.outcome(of: saved) == launch.outcomes[saved])
+        let retried = try log.retry(saved, as: email("ana@example.com"))
+        #expect(try log.waiting(on: "phone").map(\.position) == [retried.last])
+        #expect(try log.retry(saved, as: email("ana@example.com")).isRepetition)
+        let second = try log.launch(device: "phone")
+        #expect(try second.outcomes == [retried.last: .flushed(#require(second.flushed.first))])
+    }
+
+    @Test("An item that is discarded never takes effect")
+    func discarded() throws {
+        let log = try folder.open()
+        let saved = try (0..<2).map { _ in
+            try log.append([.saved("seen")], to: .ana, context: .push(on: "phone")).last
+        }
+        let receipt = try log.discard([saved[0]], on: "phone", actor: "ops", reason: "a test")
+        #expect(try log.outcome(of: saved[0]) == .discarded(receipt.last, actor: "ops", reason: "a test"))
+        let launch = try log.launch(device: "phone")
+        #expect(Set(launch.outcomes.keys) == [saved[1]])
+    }
+
+    @Test("A device has the user who was put on it, until they log out")
+    func users() throws {
+        let log = try folder.open()
+        try log.append([.saved("seen")], to: .ana, context: .push(on: "phone"))
+        try log.launch(device: "phone")
+        try log.changeUser(on: "phone", to: .bo)
+        #expect(try log.find(.device("phone"))?.number == log.find(.bo)?.number)
+        let receipt = try log.logOut(on: "phone")
+        #expect(receipt.last >= receipt.first)
+    }
+
+    @Test("Identities change as one is told: aliases, a new external ID, a merge; a key makes that happen once")
+    func identities() throws {
+        let log = try folder.open()
+        for user in [UserID.ana, .bo] { try log.append([.happened("seen")], to: user) }
+        let alias = UserID.alias(label: "crm", name: "7")
+        try log.change(.addAlias(alias: alias, user: .ana))
+        #expect(try log.find(alias) == log.find(.ana))
+        try log.change(.renameExternalID(current: .ana, newID: .externalID("ana-2")))
+        #expect(try log.find(.externalID("ana-2")) == log.find(.ana))
+        let merge = IdentityChange.merge(source: .ana, target: .bo)
+        let first = try log.change(merge, idempotencyKey: "merge")
+        #expect(try log.find(alias)?.number == log.find(.bo)?.number)
+        let again = try log.change(merge, idempotencyKey: "merge")
+        #expect(again.isRepetition)
+        #expect(again.last == first.last)
+        #expect(throws: AppendError.keyReused(position: first.first)) {
+            try log.change(.merge(source: .bo, target: .ana), idempotencyKey: "merge")
+        }
+    }
+}
