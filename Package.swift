@@ -132,6 +132,9 @@ let package = Package(
             packageAccess: false),
         .testTarget(name: "EmbeddingTests", dependencies: ["ProfileLog", "TestSupport"], packageAccess: false),
         .testTarget(
+            name: "EmbeddingTests", dependencies: ["ProfileLog", "TestSupport"], packageAccess: false,
+            swiftSettings: settings),
+        .testTarget(
             name: "ProfileLogTests",
             dependencies: ["ProfileLog", "ProfileLogMachines", "ProfileLogMessaging", "TestSupport"],
             swiftSettings: settings),

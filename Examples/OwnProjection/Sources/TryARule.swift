@@ -1,18 +1,15 @@
 import ProfileLog
 
 /// The sum that a user paid, in cents by currency, where a negative price does not count.
-enum NetSpending: Projection {
+enum NetSpending: UserProjection {
     static let name = "net-spending"
     static let revision: UInt32 = 1
     static var initial: [String: Int64] { [:] }
 
     static func apply(_ event: borrowing EventView, to spending: inout [String: Int64]) {
-        if case .purchaseLogged(let purchase) = event.recorded()?.event, purchase.price < 0 { return }
+        if case .purchase(let purchase)? = event.content, purchase.price < 0 { return }
         Spending.apply(event, to: &spending)
     }
-
-    static func encode(_ spending: [String: Int64]) -> [UInt8] { Spending.encode(spending) }
-    static func decode(_ bytes: UnsafeRawBufferPointer) -> [String: Int64]? { Spending.decode(bytes) }
 }
 
 /// Counts whose state would change under other histories and rules. Writes nothing.

@@ -32,7 +32,7 @@ extension PushToken {
 /// with a token on it.
 ///
 /// What waits on a device is not looked at: an SDK tells its token otherwise.
-enum PushTokenProjection: Projection {
+enum PushTokenProjection: StoreProjection {
     struct State: Hashable, Sendable {
         private var tokens: [UserNumber: Set<Placed>] = [:]
         /// The number of users with the token.
@@ -89,8 +89,7 @@ enum PushTokenProjection: Projection {
     }
 
     static let name = "push-tokens"
-    static let revision: UInt32 = 2
-    static var scope: ProjectionScope { .store }
+    static let revision: UInt32 = 3
     static var initial: State { State() }
 
     static func apply(_ event: borrowing EventView, to state: inout State) {

@@ -1,7 +1,7 @@
 /// The value of an attribute, of a property, or of something inside one.
 ///
 /// Integers and doubles stay distinct: `1` and `1.0` survive a round trip. Text is compared by its bytes.
-public enum AttributeValue: Sendable {
+public enum AttributeValue: Codable, Sendable {
     case null
     case bool(Bool)
     case int(Int64)
@@ -14,7 +14,7 @@ public enum AttributeValue: Sendable {
     case object([Member])
 
     /// A key of an object, and its value.
-    public struct Member: Hashable, Sendable {
+    public struct Member: Codable, Hashable, Sendable {
         /// The key.
         public var key: Name
         /// The value under the key.

@@ -83,7 +83,7 @@ public enum EventSource: UInt8, Sendable, CaseIterable {
 }
 
 /// The storage of saved items on a device.
-public enum DeviceStorage: Hashable, Sendable {
+public enum DeviceStorage: Codable, Hashable, Sendable {
     /// The suite that every target in an app group sees.
     case appGroup(Name)
     /// The storage of one process, which no other sees.

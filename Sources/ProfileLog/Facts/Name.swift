@@ -34,6 +34,31 @@ public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, 
     }
 }
 
+extension Name: Codable, CodingKeyRepresentable {
+    /// Reads the text.
+    public init(from decoder: any Decoder) throws { text = try decoder.singleValueContainer().decode(String.self) }
+
+    /// Writes the text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+
+    /// The text as a key.
+    public var codingKey: any CodingKey { NameKey(stringValue: text) }
+
+    /// The text of `codingKey`.
+    public init?<Key: CodingKey>(codingKey: Key) { text = codingKey.stringValue }
+}
+
+private struct NameKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
 extension String {
     /// Tells whether both are the same UTF-8, without Unicode's canonical equivalence.
     @inlinable

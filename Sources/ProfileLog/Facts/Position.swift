@@ -1,5 +1,5 @@
 /// An event's place in the whole log, from 1, in commit order and without gaps.
-public struct Position: OrderedByNumber, Hashable, Sendable {
+public struct Position: OrderedByNumber, Codable, Hashable, Sendable {
     /// The place; 0 is before the first event.
     public var rawValue: UInt64
 

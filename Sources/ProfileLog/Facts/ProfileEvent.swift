@@ -104,7 +104,7 @@ public enum ProfileEvent: Hashable, Sendable {
 }
 
 /// The statement of an event about its user's profile.
-package enum EventContent: Hashable, Sendable {
+public enum EventContent: Hashable, Sendable {
     case customEvent(CustomEvent)
     case customAttributes([AttributeChange])
     case userAttributes([UserAttributeChange])
@@ -310,7 +310,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
 /// | `identity` | created, identified, merged | identified, merged | | created, identified, merged | all |
 /// | `content` | when effective | when effective | when effective, if `isCatalogued` | saved, queued | |
 /// | `device` | launched, sessions | launched, sessions | | all | |
-/// | `outcome` | all | all | all | all | |
+/// | `outcome` | all | flushed, sent | | all | |
 /// | `message` | | | | | |
 /// | `remark` | | | | | |
 @usableFromInline
@@ -318,7 +318,7 @@ package enum EventRole: Hashable, Sendable {
     /// IDs with the users that they lead to.
     case identity(Identity)
     /// Something of a user's profile: what, and when it takes effect.
-    case content(Content, Timing)
+    case content(Content, EventTiming)
     /// The state of a device, its user and its app.
     case device(Device)
     /// The outcome of saved and queued events.
@@ -356,22 +356,22 @@ package enum EventRole: Hashable, Sendable {
     }
 
     @usableFromInline
-    package enum Timing: Sendable {
-        /// Waits on a device for a launch.
-        case saved
-        /// Effective at once.
-        case logged
-        /// Taken by an SDK that has not sent it yet.
-        case queued
-    }
-
-    @usableFromInline
     package enum Device: Sendable {
         case userChanged, userLoggedOut, launched, left, sessionStarted, sessionEnded, settings, removed
     }
 
     @usableFromInline
     package enum Outcome: Sendable { case flushed, sent, discarded }
+}
+
+/// How something of a user's profile came to the log.
+public enum EventTiming: Sendable {
+    /// Waits on a device for a launch.
+    case saved
+    /// Effective at once.
+    case logged
+    /// Taken by an SDK that has not sent it yet.
+    case queued
 }
 
 // MARK: - Rules

@@ -1,5 +1,5 @@
 /// A moment in microseconds since 1970-01-01T00:00:00Z.
-public struct Timestamp: OrderedByNumber, Hashable, Sendable {
+public struct Timestamp: OrderedByNumber, Codable, Hashable, Sendable {
     /// Microseconds since 1970 UTC; negative before.
     public var rawValue: Int64
 
@@ -9,7 +9,7 @@ public struct Timestamp: OrderedByNumber, Hashable, Sendable {
 }
 
 /// A time as the sender gave it: the moment, and the offset from UTC.
-public struct OccurredAt: Hashable, Sendable {
+public struct OccurredAt: Codable, Hashable, Sendable {
     /// The instant.
     public var timestamp: Timestamp
     /// Minutes east of UTC; 0 for `Z` and for times that were sent without a zone.

@@ -1,5 +1,5 @@
 /// The name of a user as a caller gives it.
-public enum UserID: Hashable, Sendable {
+public enum UserID: Codable, Hashable, Sendable {
     /// The ID under which the customer's own systems know the user; permanent once set.
     case externalID(String)
     /// A name under a label; the pair is unique in the store.

@@ -1,5 +1,5 @@
 /// The log's own number of a user: 1, 2, 3 … in the order of creation. Number 0 is the system.
-public struct UserNumber: OrderedByNumber, Hashable, Sendable {
+public struct UserNumber: OrderedByNumber, Codable, Hashable, Sendable {
     /// The number.
     public var rawValue: UInt64
 

@@ -1,5 +1,5 @@
 /// The number of a user's events: an unknown user is at 0, the first event is version 1.
-public struct Version: OrderedByNumber, Hashable, Sendable {
+public struct Version: OrderedByNumber, Codable, Hashable, Sendable {
     /// The count.
     public var rawValue: UInt64
 

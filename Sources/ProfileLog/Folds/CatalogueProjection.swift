@@ -2,32 +2,18 @@
 ///
 /// An item counts when it takes effect, with the time at which it was saved: rejected and discarded items never count,
 /// saved and flushed ones once. A merge changes nothing: the source's events were counted when they happened.
-package enum CatalogueProjection: Projection {
+package enum CatalogueProjection: StoreProjection {
     package static let name = "catalogue"
-    package static let revision: UInt32 = 2
-    package static var scope: ProjectionScope { .store }
+    package static let revision: UInt32 = 3
     package static var initial: CatalogueState { CatalogueState() }
 
     package static func apply(_ event: borrowing EventView, to state: inout CatalogueState) {
         let header = event.header
         switch header.kind?.role {
-        case .content(let content, let timing):
-            guard content.isCatalogued else { return }
-            if timing == .logged { return forEachMention(header, content) { state.add($0, event.position) } }
-            var mentions: [CatalogueState.Mention] = []
-            forEachMention(header, content) { mentions.append($0) }
-            if !mentions.isEmpty { state.waiting[event.position.rawValue] = mentions }
-        case .outcome: applyOutcome(header, &state)
-        case .identity, .device, .message, .note, nil: break
+        case .content(let content, _):
+            if content.isCatalogued { forEachMention(header, content) { state.add($0, event.position) } }
+        case .identity, .device, .outcome, .message, .note, nil: break
         }
-    }
-
-    private static func applyOutcome(_ header: RecordHeader, _ state: inout CatalogueState) {
-        guard let body = RecordBody(header.body), !body.erased else { return }
-        for rejection in body.rejected { state.waiting[rejection.position.rawValue] = nil }
-        for position in body.discarded { state.waiting[position.rawValue] = nil }
-        if header.kind == .pendingFlushed, body.isQueued { return }
-        for position in body.flushed { state.flush(position) }
     }
 
     /// Calls `body` with what the event says about each name. Values are not decoded.

@@ -11,12 +11,6 @@ extension CatalogueProjection {
             for count in use.counts { writer.varint(count) }
             writer.varint(use.longestArray)
         }
-        writer.varint(UInt64(state.waiting.count))
-        for (position, mentions) in state.waiting.sorted(by: { $0.key < $1.key }) {
-            writer.varint(position)
-            writer.varint(UInt64(mentions.count))
-            for mention in mentions { write(mention, to: &writer) }
-        }
         return Array(writer.bytes)
     }
 
@@ -26,20 +20,6 @@ extension CatalogueProjection {
             writer.varint(UInt64(name))
             writer.occurrences(occurrences)
         }
-    }
-
-    /// Writes a mention, its name, and two numbers.
-    private static func write(_ mention: CatalogueState.Mention, to writer: inout WireWriter) {
-        let (kind, name, first, second): (UInt8, UInt32, UInt64, UInt64) =
-            switch mention {
-            case .event(let name, let at): (0, name, UInt64(bitPattern: at), 0)
-            case .attribute(let name, let type, let elements): (1, name, UInt64(type.rawValue), elements)
-            case .product(let name, let at, let quantity): (2, name, UInt64(bitPattern: at), quantity)
-            }
-        writer.byte(kind)
-        writer.varint(UInt64(name))
-        writer.varint(first)
-        writer.varint(second)
     }
 
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> CatalogueState? {
@@ -53,15 +33,6 @@ extension CatalogueProjection {
             state.attributes[name] = .init(
                 first: type, counts: AttributeType.allCases.map { _ in reader.varint() }, longestArray: reader.varint())
         }
-        for _ in 0..<reader.count() {
-            let position = reader.varint()
-            var mentions: [CatalogueState.Mention] = []
-            for _ in 0..<reader.count() {
-                guard let mention = mention(&reader) else { return nil }
-                mentions.append(mention)
-            }
-            state.waiting[position] = mentions
-        }
         return reader.isBad || !reader.isAtEnd ? nil : state
     }
 
@@ -69,18 +40,5 @@ extension CatalogueProjection {
         var counted: [UInt32: ProfileState.Occurrences] = [:]
         for _ in 0..<reader.count() { counted[reader.number32()] = reader.occurrences() }
         return counted
-    }
-
-    private static func mention(_ reader: inout WireReader) -> CatalogueState.Mention? {
-        let (kind, name, first, second) = (reader.varint(), reader.number32(), reader.varint(), reader.varint())
-        switch kind {
-        case 0: return .event(name, at: Int64(bitPattern: first))
-        case 1:
-            return AttributeType(rawValue: UInt8(truncatingIfNeeded: first)).map {
-                .attribute(name, $0, elements: second)
-            }
-        case 2: return .product(name, at: Int64(bitPattern: first), quantity: second)
-        default: return nil
-        }
     }
 }

@@ -3,8 +3,6 @@ package struct CatalogueState: Hashable, Sendable {
     package var events: [UInt32: ProfileState.Occurrences] = [:]
     package var attributes: [UInt32: AttributeUse] = [:]
     package var products: [UInt32: ProfileState.Occurrences] = [:]
-    /// The effects of saved and queued items that have not happened yet, by the items' positions.
-    var waiting: [UInt64: [Mention]] = [:]
 
     package struct AttributeUse: Hashable, Sendable {
         /// The type of its first value ever.
@@ -31,11 +29,6 @@ package struct CatalogueState: Hashable, Sendable {
         case .product(let name, let at, let quantity):
             products[name, default: .init()].add(at: Timestamp(rawValue: at), position, times: quantity)
         }
-    }
-
-    /// Makes an item effective. An erased item is not there and changes nothing.
-    mutating func flush(_ position: Position) {
-        for mention in waiting.removeValue(forKey: position.rawValue) ?? [] { add(mention, position) }
     }
 }
 

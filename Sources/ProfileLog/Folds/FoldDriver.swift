@@ -4,31 +4,40 @@
 @usableFromInline
 package protocol EventFold {
     associatedtype State
+    /// Tells whether saved and queued events come again when they take effect; false for a fold that finds out itself
+    /// what took effect.
+    static var takesEffects: Bool { get }
     /// The state before a user's first event.
     var initial: State { get }
     /// Tells whether no later event matters: then the fold of the user ends.
     var isDone: Bool { get }
-    /// Folds one event in. `rules` are those that held for it; nil if there were never any.
-    mutating func apply(_ event: borrowing EventView, to state: inout State, under rules: BoundRules?) throws
+    /// Folds one event in; a saved or queued one when it takes effect (`EventView.effect`).
+    mutating func apply(_ event: borrowing EventView, to state: inout State) throws
+    /// Takes in that something was saved or queued, which has no effect yet.
+    mutating func applyWaiting(_ item: borrowing EventView, to state: inout State) throws
     /// Adds the state of the user that `event` merges, before the event itself is applied.
-    mutating func merge(
-        _ source: State, into target: inout State, by event: borrowing EventView, under rules: BoundRules?) throws
+    mutating func merge(_ source: State, into target: inout State, by event: borrowing EventView) throws
     /// Skips an event that the one at position `void` made void.
-    mutating func skip(
-        _ event: borrowing EventView, void: UInt64, _ state: inout State, under rules: BoundRules?) throws
+    mutating func skip(_ event: borrowing EventView, void: UInt64, _ state: inout State) throws
     /// The positions of a merged user's events in the order in which they are folded, without those that are not.
     mutating func ordered(_ positions: [UInt64]) throws -> [UInt64]
 }
 
 extension EventFold {
+    /// Takes effects.
+    @inlinable package static var takesEffects: Bool { true }
     /// Folds all events.
     @inlinable package var isDone: Bool { false }
+    /// Does what `apply` does.
+    @inlinable
+    @inline(__always)
+    package mutating func applyWaiting(_ item: borrowing EventView, to state: inout State) throws {
+        try apply(item, to: &state)
+    }
     /// Does nothing.
     @inlinable
     @inline(__always)
-    package mutating func skip(
-        _ event: borrowing EventView, void: UInt64, _ state: inout State, under rules: BoundRules?
-    ) {}
+    package mutating func skip(_ event: borrowing EventView, void: UInt64, _ state: inout State) {}
     /// Orders events by their recording.
     @inlinable
     @inline(__always)
@@ -48,16 +57,18 @@ package struct ProjectionFold<P: Projection>: EventFold {
 
     @inlinable
     @inline(__always)
-    package func apply(_ event: borrowing EventView, to state: inout P.State, under rules: BoundRules?) {
-        if let rules { P.apply(event, to: &state, under: rules) } else { P.apply(event, to: &state) }
+    package func apply(_ event: borrowing EventView, to state: inout P.State) { P.apply(event, to: &state) }
+
+    @inlinable
+    @inline(__always)
+    package func applyWaiting(_ item: borrowing EventView, to state: inout P.State) {
+        P.applyWaiting(item, to: &state)
     }
 
     @inlinable
     @inline(__always)
-    package func merge(
-        _ source: P.State, into target: inout P.State, by event: borrowing EventView, under rules: BoundRules?
-    ) {
-        if let rules { P.merge(source, into: &target, under: rules) } else { P.merge(source, into: &target) }
+    package func merge(_ source: P.State, into target: inout P.State, by event: borrowing EventView) {
+        P.merge(source, into: &target, by: event)
     }
 }
 
@@ -68,12 +79,17 @@ package protocol FoldSource {
     func header(at position: UInt64) throws -> RecordHeader
     /// The events that the `usersMerged` event at `position` takes over; nil if it was erased.
     func mergedPositions(_ header: RecordHeader, _ position: UInt64) throws -> [UInt64]?
+    /// Those of `items` that are void by what was recorded before `end`.
+    func voidedEvents(of items: [UInt64], before end: UInt64) throws -> VoidedEvents
     /// Begins to load the records at `positions` from `index` on: called at each index, in order.
     func prefetch(_ positions: [UInt64], _ index: Int)
 }
 
-/// The one driver of every fold. It knows the order of the events, which of them are skipped, and by which rules each
-/// is folded; an `EventFold` knows what an event does.
+/// The one driver of every fold. It knows the order of the events, when a saved or queued one takes effect, which of
+/// them are skipped, and by which rules each is folded; an `EventFold` knows what an event does.
+///
+/// An outcome (`pendingFlushed`, `dataSent`) names its items by position. The fold gets these first, in the order of the
+/// outcome, and then the outcome: no state needs a list of what waits.
 ///
 /// ```swift
 /// var fold = ProjectionFold<ProfileProjection>()
@@ -85,6 +101,9 @@ package struct FoldDriver: Sendable {
     @usableFromInline let rules: RulesTimeline?
     /// The events to skip; nil if it is not known whether there are any.
     @usableFromInline package var voided: VoidedEvents?
+    /// The first position of a fold that goes on: its states include earlier events, and this driver has not seen which
+    /// of those are void. 0 if it has all events.
+    @usableFromInline var begin: UInt64 = 0
 
     /// A driver of folds in a store with these names.
     ///
@@ -95,29 +114,86 @@ package struct FoldDriver: Sendable {
         (self.names, self.rules, self.voided) = (names, rules, voided)
     }
 
-    /// Calls `body` with an event as a fold sees it, and with the rules that held for it; nil if there were never any.
-    /// In a fold by device, `device` is the device of the state.
+    /// The driver of folds that go on at position `begin`, with states that include earlier events.
+    package func goingOn(at begin: UInt64) -> FoldDriver {
+        var driver = self
+        driver.begin = begin
+        return driver
+    }
+
+    /// Calls `body` with an event as a fold sees it, with the rules that hold for it. `effect` is the position at which
+    /// it takes effect; nil for its own.
     @inlinable
     @inline(__always)
     package func withEvent<Result>(
-        _ header: RecordHeader, at position: UInt64, device: Name? = nil,
-        _ body: (borrowing EventView, BoundRules?) throws -> Result
+        _ header: RecordHeader, at position: UInt64, effect: UInt64? = nil,
+        _ body: (borrowing EventView) throws -> Result
     ) rethrows -> Result {
-        let event = EventView(
-            header: header, position: Position(rawValue: position), names: names, device: device)
-        if let rules { return try body(event, rules.rules(at: position)) }
-        return try body(event, nil)
+        let place = Position(rawValue: position)
+        guard let rules else {
+            return try body(
+                EventView(header: header, position: place, names: names, effect: effect.map(Position.init(rawValue:))))
+        }
+        let bound = rules.rules(at: effect ?? position)
+        return try withExtendedLifetime(bound) {
+            try body(
+                EventView(
+                    header: header, position: place, names: names, effect: effect.map(Position.init(rawValue:)),
+                    context: bound))
+        }
     }
 
-    /// As `withEvent`, for each device that the event is about.
-    package func forEachDevice(
-        of header: RecordHeader, at position: UInt64,
-        _ body: (Name, borrowing EventView, BoundRules?) throws -> Void
-    ) rethrows {
-        var devices: [Name] = []
-        withEvent(header, at: position) { event, _ in devices = event.devices }
-        for device in devices {
-            try withEvent(header, at: position, device: device) { try body(device, $0, $1) }
+    /// Folds one event in, and before it what takes effect by it. `isFromStart` tells that the state has seen the events
+    /// of its user from the first one on, also if the fold goes on.
+    @inlinable
+    @inline(__always)
+    package func apply<Fold: EventFold>(
+        _ header: RecordHeader, at position: UInt64, to state: inout Fold.State, _ fold: inout Fold,
+        from source: some FoldSource, isFromStart: @autoclosure () -> Bool = false
+    ) throws {
+        if header.concernsItems, Fold.takesEffects {
+            return try applyItems(header, at: position, to: &state, &fold, from: source, isFromStart())
+        }
+        try withEvent(header, at: position) { try fold.apply($0, to: &state) }
+    }
+
+    /// As `apply`, for events about saved and queued ones: out of line, as they are few.
+    @inlinable
+    @inline(never)
+    package func applyItems<Fold: EventFold>(
+        _ header: RecordHeader, at position: UInt64, to state: inout Fold.State, _ fold: inout Fold,
+        from source: some FoldSource, _ isFromStart: Bool
+    ) throws {
+        guard header.isOutcome else {
+            return try withEvent(header, at: position) { try fold.applyWaiting($0, to: &state) }
+        }
+        try forEachEffect(of: header, at: position, from: source, isFromStart: isFromStart) {
+            try fold.apply($0, to: &state)
+        }
+        try withEvent(header, at: position) { try fold.apply($0, to: &state) }
+    }
+
+    /// Calls `body` with each saved or queued event that takes effect by the outcome at `position`, in its order, and
+    /// is neither void nor erased.
+    @inlinable
+    @inline(never)
+    package func forEachEffect(
+        of header: RecordHeader, at position: UInt64, from source: some FoldSource, isFromStart: Bool = false,
+        _ body: (borrowing EventView) throws -> Void
+    ) throws {
+        guard header.isOutcome, let items = header.effective(before: position), !items.isEmpty else { return }
+        var earlier: VoidedEvents?
+        if begin > 0, !isFromStart {
+            let unknown = items.filter { $0 < begin }
+            if !unknown.isEmpty { earlier = try source.voidedEvents(of: unknown, before: position) }
+        }
+        for index in items.indices {
+            source.prefetch(items, index)
+            let item = items[index]
+            if voided?.void(of: item) != nil || earlier?.void(of: item) != nil { continue }
+            let header = try source.header(at: item)
+            guard header.isItem, !header.isErased else { continue }
+            try withEvent(header, at: item, effect: position, body)
         }
     }
 
@@ -143,7 +219,7 @@ package struct FoldDriver: Sendable {
                 guard var resumed = waiting.popLast() else { return true }
                 let merge = resumed.positions[resumed.next]
                 try withEvent(source.header(at: merge), at: merge) {
-                    try fold.merge(state, into: &resumed.state, by: $0, under: $1)
+                    try fold.merge(state, into: &resumed.state, by: $0)
                 }
                 (positions, next, state) = resumed
                 isMerged = true
@@ -163,13 +239,14 @@ package struct FoldDriver: Sendable {
             isMerged = false
             if let voided {
                 if let void = voided.void(of: position) {
-                    try withEvent(header, at: position) { try fold.skip($0, void: void, &state, under: $1) }
+                    try withEvent(header, at: position) { try fold.skip($0, void: void, &state) }
                     continue
                 }
             } else if header.isVoiding {
                 return false
             }
-            try withEvent(header, at: position) { try fold.apply($0, to: &state, under: $1) }
+            // The stream of a merged user is folded from its start, and its voids are known.
+            try apply(header, at: position, to: &state, &fold, from: source, isFromStart: !waiting.isEmpty)
             if fold.isDone { return true }
         }
     }
@@ -191,14 +268,21 @@ package struct FoldDriver: Sendable {
 
     /// Merges into `state` the state of the user that the `usersMerged` event at `position` names: their stream, folded
     /// from its start.
+    ///
+    /// Returns false without a change if that stream has events that void or unvoid others, and it is not known which
+    /// ones: they may concern items that take effect in the other stream.
     @inlinable
     package func merge<Fold: EventFold>(
         _ header: RecordHeader, at position: UInt64, into state: inout Fold.State, _ fold: inout Fold,
         from source: some FoldSource
-    ) throws {
-        guard let positions = try source.mergedPositions(header, position) else { return }
-        let merged = try self.state(after: fold.ordered(positions), &fold, from: source)
-        try withEvent(header, at: position) { try fold.merge(merged, into: &state, by: $0, under: $1) }
+    ) throws -> Bool {
+        guard let positions = try source.mergedPositions(header, position) else { return true }
+        var merged = fold.initial
+        var driver = self
+        driver.begin = 0
+        guard try driver.fold(fold.ordered(positions), into: &merged, &fold, from: source) else { return false }
+        try withEvent(header, at: position) { try fold.merge(merged, into: &state, by: $0) }
+        return true
     }
 }
 
@@ -209,20 +293,19 @@ package struct UserLane<Fold: EventFold> {
     @usableFromInline package var states: [Fold.State] = []
     /// The number of events that each state has seen.
     @usableFromInline package var versions: [UInt64] = []
-    /// The slots of users with an event that voids or unvoids another: to be folded again, when it is known what to
-    /// skip.
+    /// The slots of users with an event that voids or unvoids another, also in the stream of a merged user: to be
+    /// folded again, when it is known what to skip.
     @usableFromInline package var voided: Set<Int> = []
 
     @inlinable
     package init() {}
 
-    /// Folds one event into the state of its user, which is in `slot`. `merge` adds the state of the user that it
-    /// merges.
+    /// Folds one event into the state of its user, which is in `slot`.
     @inlinable
     @inline(__always)
     package mutating func fold(
         _ header: RecordHeader, at position: UInt64, slot: Int, _ fold: inout Fold, _ driver: FoldDriver,
-        merge: (inout Fold, inout Fold.State) throws -> Void
+        from source: some FoldSource
     ) throws {
         let version = slot < versions.count ? versions[slot] : 0
         guard header.version == version + 1 else {
@@ -235,7 +318,12 @@ package struct UserLane<Fold: EventFold> {
         versions[slot] = header.version
         if header.isVoiding { voided.insert(slot) }
         if !voided.isEmpty, voided.contains(slot) { return }
-        if header.kindNumber == EventKind.usersMerged.rawValue { try merge(&fold, &states[slot]) }
-        try driver.withEvent(header, at: position) { try fold.apply($0, to: &states[slot], under: $1) }
+        if header.kindNumber == EventKind.usersMerged.rawValue,
+            try !driver.merge(header, at: position, into: &states[slot], &fold, from: source)
+        {
+            voided.insert(slot)
+            return
+        }
+        try driver.apply(header, at: position, to: &states[slot], &fold, from: source)
     }
 }

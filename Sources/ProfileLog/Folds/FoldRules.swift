@@ -30,9 +30,10 @@ public struct FoldRules: Hashable, Sendable {
 }
 
 /// Rules as folds use them, and the events that bring revenue: by the numbers that a store gave to the names.
-public final class BoundRules: Sendable {
+@usableFromInline
+package final class BoundRules: Sendable {
     /// The rules by name.
-    public let rules: FoldRules
+    package let rules: FoldRules
     private let attributes: [FieldKey: AttributeRule]
     private let blockedEvents: Set<UInt32>
     /// The events that bring revenue; nil if the store has none.
@@ -79,6 +80,13 @@ public final class BoundRules: Sendable {
 
     /// Tells whether custom events with this name are skipped.
     package func blocks(event name: UInt32) -> Bool { blockedEvents.contains(name) }
+}
+
+extension EventView {
+    /// The rules that hold for the event, those of its effect; nil if there were never any.
+    @inlinable package var rules: BoundRules? {
+        @inline(__always) get { context.map { unsafeDowncast($0, to: BoundRules.self) } }
+    }
 }
 
 /// The rules of one attribute.

@@ -23,44 +23,21 @@ package struct Occurrence: Hashable, Sendable {
     package var revenue: ExactSum { ExactSum(price, times: Int64(clamping: quantity)) }
 }
 
-/// Folds events into what took effect: a saved or queued item when it is flushed or sent, with the time at which it was
-/// saved, and never if it was rejected or discarded.
-///
-/// It takes the events of a whole log, or those of one user and all who were merged into them, in the order of the log.
-package struct OccurrenceFold {
-    private var waiting: [Position: Occurrence] = [:]
-
-    package init() {}
-
-    /// Folds one event in, and calls `body` with what takes effect by it and is not blocked by `rules`, those of its
-    /// position. As in a profile, a saved event is flushed under the rules of the flush.
-    package mutating func apply(
-        _ event: borrowing EventView, under rules: BoundRules?, _ body: (Occurrence) throws -> Void
-    ) rethrows {
+extension Occurrence {
+    /// What took effect by `event`, if a fold got it: a saved or queued item with the time at which it was saved. Nil if
+    /// that is nothing, or if the rules of its effect block it.
+    package init?(effective event: borrowing EventView) {
         let (header, position) = (event.header, event.position)
         switch header.kind?.role {
         case .content(let content, let timing):
-            guard let occurrence = Occurrence(header, content, position) else { return }
-            if timing != .logged {
-                waiting[position] = occurrence
-            } else if !occurrence.isBlocked(by: rules) {
-                try body(occurrence)
-            }
-        case .identity(.created): try Occurrence(.created, header, position).map(body)
-        case .device(.sessionStarted): try Occurrence(.session, header, position).map(body)
-        case .device(.launched): try Occurrence(.launch, header, position).map(body)
-        case .device(.removed): try Occurrence(.removal, header, position).map(body)
-        case .outcome:
-            guard !waiting.isEmpty, let outcome = RecordBody(header.body), !outcome.erased else { return }
-            for rejection in outcome.rejected { waiting[rejection.position] = nil }
-            for item in outcome.discarded { waiting[item] = nil }
-            if header.kind == .pendingFlushed, outcome.isQueued { return }
-            for item in outcome.flushed {
-                if let occurrence = waiting.removeValue(forKey: item), !occurrence.isBlocked(by: rules) {
-                    try body(occurrence)
-                }
-            }
-        case .identity, .device, .message, .note, nil: break
+            if timing != .logged, event.effect == position { return nil }
+            self.init(header, content, position)
+            if case .event(let name) = what, event.rules?.blocks(event: name) == true { return nil }
+        case .identity(.created): self.init(.created, header, position)
+        case .device(.sessionStarted): self.init(.session, header, position)
+        case .device(.launched): self.init(.launch, header, position)
+        case .device(.removed): self.init(.removal, header, position)
+        case .identity, .device, .outcome, .message, .note, nil: return nil
         }
     }
 }
@@ -82,11 +59,7 @@ extension Occurrence {
         }
     }
 
-    fileprivate func isBlocked(by rules: BoundRules?) -> Bool {
-        if case .event(let name) = what { rules?.blocks(event: name) == true } else { false }
-    }
-
-    fileprivate init?(_ what: What, _ header: RecordHeader, _ position: Position) {
+    private init?(_ what: What, _ header: RecordHeader, _ position: Position) {
         guard let body = RecordBody(header.body), !body.erased else { return nil }
         self.init(what, header, body, position)
     }

@@ -1,5 +1,5 @@
 /// Folds a user's events into the profile: what has taken effect, and what still waits on devices.
-public enum ProfileProjection: Projection {
+public enum ProfileProjection: UserProjection {
     /// The name of its snapshots.
     public static let name = "profile"
     /// Raised with the meaning of `apply`.
@@ -7,21 +7,30 @@ public enum ProfileProjection: Projection {
     /// Nothing folded yet.
     public static var initial: ProfileState { ProfileState() }
 
-    /// Takes over what only the source has, and adds the counts (spec/rest-api 2.6).
-    public static func merge(_ source: ProfileState, into target: inout ProfileState) { target.merge(source) }
+    /// Takes over what only the source has, and adds the counts; attributes with a policy by that (spec/rest-api 2.6).
+    public static func merge(
+        _ source: ProfileState, into target: inout ProfileState, by event: borrowing EventView
+    ) {
+        merge(source, into: &target, under: event.rules)
+    }
 
-    /// As `merge`, for attributes with a policy by that policy.
-    public static func merge(_ source: ProfileState, into target: inout ProfileState, under rules: BoundRules) {
-        target.merge(source, under: rules.isEmpty && source.removals.isEmpty ? nil : rules)
+    /// As `merge(_:into:by:)`, by `rules`.
+    package static func merge(
+        _ source: ProfileState, into target: inout ProfileState, under rules: BoundRules?
+    ) {
+        guard let rules, !rules.isEmpty || !source.removals.isEmpty else { return target.merge(source) }
+        target.merge(source, under: rules)
     }
 
     /// Folds one event in.
-    @inline(__always)
-    public static func apply(_ event: borrowing EventView, to state: inout ProfileState) { fold(event, &state, nil) }
-
-    /// As `apply`, by `rules`.
-    public static func apply(_ event: borrowing EventView, to state: inout ProfileState, under rules: BoundRules) {
+    public static func apply(_ event: borrowing EventView, to state: inout ProfileState) {
+        guard let rules = event.rules else { return fold(event, &state, nil) }
         fold(event, &state, rules.isEmpty && state.removals.isEmpty ? nil : rules)
+    }
+
+    /// Adds the item to what waits.
+    public static func applyWaiting(_ item: borrowing EventView, to state: inout ProfileState) {
+        applyRare(item, &state, nil)
     }
 
     /// `rules` are nil if there are none: that path pays nothing for them.
@@ -29,28 +38,31 @@ public enum ProfileProjection: Projection {
     private static func fold(_ event: borrowing EventView, _ state: inout ProfileState, _ rules: BoundRules?) {
         let header = event.header
         let position = event.position
-        state.version = Version(rawValue: header.version)
-        state.lastPosition = position
         switch header.kind {
         case .customEventLogged:
+            state.note(header, position)
             state.events.prefetch()
             applyCustomEvent(header.body, position.rawValue, fallback: header.recordedAt, &state, rules)
         case .customAttributesChanged:
+            state.note(header, position)
             state.fields.prefetch()
             applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: true, rules)
         case .userAttributesChanged:
+            state.note(header, position)
             state.fields.prefetch()
             applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: false, rules)
-        case let kind?: applyRare(kind, header, position, &state, rules)
-        case nil: break
+        default: applyRare(event, &state, rules)
         }
     }
 
     @inline(never)
     private static func applyRare(
-        _ kind: EventKind, _ header: RecordHeader, _ position: Position, _ state: inout ProfileState,
-        _ rules: BoundRules?
+        _ event: borrowing EventView, _ state: inout ProfileState, _ rules: BoundRules?
     ) {
+        let (header, position) = (event.header, event.position)
+        if event.effect != position { return applyEffect(event, &state, rules) }
+        state.note(header, position)
+        guard let kind = header.kind else { return }
         let role = kind.role
         if case .content(let content, .logged) = role {
             return apply(content, header.body, position.rawValue, fallback: header.recordedAt, &state, rules)
@@ -91,9 +103,9 @@ public enum ProfileProjection: Projection {
                     state.pending[index].isQueued = true
                 }
             } else {
-                flush(body.flushed, at, position, &state, rules)
+                end(body.flushed, at, position, &state)
             }
-        case .outcome(.sent): flush(body.flushed, at, position, &state, rules)
+        case .outcome(.sent): end(body.flushed, at, position, &state)
         case .outcome(.discarded):
             state.takePending(body.discarded)
         case .device(.launched):
@@ -116,10 +128,20 @@ public enum ProfileProjection: Projection {
             FieldKey(standard: UInt32(attribute.rawValue)), .string(text), position: position.rawValue, at: at)
     }
 
-    private static func flush(
-        _ items: [Position], _ at: Int64, _ position: Position, _ state: inout ProfileState, _ rules: BoundRules?
+    /// Makes a saved or queued event effective, which waits until its outcome follows.
+    private static func applyEffect(
+        _ item: borrowing EventView, _ state: inout ProfileState, _ rules: BoundRules?
     ) {
-        for entry in state.takePending(items) { state.flush(entry, under: rules) }
+        let header = item.header
+        guard case .content(let content, _)? = header.kind?.role, state.waits(item.position) else { return }
+        apply(content, header.body, item.position.rawValue, fallback: header.recordedAt, &state, rules)
+    }
+
+    /// Gives up `items`, which took effect, and counts them.
+    private static func end(
+        _ items: [Position], _ at: Int64, _ position: Position, _ state: inout ProfileState
+    ) {
+        state.takePending(items)
         if !items.isEmpty { state.flushes.add(at: Timestamp(rawValue: at), position, times: UInt64(items.count)) }
     }
 
@@ -255,6 +277,16 @@ public enum ProfileProjection: Projection {
 }
 
 extension ProfileState {
+    /// Notes the last event.
+    @inline(__always)
+    fileprivate mutating func note(_ header: RecordHeader, _ position: Position) {
+        version = Version(rawValue: header.version)
+        lastPosition = position
+    }
+
+    /// Tells whether the item at `position` waits.
+    fileprivate func waits(_ position: Position) -> Bool { pendingIndex(position.rawValue) != nil }
+
     @inline(__always)
     mutating func count(_ name: UInt32, _ time: Timestamp, _ position: Position) {
         let index = events.lowerBound { $0.name < name }
@@ -266,7 +298,7 @@ extension ProfileState {
     }
 
     /// Makes what waited effective, with the time at which it was saved.
-    package mutating func flush(_ entry: PendingEntry, under rules: BoundRules? = nil) {
+    mutating func flush(_ entry: PendingEntry, under rules: BoundRules? = nil) {
         guard case .content(let content, _) = entry.kind.role else { return }
         entry.body.withUnsafeBytes {
             ProfileProjection.apply(content, $0, entry.position, fallback: entry.savedAt, &self, rules)

@@ -1,7 +1,10 @@
 /// A pure fold: the same events in the same order always give the same state, and equal states the same bytes.
 ///
-/// One that is folded by user gets snapshots, reads as of any version, replay and its proof; those of a device or of
-/// the whole store are folded by a `Replayer`.
+/// Conform to one of the three protocols below it, which say what one state covers: ``UserProjection`` a user,
+/// ``StoreProjection`` the whole store, ``DeviceProjection`` a device.
+///
+/// Contents reach `apply` when they take effect: what is logged at once, what is saved or queued with its flush or
+/// sending. What is rejected, discarded, void or erased never does.
 public protocol Projection: Sendable {
     /// The state of a fold so far: of one user, of one device, of the whole store.
     associatedtype State: Sendable
@@ -10,20 +13,19 @@ public protocol Projection: Sendable {
     static var name: String { get }
     /// Raised when `apply` or the bytes change meaning: a state cached under another revision is dropped and replayed.
     static var revision: UInt32 { get }
-    /// The key that the events of one state share. The default is the user.
+    /// The key that the events of one state share; the three protocols give it.
     static var scope: ProjectionScope { get }
     /// The state before the first event.
     static var initial: State { get }
     /// Folds one event into `state`: no clock, no I/O, no randomness, no failure. `event` decodes only what is asked of
     /// it.
     static func apply(_ event: borrowing EventView, to state: inout State)
-    /// As `apply(_:to:)`, by the rules that held for the event. The default knows no rules.
-    static func apply(_ event: borrowing EventView, to state: inout State, under rules: BoundRules)
-    /// Adds `source`, the state of a user who was merged into the target's (spec/rest-api 2.6). Pure like `apply`, and
-    /// called before the `usersMerged` event itself is applied. By default nothing is added.
-    static func merge(_ source: State, into target: inout State)
-    /// As `merge(_:into:)`, by the rules that held for the merge. The default knows no rules.
-    static func merge(_ source: State, into target: inout State, under rules: BoundRules)
+    /// Called when something is saved or queued: its content has no effect yet, and may never have. For folds that
+    /// count what waits; by default nothing.
+    static func applyWaiting(_ item: borrowing EventView, to state: inout State)
+    /// Adds `source`, the state of a user whom `event` merges into the target's (spec/rest-api 2.6). Pure like `apply`,
+    /// and called before `event` itself is applied; in the scope of users only. By default nothing is added.
+    static func merge(_ source: State, into target: inout State, by event: borrowing EventView)
     /// The state's bytes: equal for equal states.
     static func encode(_ state: State) -> [UInt8]
     /// The state that `encode` wrote; nil if the bytes are invalid. They are not aligned, and valid during the call
@@ -31,26 +33,44 @@ public protocol Projection: Sendable {
     static func decode(_ bytes: UnsafeRawBufferPointer) -> State?
 }
 
+/// A projection with a state for each user: it gets snapshots, and reads as of any version.
+public protocol UserProjection: Projection {}
+
+/// A projection with one state of the whole store. The stored state is a checkpoint, with the position that it has
+/// reached.
+public protocol StoreProjection: Projection {}
+
+/// A projection with a state for each device that events name (`EventView.device`). All of them are one row of the
+/// store.
+public protocol DeviceProjection: Projection {}
+
+extension UserProjection {
+    /// The user.
+    @inlinable public static var scope: ProjectionScope { .user }
+}
+
+extension StoreProjection {
+    /// The whole store.
+    @inlinable public static var scope: ProjectionScope { .store }
+}
+
+extension DeviceProjection {
+    /// The device.
+    @inlinable public static var scope: ProjectionScope { .device }
+}
+
 extension Projection {
-    /// The scope is the user.
-    public static var scope: ProjectionScope { .user }
+    /// Does nothing.
+    @inlinable public static func applyWaiting(_ item: borrowing EventView, to state: inout State) {}
     /// Adds nothing.
-    public static func merge(_ source: State, into target: inout State) {}
-    /// Calls `apply(_:to:)`.
-    public static func apply(_ event: borrowing EventView, to state: inout State, under rules: BoundRules) {
-        apply(event, to: &state)
-    }
-    /// Calls `merge(_:into:)`.
-    public static func merge(_ source: State, into target: inout State, under rules: BoundRules) {
-        merge(source, into: &target)
-    }
+    @inlinable public static func merge(_ source: State, into target: inout State, by event: borrowing EventView) {}
 }
 
 /// The key that the events folded into one state share.
 public enum ProjectionScope: Sendable {
     /// The user: states fold in parallel.
     case user
-    /// The device that the event names (`EventView.device`): states fold in parallel.
+    /// The device that the event names (`EventView.device`).
     case device
     /// Nothing: all events in order.
     case store

@@ -132,30 +132,15 @@ extension TracedValue: Operand {
 }
 
 extension ProfileProjection {
-    /// As `apply`, with each item of a flush on its own: calls `note` after every event or item that may have written
-    /// attributes, with its position, and with the body of its record.
-    package static func apply(
-        _ event: borrowing EventView, to state: inout ProfileState, under rules: BoundRules,
-        noting note: (UInt64, Written, ProfileState) -> Void
-    ) {
+    /// As `apply(_:to:)`, and tells the attributes that the event may have written; nil if that is none.
+    package static func applyTracing(_ event: borrowing EventView, to state: inout ProfileState) -> Written? {
+        apply(event, to: &state)
         switch event.kind?.role {
-        case .outcome(.flushed), .outcome(.sent):
-            if let body = RecordBody(event.header.body), !body.erased, !body.isQueued {
-                for entry in state.takePending(body.flushed) {
-                    guard case .content(let content, _) = entry.kind.role else { continue }
-                    state.flush(entry, under: rules)
-                    note(entry.position, Written(content, entry.body), state)
-                }
-            }
-            apply(event, to: &state, under: rules)
-        case .content(let content, .logged):
-            apply(event, to: &state, under: rules)
-            note(event.position.rawValue, Written(content, event.header.body), state)
-        case .identity:
-            apply(event, to: &state, under: rules)
-            note(event.position.rawValue, Written(), state)
-        case .content(_, .saved), .content(_, .queued), .device, .outcome(.discarded), .message, .note, nil:
-            apply(event, to: &state, under: rules)
+        case .content(let content, let timing):
+            let isEffective = timing == .logged || event.effect != event.position
+            return isEffective ? Written(content, event.header.body) : nil
+        case .identity: return Written()
+        case .device, .outcome, .message, .note, nil: return nil
         }
     }
 
@@ -169,10 +154,6 @@ extension ProfileProjection {
 
         /// The attributes that an event about identities may write: standard ones only.
         fileprivate init() { hasStandard = true }
-
-        fileprivate init(_ content: EventRole.Content, _ body: [UInt8]) {
-            self = body.withUnsafeBytes { Written(content, $0) }
-        }
 
         fileprivate init(_ content: EventRole.Content, _ body: UnsafeRawBufferPointer) {
             hasStandard = content == .userAttributes

@@ -2,24 +2,23 @@
 ///
 /// A saved or queued item counts from its effect on, with the time of its save. On a simulated device launches and
 /// sessions are uses of the app; the `app_id` of an event, a purchase or a change is a use of the app that it names.
-package enum UsageProjection: Projection {
+package enum UsageProjection: UserProjection {
     package static let name = "usage"
-    package static let revision: UInt32 = 2
+    package static let revision: UInt32 = 3
     package static var initial: UsageState { UsageState() }
 
     /// Adds the sessions and devices, and keeps the earlier first use and the later last use.
-    package static func merge(_ source: UsageState, into target: inout UsageState) { target.merge(source) }
+    package static func merge(_ source: UsageState, into target: inout UsageState, by event: borrowing EventView) {
+        target.merge(source)
+    }
 
     package static func apply(_ event: borrowing EventView, to state: inout UsageState) {
         let header = event.header
         switch header.kind?.role {
-        case .content(_, .logged):
+        case .content(_, let timing):
             let origin = Origin(header)
             if let app = origin.app { state.use(app, at: origin.at) }
-            if let device = origin.device { state.devices.insert(device) }
-        case .content(_, .saved), .content(_, .queued):
-            let origin = Origin(header)
-            if let app = origin.app { state.waiting[event.position.rawValue] = .init(app: app, at: origin.at) }
+            if timing == .logged, let device = origin.device { state.devices.insert(device) }
         case .device(.launched), .device(.sessionStarted):
             let origin = Origin(header)
             guard let device = origin.device else { return }  // it was erased
@@ -32,11 +31,7 @@ package enum UsageProjection: Projection {
     }
 
     private static func applyOutcome(_ header: RecordHeader, _ state: inout UsageState) {
-        guard let body = RecordBody(header.body), !body.erased else { return }
-        for rejection in body.rejected { state.waiting[rejection.position.rawValue] = nil }
-        for position in body.discarded { state.waiting[position.rawValue] = nil }
-        if body.flushed.isEmpty || body.isQueued { return }
-        for position in body.flushed { state.flush(position) }
+        guard let body = RecordBody(header.body), !body.erased, !body.flushed.isEmpty, !body.isQueued else { return }
         if let device = Origin(header).device { state.devices.insert(device) }
     }
 

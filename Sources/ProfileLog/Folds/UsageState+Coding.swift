@@ -12,12 +12,6 @@ extension UsageProjection {
         if let use = state.appOnDevices { write(use, to: &writer) }
         writer.varint(UInt64(state.devices.count))
         for device in state.devices.sorted() { writer.text(device.text) }
-        writer.varint(UInt64(state.waiting.count))
-        for (position, item) in state.waiting.sorted(by: { $0.key < $1.key }) {
-            writer.varint(position)
-            writer.text(item.app.text)
-            writer.littleEndian(item.at.rawValue)
-        }
         return Array(writer.bytes)
     }
 
@@ -33,9 +27,6 @@ extension UsageProjection {
         for _ in 0..<reader.count() { state.apps[Name(reader.text())] = use(&reader) }
         if reader.varint() == 1 { state.appOnDevices = use(&reader) }
         for _ in 0..<reader.count() { state.devices.insert(Name(reader.text())) }
-        for _ in 0..<reader.count() {
-            state.waiting[reader.varint()] = .init(app: Name(reader.text()), at: reader.timestamp())
-        }
         return reader.isBad || !reader.isAtEnd ? nil : state
     }
 

@@ -6,8 +6,6 @@ package struct UsageState: Hashable, Sendable {
     package var appOnDevices: AppUse?
     /// The simulated devices on which the user was, or from which something of the user took effect.
     package var devices: Set<Name> = []
-    /// Uses of apps that have not taken effect, by position.
-    var waiting: [UInt64: Waiting] = [:]
 
     package struct AppUse: Hashable, Sendable {
         /// The number of known sessions; 0 for an app that only events name.
@@ -16,12 +14,6 @@ package struct UsageState: Hashable, Sendable {
         package var first: Timestamp
         /// The latest use.
         package var last: Timestamp
-    }
-
-    /// The use of an app by an item that is saved, or that the SDK has not sent.
-    struct Waiting: Hashable, Sendable {
-        let app: Name
-        let at: Timestamp
     }
 }
 
@@ -36,17 +28,10 @@ extension UsageState {
         appOnDevices = AppUse(sessions: sessions, first: time, last: time).joined(appOnDevices)
     }
 
-    /// Makes the use of an item effective, with the time at which it was saved.
-    mutating func flush(_ position: Position) {
-        guard let item = waiting.removeValue(forKey: position.rawValue) else { return }
-        use(item.app, at: item.at)
-    }
-
     mutating func merge(_ source: UsageState) {
         apps.merge(source.apps) { $0.joined($1) }
         appOnDevices = appOnDevices?.joined(source.appOnDevices) ?? source.appOnDevices
         devices.formUnion(source.devices)
-        waiting.merge(source.waiting) { own, _ in own }
     }
 }
 

@@ -10,6 +10,9 @@ package struct VoidedEvents: Sendable {
     /// this version must be folded again.
     package private(set) var since: UInt64?
 
+    /// The first event that one of them voids or unvoids; nil if there are none.
+    package private(set) var first: UInt64?
+
     /// No event is void.
     package init() {}
 
@@ -22,6 +25,7 @@ package struct VoidedEvents: Sendable {
     /// Takes in what is said at `position`; in the order of the log.
     package mutating func apply(_ change: VoidChange) {
         voids[change.target] = change.isVoid ? change.position : nil
+        first = min(first ?? .max, change.target)
     }
 
     fileprivate mutating func note(since version: UInt64) { since = min(since ?? .max, version) }
@@ -29,8 +33,8 @@ package struct VoidedEvents: Sendable {
 
 /// The statement of an event about another one: that it is void, or that it counts again.
 package struct VoidChange {
-    fileprivate let position: UInt64
-    fileprivate let target: UInt64
+    package let position: UInt64
+    package let target: UInt64
     /// The version of the user from which on the target matters.
     fileprivate let since: UInt64
     fileprivate let isVoid: Bool

@@ -153,6 +153,7 @@ package enum FoldProtocol {
         private var isOpen = false
         private var rules = BoundRules(FoldRules(), names: NameMap())
         private let table = NameTable()
+        private var items = SentItems()
 
         package init() {}
 
@@ -189,7 +190,7 @@ package enum FoldProtocol {
                 ProfileProjection.merge(state, into: &target, under: rules)
                 state = target
             case (nil, nil, nil, .int(let user)?):
-                defer { (state, waiting) = (ProfileProjection.initial, []) }
+                defer { (state, waiting, items) = (ProfileProjection.initial, [], SentItems()) }
                 return JSONWriter.bytes { json in
                     json.member("user", UInt64(clamping: user))
                     FoldProtocol.write(state, names, to: &json)
@@ -213,10 +214,39 @@ package enum FoldProtocol {
             else { throw Refusal(reason: "has an event without its position or its record") }
             try bytes.withUnsafeBytes { bytes in
                 guard let header = RecordHeader(bytes) else { throw Refusal(reason: "has an unreadable record") }
-                ProfileProjection.apply(
-                    EventView(header: header, position: Position(rawValue: UInt64(position)), names: table), to: &state,
-                    under: rules)
+                if header.isItem { try items.keep(bytes, at: UInt64(position)) }
+                var fold = ProjectionFold<ProfileProjection>()
+                try FoldDriver(names: table, rules: RulesTimeline(always: rules))
+                    .apply(header, at: UInt64(position), to: &state, &fold, from: items)
             }
         }
     }
+}
+
+/// The saved and queued events of a user that were sent: an outcome names them by position.
+private final class SentItems: FoldSource {
+    private var records: [UInt64: (bytes: UnsafeMutableRawBufferPointer, header: RecordHeader)] = [:]
+
+    deinit { for record in records.values { record.bytes.deallocate() } }
+
+    func keep(_ record: UnsafeRawBufferPointer, at position: UInt64) throws {
+        if records[position] != nil { return }
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: record.count, alignment: 1)
+        bytes.copyMemory(from: record)
+        guard let header = RecordHeader(UnsafeRawBufferPointer(bytes)) else {
+            bytes.deallocate()
+            throw FoldProtocol.Receiver.Refusal(reason: "has an unreadable record")
+        }
+        records[position] = (bytes, header)
+    }
+
+    /// What was not sent is void or erased: it has no effect.
+    func header(at position: UInt64) -> RecordHeader {
+        records[position]?.header ?? RecordHeader(kind: .unknown, body: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
+    /// Merges are lines of their own.
+    func mergedPositions(_ header: RecordHeader, _ position: UInt64) -> [UInt64]? { nil }
+    func voidedEvents(of items: [UInt64], before end: UInt64) -> VoidedEvents { VoidedEvents() }
+    func prefetch(_ positions: [UInt64], _ index: Int) {}
 }

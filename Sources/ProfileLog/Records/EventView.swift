@@ -1,20 +1,39 @@
 /// One stored event, borrowed: it decodes what is asked of it, and cannot outlive the transaction that lends it.
+///
+/// A fold gets a saved or queued event when it takes effect: ``position`` and both times are those of the save, and
+/// ``effect`` is the position of the flush or the sending.
 public struct EventView: ~Copyable {
     /// The event's place in the log.
     public let position: Position
+    /// The position at which its content takes effect: its own, or that of the flush or the sending.
+    public let effect: Position
     @usableFromInline package let header: RecordHeader
     @usableFromInline unowned(unsafe) let names: NameTable
+    /// What folds know of the event's moment: the rules that hold for it; nil if there were never any.
+    @usableFromInline package unowned(unsafe) let context: AnyObject?
     /// The device of a fold by device: the device whose state it is applied to, one of `devices`.
     public let device: Name?
 
-    /// A view of the record of `header`, which must outlive it, as must `names`.
+    /// A view of the record of `header`, which must outlive it, as must `names` and `context`. It takes effect at
+    /// `effect`; nil for its own position.
     @inlinable
     @inline(__always)
-    package init(header: RecordHeader, position: Position, names: NameTable, device: Name? = nil) {
+    package init(
+        header: RecordHeader, position: Position, names: NameTable, device: Name? = nil, effect: Position? = nil,
+        context: AnyObject? = nil
+    ) {
         self.header = header
         self.position = position
+        self.effect = effect ?? position
         self.names = names
+        self.context = context
         self.device = device
+    }
+
+    /// The same event for the state of `device`.
+    package func on(_ device: Name) -> EventView {
+        EventView(
+            header: header, position: position, names: names, device: device, effect: effect, context: context)
     }
 
     /// The kind of fact; nil for a kind that this program does not know.
@@ -65,6 +84,40 @@ public struct EventView: ~Copyable {
     package var nameNumber: UInt32 {
         var reader = WireReader(header.body)
         return reader.seek(RecordField.name) ? UInt32(truncatingIfNeeded: reader.varint()) : 0
+    }
+
+    /// The statement about the profile, decoded; nil for other events, and for what was erased.
+    ///
+    /// ```swift
+    /// if case .purchase(let purchase) = event.content { spent += purchase.price }
+    /// ```
+    public var content: EventContent? {
+        guard timing != nil, let body = RecordBody(header.body), !body.erased else { return nil }
+        return ProfileEvent(header.kind, body, names.current)?.content
+    }
+
+    /// How it came: logged, saved or queued; nil for events without content.
+    public var timing: EventTiming? { if case .content(_, let timing)? = kind?.role { timing } else { nil } }
+
+    /// One property of a custom event or a purchase; nil if it has none. Decodes only that one.
+    public func property(_ key: Name) -> AttributeValue? {
+        guard let number = names.number(key), number > 0 else { return nil }
+        switch kind?.role {
+        case .content(.customEvent, _), .content(.purchase, _): break
+        default: return nil
+        }
+        var reader = WireReader(header.body)
+        while let field = reader.field() {
+            guard field.number == RecordField.entries, field.type == .bytes else {
+                reader.skip(field.type)
+                continue
+            }
+            let entry = reader.bytes()
+            var first = WireReader(entry)
+            guard first.field()?.number == RecordField.Value.name, first.varint() == number else { continue }
+            return ValueCodec.read(entry)?.value
+        }
+        return nil
     }
 
     /// The whole event, copied out; nil if the record is damaged after its header.

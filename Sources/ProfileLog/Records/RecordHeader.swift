@@ -22,6 +22,21 @@ package struct RecordHeader {
         kindNumber == EventKind.eventVoided.rawValue || kindNumber == EventKind.eventUnvoided.rawValue
     }
 
+    /// Tells whether it is about saved or queued events: one of them, or an outcome that lets some take effect. One
+    /// comparison, as folds ask it of each event.
+    @inlinable package var concernsItems: Bool { Self.itemKinds >> UInt64(kindNumber) & 1 != 0 }
+
+    /// Tells whether it is saved or queued: its content has no effect yet.
+    @inlinable package var isItem: Bool { concernsItems && !isOutcome }
+
+    /// Tells whether it lets saved or queued events take effect.
+    @inlinable package var isOutcome: Bool {
+        kindNumber == EventKind.pendingFlushed.rawValue || kindNumber == EventKind.dataSent.rawValue
+    }
+
+    /// A bit for each of these kinds: 10 to 12, 24 to 27, 31, 36.
+    @inlinable static var itemKinds: UInt64 { 0x10_8F00_1C00 }
+
     /// Reads the header of a stored record; nil if the bytes are not a record.
     @inlinable
     @inline(__always)
@@ -102,6 +117,23 @@ package struct RecordHeader {
 }
 
 extension RecordHeader {
+    /// The saved and queued events that take effect by this outcome, which is at `position`; nil if that is none.
+    @usableFromInline
+    package func effective(before position: UInt64) -> [UInt64]? {
+        guard let body = RecordBody(body), !body.erased, !body.isQueued else { return nil }
+        return body.flushed.compactMap { $0.rawValue > 0 && $0.rawValue < position ? $0.rawValue : nil }
+    }
+
+    /// Tells whether nothing of the event is left: it was erased, or is damaged.
+    @usableFromInline package var isErased: Bool {
+        var reader = WireReader(body)
+        while let field = reader.field() {
+            if field.number == RecordField.erased, field.type == .varint { return reader.varint() != 0 }
+            reader.skip(field.type)
+        }
+        return reader.isBad
+    }
+
     /// The event's source. Reads at most three fields after the header.
     package var source: EventSource {
         var reader = WireReader(body)

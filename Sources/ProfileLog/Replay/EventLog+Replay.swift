@@ -18,12 +18,13 @@ extension EventLog {
         try replay(ProfileProjection.self, threads: threads, until: until, verify: verify, progress: progress)
     }
 
-    /// As `replay(threads:until:verify:progress:)`, for a projection of your own, which must be folded by user.
+    /// As `replay(threads:until:verify:progress:)`, for a projection of your own. Of a projection by device or over the
+    /// store, the state as it is read and the stored one must have the same bytes as fresh folds.
     public func replay<P: Projection>(
         _: P.Type, threads: Int = 1, until: Position? = nil, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ReplayReport {
-        try P.check(scope: .user)
+        try P.checkName()
         for _ in 0..<Self.mostReplays {
             let beginning = try lastPosition()
             var report = try replayOnce(P.self, threads: threads, until: until, verify: verify, progress: progress)

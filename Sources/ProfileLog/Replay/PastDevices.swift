@@ -3,21 +3,9 @@ extension LogReader {
     /// all events of devices in memory.
     package func deviceStates(in past: PastHistory) throws -> [Name: DeviceState] {
         try withView { view in
-            let (driver, fold) = (try states.driver(view), ProjectionFold<PendingProjection>())
-            var devices: [Name: DeviceState] = [:]
-            func see(_ header: RecordHeader, at position: UInt64) {
-                driver.forEachDevice(of: header, at: position) { device, event, rules in
-                    fold.apply(event, to: &devices[device, default: fold.initial], under: rules)
-                }
-            }
             let end = min(past.position.rawValue, view.last)
-            guard past.order == .occurred else {
-                try view.scan(from: 1, to: end) { position, header in
-                    see(header, at: position)
-                    return true
-                }
-                return devices
-            }
+            if past.order != .occurred { return try view.deviceStates(upTo: end) }
+            var devices: [Name: DeviceState] = [:]
             var events: [(at: Timestamp, position: UInt64)] = []
             try view.scan(from: 1, to: end) { position, header in
                 let event = EventView(header: header, position: Position(rawValue: position), names: names)
@@ -36,9 +24,31 @@ extension LogReader {
                 } else if taken.contains(Position(rawValue: position)) {
                     continue
                 }
-                see(header, at: position)
+                devices.apply(header, at: position)
             }
             return devices
+        }
+    }
+}
+
+extension LogView {
+    /// The state of every device after the event at `end`, by its ID, from the log alone. A void changes none: what it
+    /// voids is on the phone all the same.
+    func deviceStates(upTo end: UInt64) throws -> [Name: DeviceState] {
+        var devices: [Name: DeviceState] = [:]
+        try scan(from: 1, to: end) { position, header in
+            devices.apply(header, at: position)
+            return true
+        }
+        return devices
+    }
+}
+
+extension [Name: DeviceState] {
+    fileprivate mutating func apply(_ header: RecordHeader, at position: UInt64) {
+        guard let body = RecordBody(header.body) else { return }
+        DeviceChange.forEach(header, body, position) { device, change in
+            self[device, default: DeviceState()].apply(change)
         }
     }
 }

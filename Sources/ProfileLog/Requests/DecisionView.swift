@@ -161,7 +161,7 @@ package final class DecisionView {
     }
 
     /// Lends a state over the whole store that has all that was acknowledged before the first look at it.
-    package func withState<P: Projection, Result>(
+    package func withState<P: StoreProjection, Result>(
         of live: LiveState<P>, _ body: (P.State) throws -> Result
     ) throws -> Result {
         if !states.contains(ObjectIdentifier(live)) {

@@ -172,7 +172,21 @@ struct StoreAudit: Sendable {
                 let user = UserNumber(rawValue: header.user)
                 let view = EventView(header: header, position: Position(rawValue: position), names: log.names)
                 if case .usersMerged(let merge)? = view.recorded()?.event, let source = fresh[merge.source] {
-                    ProfileProjection.merge(source, into: &fresh[user, default: ProfileProjection.initial])
+                    ProfileProjection.merge(source, into: &fresh[user, default: ProfileProjection.initial], by: view)
+                }
+                let items: [Position] =
+                    switch events[Int(position) - 1].event {
+                    case .pendingFlushed(let flush): flush.isQueued ? [] : flush.flushed
+                    case .dataSent(let items): items
+                    default: []
+                    }
+                for item in items {
+                    guard let record = try transaction.get(log.environment.tables.log, item.rawValue),
+                        let header = RecordHeader(record), RecordBody(header.body)?.erased == false
+                    else { continue }
+                    ProfileProjection.apply(
+                        EventView(header: header, position: item, names: log.names, effect: view.position),
+                        to: &fresh[user, default: ProfileProjection.initial])
                 }
                 ProfileProjection.apply(view, to: &fresh[user, default: ProfileProjection.initial])
                 return true

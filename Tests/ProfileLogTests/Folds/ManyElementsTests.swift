@@ -145,7 +145,7 @@ struct ManyElementsTests {
                 counts[name, default: 0] += 1
             }
         }
-        ProfileProjection.merge(states[1], into: &states[0], under: .none)
+        ProfileProjection.merge(states[1], into: &states[0], under: BoundRules.none)
         #expect(states[0].events.map(\.name) == counts.keys.sorted(), "seed \(seed)")
         for event in states[0].events { #expect(event.occurrences.count == counts[event.name], "seed \(seed)") }
     }

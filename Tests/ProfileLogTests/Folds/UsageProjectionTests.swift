@@ -44,10 +44,8 @@ struct UsageProjectionTests {
 
     @Test("What is saved or queued counts when it takes effect, with its own time")
     func effective() throws {
-        try given(UsageProjection.self, .saved("a").inApp("i").at(5), .queued("a").inApp("j").at(6)).when().then(
-            .init(waiting: [
-                1: .init(app: "i", at: Timestamp(rawValue: 5)), 2: .init(app: "j", at: Timestamp(rawValue: 6)),
-            ]))
+        try given(UsageProjection.self, .saved("a").inApp("i").at(5), .queued("a").inApp("j").at(6)).when()
+            .then(.init())
         try given(UsageProjection.self, .saved("a").inApp("i").at(5), .queued("a").inApp("j").at(6))
             .when(.flushed(1).at(50), .sent(2).at(60))
             .then(.init(apps: ["i": use(5, 5), "j": use(6, 6)], devices: [Name(Happening.device)]))
@@ -61,32 +59,28 @@ struct UsageProjectionTests {
             event: .pendingFlushed(
                 Flush(launch: .start, chunk: 0, flushed: [Position(rawValue: 1)], rejected: [], isQueued: true))
         ).onDevice
-        try given(UsageProjection.self, .saved("a").inApp("i").at(5)).when(handed)
-            .then(.init(waiting: [1: .init(app: "i", at: Timestamp(rawValue: 5))]))
+        try given(UsageProjection.self, .saved("a").inApp("i").at(5)).when(handed).then(.init())
     }
 
-    @Test("A merge joins both: sessions add up, the earlier first and the later last use stay, what waits goes on")
+    @Test("A merge joins both: sessions add up, the earlier first and the later last use stay")
     func merge() {
-        let item = UsageState.Waiting(app: "w", at: Timestamp(rawValue: 1))
         var target = UsageState(apps: ["i": use(5, 7)], appOnDevices: use(3, 4, sessions: 2), devices: ["d"])
         let source = UsageState(
-            apps: ["i": use(6, 9), "j": use(1, 1)], appOnDevices: use(1, 2, sessions: 1), devices: ["d", "e"],
-            waiting: [9: item])
-        UsageProjection.merge(source, into: &target)
+            apps: ["i": use(6, 9), "j": use(1, 1)], appOnDevices: use(1, 2, sessions: 1), devices: ["d", "e"])
+        target.merge(source)
         let both = UsageState(
-            apps: ["i": use(5, 9), "j": use(1, 1)], appOnDevices: use(1, 4, sessions: 3), devices: ["d", "e"],
-            waiting: [9: item])
+            apps: ["i": use(5, 9), "j": use(1, 1)], appOnDevices: use(1, 4, sessions: 3), devices: ["d", "e"])
         #expect(target == both)
-        UsageProjection.merge(UsageState(), into: &target)
+        target.merge(UsageState())
         #expect(target == both)
         var empty = UsageState()
-        UsageProjection.merge(both, into: &empty)
+        empty.merge(both)
         #expect(empty == both)
     }
 
     @Test(
         "Bytes that are no such state are refused",
-        arguments: [[1], [8, 1], [0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 1, 1, 0xFF, 0]] as [[UInt8]])
+        arguments: [[1], [8, 1], [0, 0], [0, 0, 0, 0], [0, 0, 1, 1, 0xFF]] as [[UInt8]])
     func noState(bytes: [UInt8]) {
         #expect(bytes.withUnsafeBytes { UsageProjection.decode($0) } == nil)
     }

@@ -76,10 +76,10 @@ struct FoldStory<P: Projection> {
     /// Stopping anywhere, storing the state and going on from its bytes changes no byte of the end; and the log says
     /// the same.
     private static func expectLaws(_ batch: CommitBatch, _ log: EventLog, _ location: SourceLocation) throws {
-        let whole = fold(batch, batch.ends.indices, into: P.initial, log.names)
+        let whole = try fold(batch, batch.ends.indices, into: P.initial, log.names)
         for cut in 0...batch.count {
             let restored = try restored(fold(batch, 0..<cut, into: P.initial, log.names), location)
-            let resumed = P.encode(fold(batch, cut..<batch.count, into: restored, log.names))
+            let resumed = try P.encode(fold(batch, cut..<batch.count, into: restored, log.names))
             #expect(resumed == P.encode(whole), "resumed after \(cut) events", sourceLocation: location)
         }
         let live = try live(log, after: batch.count)
@@ -88,20 +88,38 @@ struct FoldStory<P: Projection> {
 
     private static func fold(
         _ batch: CommitBatch, _ range: Range<Int>, into state: P.State, _ names: NameTable
-    ) -> P.State {
+    ) throws -> P.State {
         var state = state
-        batch.bytes.withUnsafeBytes { bytes in
+        try batch.bytes.withUnsafeBytes { bytes in
+            let records = BatchRecords(bytes: bytes, ends: batch.ends)
+            let driver = FoldDriver(names: names, rules: nil)
+            var fold = ProjectionFold<P>()
             for index in range {
-                let record = bytes.slice((index == 0 ? 0 : batch.ends[index - 1])..<batch.ends[index])
-                let position = Position(rawValue: UInt64(index + 1))
-                guard let header = RecordHeader(record) else {
-                    preconditionFailure("A story wrote a record that is none.")
-                }
-                P.apply(EventView(header: header, position: position, names: names), to: &state)
+                let position = UInt64(index + 1)
+                try driver.apply(
+                    records.header(at: position), at: position, to: &state, &fold, from: records)
             }
         }
         return state
     }
+}
+
+/// The records of a batch whose first position is 1.
+private struct BatchRecords: FoldSource {
+    let bytes: UnsafeRawBufferPointer
+    let ends: [Int]
+
+    func header(at position: UInt64) -> RecordHeader {
+        let index = Int(position) - 1
+        guard let header = RecordHeader(bytes.slice((index == 0 ? 0 : ends[index - 1])..<ends[index])) else {
+            preconditionFailure("A story wrote a record that is none.")
+        }
+        return header
+    }
+
+    func mergedPositions(_ header: RecordHeader, _ position: UInt64) -> [UInt64]? { nil }
+    func voidedEvents(of items: [UInt64], before end: UInt64) -> VoidedEvents { VoidedEvents() }
+    func prefetch(_ positions: [UInt64], _ index: Int) {}
 }
 
 extension FoldStory where P.State: Equatable {

@@ -1,7 +1,7 @@
 import ProfileLog
 
 /// Counts a user's events by source.
-enum SourceProjection: Projection {
+enum SourceProjection: UserProjection {
     /// The number of events from each source.
     struct State: Hashable, Sendable {
         /// The counts; a source without events has no entry.
@@ -15,13 +15,18 @@ enum SourceProjection: Projection {
     /// Nothing folded yet.
     static var initial: State { State() }
 
-    /// Folds one event in.
+    /// Folds one event in, once: what was saved is counted then.
     static func apply(_ event: borrowing EventView, to state: inout State) {
-        state.counts[event.source, default: 0] += 1
+        if event.effect == event.position { applyWaiting(event, to: &state) }
+    }
+
+    /// Folds a saved or queued event in.
+    static func applyWaiting(_ item: borrowing EventView, to state: inout State) {
+        state.counts[item.source, default: 0] += 1
     }
 
     /// Adds the counts.
-    static func merge(_ source: State, into target: inout State) {
+    static func merge(_ source: State, into target: inout State, by event: borrowing EventView) {
         target.counts.merge(source.counts, uniquingKeysWith: +)
     }
 

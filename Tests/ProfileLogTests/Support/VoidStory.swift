@@ -114,15 +114,41 @@ struct VoidOracle {
     ) throws -> P.State {
         var state = P.initial
         for event in try log.history(of: user, to: version) where !voided.contains(event.position) {
+            var merged: P.State?
             if case .usersMerged(let merge) = event.event {
-                P.merge(try fold(P.self, merge.source, merge.version, voided), into: &state)
+                merged = try fold(P.self, merge.source, merge.version, voided)
             }
             try log.withView { view in
-                let header = try view.header(at: event.position.rawValue)
-                P.apply(EventView(header: header, position: event.position, names: log.names), to: &state)
+                func seen(_ position: Position) throws -> EventView {
+                    EventView(
+                        header: try view.header(at: position.rawValue), position: position, names: log.names,
+                        effect: event.position)
+                }
+                if let merged { P.merge(merged, into: &state, by: try seen(event.position)) }
+                for item in try log.effective(by: event) where !voided.contains(item.position) {
+                    P.apply(try seen(item.position), to: &state)
+                }
+                if event.event.kind.isSaved || event.event.kind.isQueued {
+                    P.applyWaiting(try seen(event.position), to: &state)
+                } else {
+                    P.apply(try seen(event.position), to: &state)
+                }
             }
         }
         return state
+    }
+}
+
+extension EventLog {
+    /// The saved and queued events that take effect by `event`, without erased ones.
+    func effective(by event: RecordedEvent) throws -> [RecordedEvent] {
+        let items: [Position] =
+            switch event.event {
+            case .pendingFlushed(let flush): flush.isQueued ? [] : flush.flushed
+            case .dataSent(let items): items
+            default: []
+            }
+        return try items.compactMap { try self.event(at: $0) }.filter { !$0.isErased }
     }
 }
 

@@ -5,7 +5,7 @@ package struct DeviceReader: ReaderPart {
     /// Every device that has an event.
     package func all() throws -> [Name] { try withView { try $0.devices() } }
 
-    /// The pending-flush state of `device`: `PendingProjection` as it is kept live.
+    /// The pending-flush state of `device`: as it is kept live.
     package func state(of device: String) throws -> DeviceState {
         try withView { view in try view.deviceState(Name(device)) }
     }

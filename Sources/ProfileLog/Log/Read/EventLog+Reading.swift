@@ -66,8 +66,8 @@ extension EventLog {
 
     /// The state of a projection for one user, as of `version` (or now): nearest snapshot, and a fold of what follows.
     ///
-    /// Sees everything that was acknowledged before the call. Refuses a projection that is not folded by user.
-    public func state<P: Projection>(
+    /// Sees everything that was acknowledged before the call.
+    public func state<P: UserProjection>(
         _ projection: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
         try reader.state(P.self, of: user, asOf: version)
@@ -97,8 +97,15 @@ extension EventLog {
     ///
     /// Its cost is that of the events after the stored state: if the log was opened with the projection, about as many
     /// as the caches may lag by (`LogOptions.indexLag`).
-    public func state<P: Projection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
+    ///
+    /// After an event that voids or unvoids one which the stored state has, the first read folds the whole log.
+    public func state<P: StoreProjection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
         try reader.state(overStore: P.self)
+    }
+
+    /// The state of a projection for the device with this ID: as ``state(overStore:)``, and one of the states there.
+    public func state<P: DeviceProjection>(_: P.Type, onDevice device: String) throws -> P.State {
+        try reader.state(P.self, onDevice: device)
     }
 
     /// `state`, which must be of this log, with its names.

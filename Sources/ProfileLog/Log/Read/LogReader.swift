@@ -71,10 +71,10 @@ package struct LogReader {
     // MARK: - States
 
     /// As ``EventLog/state(_:of:asOf:)``.
-    package func state<P: Projection>(
+    package func state<P: UserProjection>(
         _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
-        try P.check(scope: .user)
+        try P.checkName()
         return try withView { view in
             let now = try view.version(of: user.rawValue)
             return try states.state(P.self, user.rawValue, version: min(now, version.rawValue), view)
@@ -92,9 +92,23 @@ package struct LogReader {
         return state
     }
 
-    /// As ``EventLog/state(overStore:)``, as of the reader's view.
-    package func state<P: Projection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
-        try states.state(overStore: P.self, view)
+    /// As ``EventLog/state(overStore:)``, as of the reader's view, or as of `position`.
+    package func state<P: StoreProjection>(
+        overStore _: P.Type, asOf position: Position? = nil
+    ) throws -> (state: P.State, position: Position) {
+        guard let position else { return try states.state(overStore: P.self, view) }
+        return try withView { view in
+            var past = view
+            past.last = min(view.last, position.rawValue)
+            return try states.state(overStore: P.self, past)
+        }
+    }
+
+    /// As ``EventLog/state(_:onDevice:)``, as of the reader's view, or as of `position`.
+    package func state<P: DeviceProjection>(
+        _: P.Type, onDevice device: String, asOf position: Position? = nil
+    ) throws -> P.State {
+        try state(overStore: ByDevice<P>.self, asOf: position).state[Name(device)] ?? P.initial
     }
 
     // MARK: - Rules

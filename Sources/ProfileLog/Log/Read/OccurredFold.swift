@@ -4,6 +4,8 @@
 /// that took effect, as far as the fold knows, does so at the time of its save and not at that of the flush. A merge
 /// is at its own time, and brings what the merged user has then (spec/rest-api 2.6).
 struct OccurredFold: EventFold {
+    static let takesEffects = false
+
     private let view: LogView
     private let names: NameTable
     private let end: Timestamp
@@ -33,16 +35,21 @@ struct OccurredFold: EventFold {
         return state
     }
 
-    mutating func apply(_ event: borrowing EventView, to state: inout ProfileState, under rules: BoundRules?) {
-        profile.apply(event, to: &state, under: rules)
+    mutating func apply(_ event: borrowing EventView, to state: inout ProfileState) {
+        profile.apply(event, to: &state)
         guard let isEffective = isEffective[event.position.rawValue] else { return }
-        for entry in state.takePending([event.position]) where isEffective { state.flush(entry, under: rules) }
+        if isEffective {
+            // At another position than its own, whichever: by the rules of its recording.
+            profile.apply(
+                EventView(
+                    header: event.header, position: event.position, names: names, effect: .start,
+                    context: event.context), to: &state)
+        }
+        state.takePending([event.position])
     }
 
-    func merge(
-        _ source: ProfileState, into target: inout ProfileState, by event: borrowing EventView, under rules: BoundRules?
-    ) {
-        profile.merge(source, into: &target, by: event, under: rules)
+    func merge(_ source: ProfileState, into target: inout ProfileState, by event: borrowing EventView) {
+        profile.merge(source, into: &target, by: event)
     }
 
     /// `positions` of one user in the order of occurrence, without what happened after `end`. Notes what became of

@@ -8,13 +8,9 @@ package struct OccurrenceReader: ReaderPart {
         upTo position: Position? = nil, _ body: (Occurrence) throws -> Void
     ) throws {
         try withView { view in
-            var fold = OccurrenceFold()
             let last = min(position?.rawValue ?? .max, view.last)
             let driver = try states.driver(view, skipping: view.voidedEvents(upTo: last))
-            try view.forEachEvent(by: driver, upTo: last) { event, rules in
-                try fold.apply(event, under: rules, body)
-                return true
-            }
+            try view.forEachEffect(by: driver, upTo: last) { event in try Occurrence(effective: event).map(body) }
         }
     }
 
@@ -35,15 +31,26 @@ package struct OccurrenceReader: ReaderPart {
     ) throws {
         try withView { view in
             let recorded = try view.positions(of: user.rawValue, from: 1, to: version.rawValue)
-            let driver = FoldDriver(
-                names: names, rules: try rules ?? states.rules(view), skipping: try view.voidedEvents(among: recorded))
-            var fold = OccurrenceFold()
+            let voided = try view.voidedEvents(among: recorded)
+            let driver = FoldDriver(names: names, rules: try rules ?? states.rules(view), skipping: voided)
             let history = try view.mergedHistory(of: user.rawValue, upTo: version.rawValue, until: until)
-            try view.forEachEvent(by: driver, at: history.positions, altered: effect) { event, rules in
-                try fold.apply(event, under: rules) { occurrence in
-                    if let until, occurrence.at > until { return }
-                    try body(occurrence)
+            func see(_ header: RecordHeader, at position: UInt64, effectAt effective: UInt64) throws {
+                try effect(header, position).withRecord(inPlaceOf: header) { header in
+                    try driver.withEvent(header, at: position, effect: effective) { event in
+                        guard let occurrence = Occurrence(effective: event) else { return }
+                        if let until, occurrence.at > until { return }
+                        try body(occurrence)
+                    }
                 }
+            }
+            for position in history.positions where !voided.contains(position) {
+                let header = try view.header(at: position)
+                try driver.forEachEffect(of: header, at: position, from: view) { item in
+                    // What came with a user who was merged later is not in this history.
+                    guard item.user == user || history.merges[item.user.rawValue] != nil else { return }
+                    try see(item.header, at: item.position.rawValue, effectAt: position)
+                }
+                try see(header, at: position, effectAt: position)
             }
         }
     }

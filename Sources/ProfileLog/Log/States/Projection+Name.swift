@@ -1,14 +1,13 @@
 extension Projection {
-    /// Refuses a projection whose name cannot be stored, or that is not folded by `scope`.
-    package static func check(scope: ProjectionScope) throws(AppendError) {
-        try checkName()
-        if scope == self.scope { return }
-        throw .invalid(place: "The projection \(name)", reason: "is folded \(self.scope.words), and not \(scope.words)")
-    }
-
-    /// Refuses a name that does not fit into a key, or that the caches use themselves.
-    static func checkName() throws(AppendError) {
+    /// Refuses a name that does not fit into a key, or that the caches use themselves, and a projection without scope.
+    package static func checkName() throws(AppendError) {
         let name = self.name
+        guard self is any UserProjection.Type || self is any StoreProjection.Type || self is any DeviceProjection.Type
+        else {
+            throw .invalid(
+                place: "The projection \(name)", reason: "is folded neither by user, by device nor over the store",
+                remedy: "Let it conform to UserProjection, DeviceProjection or StoreProjection.")
+        }
         let bytes = name.utf8
         if !(1...64).contains(bytes.count) {
             throw .invalid(place: "The projection's name \(name)", reason: "must be 1 to 64 bytes, not \(bytes.count)")
@@ -18,7 +17,7 @@ extension Projection {
         }
         let isOurs =
             Generations.ownKeys.contains(Array(bytes))
-            || builtIn.contains { $0 != self && $0.name.hasSameBytes(as: name) }
+            || name == "pending" || builtIn.contains { $0 != self && $0.name.hasSameBytes(as: name) }
         if isOurs {
             throw .invalid(place: "The projection's name \(name)", reason: "is one of the log's own; take another one")
         }
@@ -27,7 +26,7 @@ extension Projection {
 
 /// The projections of the library.
 private let builtIn: [any Projection.Type] = [
-    ProfileProjection.self, UsageProjection.self, CatalogueProjection.self, PendingProjection.self,
+    ProfileProjection.self, UsageProjection.self, CatalogueProjection.self,
 ]
 
 extension [any Projection.Type] {
@@ -42,12 +41,7 @@ extension [any Projection.Type] {
     }
 }
 
-extension ProjectionScope {
-    fileprivate var words: String {
-        switch self {
-        case .user: "by user"
-        case .device: "by device"
-        case .store: "over the whole store"
-        }
-    }
+extension Projection {
+    /// The projection as it is stored: one by device as a state over the whole store.
+    static var stored: any Projection.Type { scope == .device ? ByDevice<Self>.self : self }
 }

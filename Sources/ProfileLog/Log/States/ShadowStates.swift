@@ -56,9 +56,7 @@ package struct ShadowStates: Sendable {
 
     /// A shadow of which nothing is folded, with the revisions of this program.
     private func newShadow(_ request: Request, generation: UInt64, begun: UInt64) -> Shadow {
-        let projections = store.projections.filter { $0.scope != .device }.map {
-            Shadow.Projected(name: Name($0.name), revision: $0.revision)
-        }
+        let projections = store.projections.map { Shadow.Projected(name: Name($0.name), revision: $0.revision) }
         return Shadow(
             generation: generation, projections: projections, until: request.until, users: request.users, begun: begun)
     }

@@ -47,12 +47,7 @@ package struct StateProof<P: Projection> {
     func holds(
         _ stored: UnsafeRawBufferPointer, at position: UInt64, in view: LogView, progress: (UInt64) -> Void
     ) throws -> Bool {
-        var fresh = P.initial
-        try states.advance(P.self, &fresh, from: 0, to: position, view) { position, _ in
-            progress(position)
-            return true
-        }
-        return Self.isEqual(stored, fresh)
+        Self.isEqual(stored, try states.freshState(overStore: P.self, at: position, view, progress: progress))
     }
 
     /// The state of `user` at `version`, folded only from their events.
@@ -62,7 +57,7 @@ package struct StateProof<P: Projection> {
         fold = nil
         var state = known?.state ?? P.initial
         let positions = try view.positions(of: user, from: (known?.version ?? 0) + 1, to: version)
-        if try !states.fold(P.self, positions, into: &state, view) {
+        if try !states.fold(P.self, positions, into: &state, isFromStart: known == nil, view) {
             state = try states.freshState(P.self, user, version: version, view)
         }
         fold = (user, version, state)

@@ -119,14 +119,17 @@ package struct StateStore: Sendable {
         FoldDriver(names: store.names, rules: try rules(view), skipping: voided)
     }
 
-    /// As `FoldDriver.fold`.
+    /// As `FoldDriver.fold`. `isFromStart` tells whether `state` has no events yet.
     @_specialize(where P == ProfileProjection)
     package func fold<P: Projection>(
-        _: P.Type, _ positions: [UInt64], into state: inout P.State, skipping voided: VoidedEvents? = nil,
-        _ view: LogView
+        _: P.Type, _ positions: [UInt64], into state: inout P.State, isFromStart: Bool,
+        skipping voided: VoidedEvents? = nil, _ view: LogView
     ) throws -> Bool {
+        guard let first = positions.first else { return true }
         var fold = ProjectionFold<P>()
-        return try driver(view, skipping: voided).fold(positions, into: &state, &fold, from: view)
+        var driver = try driver(view, skipping: voided)
+        if !isFromStart { driver = driver.goingOn(at: first) }
+        return try driver.fold(positions, into: &state, &fold, from: view)
     }
 
     /// The rules by which events in `view` are folded; nil if none were ever set.
@@ -161,11 +164,11 @@ package struct StateStore: Sendable {
     ) throws -> UserFold<P> {
         var positions = positions
         var state = earlier?.state ?? P.initial
-        if try !fold(P.self, positions, into: &state, view) {
+        if try !fold(P.self, positions, into: &state, isFromStart: earlier == nil, view) {
             let (base, voided) = try voidedEvents(P.self, of: user, version: version, after: earlier, view)
             state = base?.state ?? P.initial
             positions = try view.positions(of: user, from: (base?.version ?? 0) + 1, to: version)
-            _ = try fold(P.self, positions, into: &state, skipping: voided, view)
+            _ = try fold(P.self, positions, into: &state, isFromStart: base == nil, skipping: voided, view)
         }
         return UserFold(state: state, version: version, indexed: positions.count { $0 <= view.checkpoint })
     }
@@ -188,10 +191,10 @@ package struct StateStore: Sendable {
     ///
     /// For projections that other programs open the store without: a long history may have no snapshots of them. After
     /// a fold of more than 1,024 events that the caches have, the caller waits for the writer and a sync.
-    package func keptState<P: Projection>(
+    package func keptState<P: UserProjection>(
         _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
-        try P.check(scope: .user)
+        try P.checkName()
         let (fold, seen) = try store.withView { view in
             let now = try view.version(of: user.rawValue)
             let version = min(now, version.rawValue)
@@ -219,10 +222,10 @@ package struct StateStore: Sendable {
     // MARK: - Over the whole store
 
     /// As `EventLog.state(overStore:)`; as of `view`, if there is one.
-    func state<P: Projection>(
+    package func state<P: Projection>(
         overStore _: P.Type, _ view: LogView? = nil
     ) throws -> (state: P.State, position: Position) {
-        try P.check(scope: .store)
+        try P.checkName()
         let fold = try view.map { try storeState(P.self, $0) } ?? store.withView { try storeState(P.self, $0) }
         // A read is right whether or not the next one is cheaper.
         if fold.count > mostFoldedAtOnce { _ = try? keep(P.self, fold.state, at: fold.position, seen: fold.seen) }
@@ -236,11 +239,14 @@ package struct StateStore: Sendable {
     /// after smaller commits, or when the log is closed.
     var mostFoldedAfterCommit: UInt64 { max(1, UInt64(store.options.indexLag) / 4) }
 
-    /// Folds the next events, `limit` at most, into the stored state, and answers whether more are left.
+    /// Folds the next events, `limit` at most, into the stored state, and answers whether more are left. If they void
+    /// what the state has, it stays as it is: unless the whole log is within the limit, the next reader folds it.
     @discardableResult
     func keepStateInPart<P: Projection>(_: P.Type, of limit: UInt64 = .max) throws -> Bool {
-        let fold = try store.withView { view in try storeState(P.self, view, limit: limit) }
-        if fold.count == 0 { return false }
+        let fold = try store.withView { view in
+            try storeState(P.self, view, limit: limit, mayBeginAgain: view.last <= limit)
+        }
+        guard let fold, fold.count > 0 else { return false }
         return try keep(P.self, fold.state, at: fold.position, seen: fold.seen) && fold.position < fold.seen
     }
 
@@ -252,6 +258,7 @@ package struct StateStore: Sendable {
             var shadow = view
             shadow.storedNames[Name(P.name)] = Generations.storedName(P.name, generation)
             shadow.last = min(view.last, end)
+            // A void may need the whole fold in one step.
             var fold = try storeState(P.self, shadow, limit: limit)
             fold.seen = view.last
             return fold
@@ -296,7 +303,7 @@ package struct StateStore: Sendable {
     }
 
     /// The stored state and its position; nil if the view can use none.
-    private func storedState<P: Projection>(_: P.Type, _ view: LogView) throws -> (position: UInt64, state: P.State)? {
+    package func storedState<P: Projection>(_: P.Type, _ view: LogView) throws -> (position: UInt64, state: P.State)? {
         guard let row = try view.get(view.tables.checkpoints, Array(view.storedName(of: P.self).utf8)),
             let stored = StoreStateRow.read(row, revision: P.revision), stored.position <= view.last,
             let state = P.decode(stored.state)
@@ -304,42 +311,90 @@ package struct StateStore: Sendable {
         return (stored.position, state)
     }
 
-    /// The stored state with at most `limit` of the following events folded in.
+    /// The stored state with at most `limit` of the following events folded in. If one of these voids or unvoids what
+    /// the stored state has, the state at the view's end, from the first event on.
     private func storeState<P: Projection>(_: P.Type, _ view: LogView, limit: UInt64 = .max) throws -> StoreFold<P> {
+        if let fold = try storeState(P.self, view, limit: limit, mayBeginAgain: true) { return fold }
+        preconditionFailure("A fold from the first event on has an end.")
+    }
+
+    /// As the other one; nil if it must begin again and may not.
+    private func storeState<P: Projection>(
+        _: P.Type, _ view: LogView, limit: UInt64, mayBeginAgain: Bool
+    ) throws -> StoreFold<P>? {
         let stored = try storedState(P.self, view)
         let reached = stored?.position ?? 0
         let count = min(limit, view.last - reached)
         var fold = StoreFold<P>(
             state: stored?.state ?? P.initial, position: reached + count, seen: view.last, count: count)
-        try advance(P.self, &fold.state, from: reached, to: fold.position, view)
-        return fold
+        if try advance(P.self, &fold.state, from: reached, to: fold.position, view) { return fold }
+        let voided = try view.voidedEvents(after: reached, upTo: fold.position)
+        if reached == 0 || voided.first ?? 0 > reached {
+            fold.state = try storedState(P.self, view)?.state ?? P.initial
+            _ = try advance(P.self, &fold.state, from: reached, to: fold.position, skipping: voided, view)
+            return fold
+        }
+        guard mayBeginAgain else { return nil }
+        return StoreFold(
+            state: try freshState(overStore: P.self, at: view.last, view), position: view.last, seen: view.last,
+            count: view.last)
+    }
+
+    /// The state over the whole store at `end`, folded from the first event on: nothing that is stored is used.
+    package func freshState<P: Projection>(
+        overStore _: P.Type, at end: UInt64, _ view: LogView, progress: (UInt64) -> Void = { _ in }
+    ) throws -> P.State {
+        func goesOn(_ position: UInt64, _: RecordHeader) -> Bool {
+            progress(position)
+            return true
+        }
+        var state = P.initial
+        if try advance(P.self, &state, from: 0, to: end, view, while: goesOn) { return state }
+        let voided = try view.voidedEvents(upTo: end)
+        state = P.initial
+        _ = try advance(P.self, &state, from: 0, to: end, skipping: voided, view, while: goesOn)
+        return state
     }
 
     /// Folds the events of the whole store after `position` and up to `end` into `state`, for as long as `goesOn`
     /// answers true.
+    ///
+    /// `voided` are the events after `position` to skip. If they are not known, it ends at the first event that voids or
+    /// unvoids another, and returns false: `state` is then unusable.
     package func advance<P: Projection>(
-        _: P.Type, _ state: inout P.State, from position: UInt64, to end: UInt64, _ view: LogView,
-        while goesOn: (UInt64, RecordHeader) -> Bool = { _, _ in true }
-    ) throws {
-        let fold = ProjectionFold<P>()
-        try view.forEachEvent(by: driver(view), after: position, upTo: end) { event, rules in
-            fold.apply(event, to: &state, under: rules)
-            return goesOn(event.position.rawValue, event.header)
+        _: P.Type, _ state: inout P.State, from position: UInt64, to end: UInt64, skipping voided: VoidedEvents? = nil,
+        _ view: LogView, while goesOn: (UInt64, RecordHeader) -> Bool = { _, _ in true }
+    ) throws -> Bool {
+        var fold = ProjectionFold<P>()
+        var driver = try driver(view, skipping: voided)
+        if position > 0 { driver = driver.goingOn(at: position + 1) }
+        var isWhole = true
+        try view.scan(from: position + 1, to: end) { position, header in
+            if let voided {
+                if voided.contains(position) { return goesOn(position, header) }
+            } else if header.isVoiding {
+                isWhole = false
+                return false
+            }
+            try driver.apply(header, at: position, to: &state, &fold, from: view)
+            return goesOn(position, header)
         }
+        return isWhole
     }
 }
 
 extension LogView: FoldSource {
-    /// Calls `body` with each event after `position` and up to `end` that `driver` does not skip, in the order of the
-    /// log, and with the rules that held for it, for as long as it answers true.
+    /// Calls `body` with each event up to `end` that `driver` does not skip, in the order of the log; with a saved or
+    /// queued one also when it takes effect.
     @inline(__always)
-    func forEachEvent(
-        by driver: FoldDriver, after position: UInt64 = 0, upTo end: UInt64,
-        _ body: (borrowing EventView, BoundRules?) throws -> Bool
+    func forEachEffect(
+        by driver: FoldDriver, upTo end: UInt64, _ body: (borrowing EventView) throws -> Void
     ) throws {
-        try scan(from: position + 1, to: end) { position, header in
+        try scan(from: 1, to: end) { position, header in
             if driver.voided?.contains(position) == true { return true }
-            return try driver.withEvent(header, at: position, body)
+            try driver.forEachEffect(of: header, at: position, from: self, body)
+            try driver.withEvent(header, at: position, body)
+            return true
         }
     }
 

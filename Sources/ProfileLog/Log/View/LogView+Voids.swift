@@ -8,14 +8,55 @@ struct VoidStatus {
 }
 
 extension LogView {
-    /// The voided events by all that the view sees up to `position`, or with `skipsDamage` by all that is readable.
-    package func voidedEvents(upTo position: UInt64 = .max, skipsDamage: Bool = false) throws -> VoidedEvents {
+    /// The voided events by all that the view sees after `begin` and up to `position`, or with `skipsDamage` by all that
+    /// is readable.
+    package func voidedEvents(
+        after begin: UInt64 = 0, upTo position: UInt64 = .max, skipsDamage: Bool = false
+    ) throws -> VoidedEvents {
         var voided = VoidedEvents()
-        try scan(from: 1, to: min(position, last), skipping: skipsDamage ? { _, _ in } : nil) { position, header in
+        try scan(
+            from: begin + 1, to: min(position, last), skipping: skipsDamage ? { _, _ in } : nil
+        ) { position, header in
             if let change = VoidChange(header, at: position) { voided.apply(change) }
             return true
         }
         return voided
+    }
+
+    /// Those of `items` that are void by what was recorded before `end`. Reads the events of their users since then, and
+    /// of those into whom they were merged.
+    package func voidedEvents(of items: [UInt64], before end: UInt64) throws -> VoidedEvents {
+        var wanted: [UInt64: Set<UInt64>] = [:]
+        for item in items { wanted[try header(at: item).user, default: []].insert(item) }
+        var changes: [VoidChange] = []
+        for (owner, items) in wanted {
+            let oldest = items.min() ?? end
+            for user in try mergedUsers(of: owner) {
+                try forEachPosition(of: user, after: 0, upTo: version(of: user, upTo: end - 1)) { position in
+                    if position <= oldest { return false }
+                    if let change = VoidChange(try header(at: position), at: position), items.contains(change.target) {
+                        changes.append(change)
+                    }
+                    return true
+                }
+            }
+        }
+        var voided = VoidedEvents()
+        for change in changes.sorted(by: { $0.position < $1.position }) { voided.apply(change) }
+        return voided
+    }
+
+    /// `user`, then the user into whom each was merged: the canonical one is the last.
+    private func mergedUsers(of user: UInt64) throws -> [UInt64] {
+        var users = [user]
+        let most = try userCount()
+        while let next = try mergedInto(users[users.count - 1]) {
+            users.append(next)
+            guard users.count <= most else {
+                throw StorageError.damaged(place: "the merges of user \(user) have no end")
+            }
+        }
+        return users
     }
 
     /// Tells whether the event at `position` with `target` as its header is void. Reads the events of its user after
@@ -24,14 +65,7 @@ extension LogView {
     func voidStatus(
         of position: UInt64, _ target: RecordHeader, _ header: (UInt64) throws -> RecordHeader
     ) throws -> VoidStatus {
-        var users = [target.user]
-        let most = try userCount()
-        while let next = try mergedInto(users[users.count - 1]) {
-            users.append(next)
-            guard users.count <= most else {
-                throw StorageError.damaged(place: "the merges of user \(target.user) have no end")
-            }
-        }
+        let users = try mergedUsers(of: target.user)
         var status = VoidStatus(user: users[users.count - 1], since: target.version)
         for index in users.indices.reversed() {
             let source = index > 0 ? users[index - 1] : nil

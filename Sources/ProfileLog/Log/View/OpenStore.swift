@@ -50,7 +50,7 @@ package final class OpenStore: Sendable {
         self.options = options
         messageTables = MessageTables(standard: options.inAppMessages)
         rules = RulesCache(standard: options.rules)
-        self.projections = projections
+        self.projections = projections.map { $0.stored }
         try environment.withReadTransaction { try loadNames($0) }
     }
 

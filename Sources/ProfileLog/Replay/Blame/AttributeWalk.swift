@@ -204,20 +204,17 @@ struct AttributeWalk: EventFold {
 
     // MARK: - Writes
 
-    mutating func apply(_ event: borrowing EventView, to state: inout State, under rules: BoundRules?) throws {
+    mutating func apply(_ event: borrowing EventView, to state: inout State) throws {
         try checkCost(of: event)
-        var tracks: [FieldKey: AttributeTrack] = [:]
-        swap(&tracks, &state.tracks)
-        var effects: [UInt64: UInt64] = [:]
         let position = event.position.rawValue
-        let rules = rules ?? .none
-        ProfileProjection.apply(event, to: &state.profile, under: rules) { written, keys, profile in
-            let isNoted = note(written, keys, profile.fields, rules, &tracks)
-            if isNoted, written != position { effects[written] = position }
+        if let written = ProfileProjection.applyTracing(event, to: &state.profile) {
+            let isNoted = note(position, written, state.profile.fields, event.rules ?? .none, &state.tracks)
+            if isNoted, event.effect != event.position { effects[position] = event.effect.rawValue }
         }
-        swap(&tracks, &state.tracks)
-        if !effects.isEmpty { self.effects.merge(effects) { $1 } }
-        if !goals.isEmpty, state.isOwn { isDone = isEnd(at: event.version.rawValue, state) }
+        // An item is of an earlier version: the outcome follows it.
+        if !goals.isEmpty, state.isOwn, event.effect == event.position {
+            isDone = isEnd(at: event.version.rawValue, state)
+        }
     }
 
     /// One event may have thousands of attributes.
@@ -292,15 +289,13 @@ struct AttributeWalk: EventFold {
     }
 
     /// Notes what a void event would have written now.
-    mutating func skip(
-        _ event: borrowing EventView, void: UInt64, _ state: inout State, under rules: BoundRules?
-    ) throws {
+    mutating func skip(_ event: borrowing EventView, void: UInt64, _ state: inout State) throws {
         try checkCost(of: event)
         guard keepsAll else { return }
         let (position, at) = (event.position.rawValue, event.occurredAt.rawValue)
         for (key, operation) in operations(event.header, position) where wanted == nil || wanted == key {
             let value = state.profile.value(
-                of: key, after: operation, position: position, at: at, under: rules ?? .none)
+                of: key, after: operation, position: position, at: at, under: event.rules ?? .none)
             var writer = WireWriter()
             if let value { ValueCodec.write(value, to: &writer) }
             let bytes = value == nil ? nil : Array(writer.bytes)
@@ -313,9 +308,7 @@ struct AttributeWalk: EventFold {
     // MARK: - Merges
 
     /// Attributes that come from the source keep its writes.
-    mutating func merge(
-        _ source: State, into target: inout State, by event: borrowing EventView, under rules: BoundRules?
-    ) {
+    mutating func merge(_ source: State, into target: inout State, by event: borrowing EventView) {
         let position = event.position.rawValue
         var users = source.merged
         if let user = RecordBody(event.header.body)?.otherUser { users.append(user) }
@@ -325,7 +318,7 @@ struct AttributeWalk: EventFold {
         let keys = Set(source.profile.fields.fields.map(\.key) + source.profile.removals.keys)
         let before = Dictionary(
             keys.compactMap { key in target.profile.fields.write(of: key).map { (key, $0) } }, uniquingKeysWith: { $1 })
-        ProfileProjection.merge(source.profile, into: &target.profile, under: rules ?? .none)
+        ProfileProjection.merge(source.profile, into: &target.profile, under: event.rules ?? BoundRules.none)
         for key in keys where wanted == nil || wanted == key {
             guard let write = target.profile.fields.write(of: key) else {
                 if before[key] != nil { add(.init(position: position, bytes: nil), nil, key, &target.tracks) }

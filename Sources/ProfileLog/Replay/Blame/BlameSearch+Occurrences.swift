@@ -110,27 +110,29 @@ extension BlameSearch {
     private func walk(_ asked: Occurrence.What?) throws -> ([Occurrence.What: [Occurred]], Found) {
         let history = try view.mergedHistory(of: user, upTo: version)
         let own = now.voids > 0 ? try view.positions(of: user, from: 1, to: version) : []
-        let driver = try log.states.driver(view, skipping: view.voidedEvents(among: own))
+        let voided = try view.voidedEvents(among: own)
+        let driver = try log.states.driver(view, skipping: voided)
         var found = Found(merges: history.merges)
         var logs: [Occurrence.What: [Occurred]] = [:]
         func note(_ occurrence: Occurrence, _ occurred: Occurred) {
             if asked == nil || asked == occurrence.what { logs[occurrence.what, default: []].append(occurred) }
         }
-        var fold = OccurrenceFold()
-        func skip(_ position: UInt64, _ void: UInt64) throws {
+        for position in history.positions {
             let header = try view.header(at: position)
-            guard case .content(let content, _)? = header.kind?.role else { return }
-            Occurrence(header, content, Position(rawValue: position)).map {
-                note($0, Occurred(position: position, void: void))
+            if let void = voided.void(of: position) {
+                guard case .content(let content, _)? = header.kind?.role else { continue }
+                Occurrence(header, content, Position(rawValue: position)).map {
+                    note($0, Occurred(position: position, void: void))
+                }
+                continue
             }
-        }
-        try view.forEachEvent(by: driver, at: history.positions, skipped: skip) { event, rules in
-            let place = event.position
-            fold.apply(event, under: rules) { occurrence in
-                let position = occurrence.position
-                if position != place { found.effects[position.rawValue] = place.rawValue }
-                note(occurrence, Occurred(position: position.rawValue, quantity: occurrence.quantity))
+            func see(_ event: borrowing EventView) {
+                guard let occurrence = Occurrence(effective: event) else { return }
+                if event.effect != event.position { found.effects[event.position.rawValue] = position }
+                note(occurrence, Occurred(position: event.position.rawValue, quantity: occurrence.quantity))
             }
+            try driver.forEachEffect(of: header, at: position, from: view) { see($0) }
+            driver.withEvent(header, at: position) { see($0) }
         }
         return (logs, found)
     }

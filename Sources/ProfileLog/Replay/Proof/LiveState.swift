@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// The state of a projection over the whole store, kept in memory: `catchUp` folds in only the new events.
 ///
-/// Any thread may read it; one at a time catches up. The first read, and the first after an erasure, reads the stored
-/// state and folds what follows. A caller who must not wait for that uses ``catchUpIfNear()``.
-package final class LiveState<P: Projection>: Sendable {
+/// Any thread may read it; one at a time catches up. The first read, and the first after an erasure or a void, reads the
+/// stored state and folds what follows. A caller who must not wait for that uses ``catchUpIfNear()``.
+package final class LiveState<P: StoreProjection>: Sendable {
     private let log: EventLog
     private let reached = Guarded<(state: P.State, position: Position)?>(nil)
     /// Held during a fold from the beginning, so that it is done once. Others can read at the same time.
@@ -44,7 +44,8 @@ package final class LiveState<P: Projection>: Sendable {
         return try last.rawValue - position.rawValue <= Self.eventsAtOnce && advance() != nil
     }
 
-    /// Folds in some new events. Nil if the fold must start again: there is no state, or one of its users was erased.
+    /// Folds in some new events. Nil if the fold must start again: there is no state, one of its users was erased, or an
+    /// event was voided or unvoided.
     private func advance() throws -> Position? {
         try reached.withWriting { reached throws(any Error) in
             // Taken out, to be changed in place. If that fails, the next call begins with the stored state.
@@ -58,17 +59,17 @@ package final class LiveState<P: Projection>: Sendable {
     }
 
     /// Folds what follows `position` into `state`, which has reached it, and returns its new position. Nil if a user
-    /// was erased after it: the state may hold erased values.
+    /// was erased after it, as the state may hold erased values, or an event voided, which it may have.
     private func advance(_ state: inout P.State, from position: Position) throws -> Position? {
         try log.withView { view in
             guard position.rawValue <= view.last else { return position }
             var isWhole = true
             let end = min(view.last, position.rawValue + Self.eventsAtOnce)
-            try log.states.advance(P.self, &state, from: position.rawValue, to: end, view) { _, header in
+            let isUsable = try log.states.advance(P.self, &state, from: position.rawValue, to: end, view) { _, header in
                 isWhole = header.kind != .userErased
                 return isWhole
             }
-            return isWhole ? Position(rawValue: end) : nil
+            return isWhole && isUsable ? Position(rawValue: end) : nil
         }
     }
 

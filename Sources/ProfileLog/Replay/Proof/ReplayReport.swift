@@ -29,6 +29,35 @@ struct LiveProof<P: Projection> {
     let until: Position?
 
     func run(into report: inout ReplayReport, _ progress: (LogProgress) -> Bool) throws {
+        switch P.scope {
+        case .user: try runByUser(into: &report, progress)
+        case .store: try compare(P.self, replayer.state, &report)
+        case .device: try compare(ByDevice<P>.self, replayer.devices, &report)
+        }
+    }
+
+    /// Compares the state over the store, as it is read and as it is stored, with the replayed one.
+    private func compare<Store: Projection>(
+        _: Store.Type, _ fresh: Store.State, _ report: inout ReplayReport
+    ) throws {
+        let (end, fresh) = (replayer.position.rawValue, Store.encode(fresh))
+        try log.withView { view in
+            var past = view
+            past.last = min(view.last, end)
+            report.compared += 1
+            if try Store.encode(log.states.state(overStore: Store.self, past).state) != fresh {
+                report.note("\(Store.name) at position \(end)")
+            }
+            guard let stored = try log.states.storedState(Store.self, view) else { return }
+            report.compared += 1
+            let fresh = try log.states.freshState(overStore: Store.self, at: stored.position, view)
+            if Store.encode(stored.state) != Store.encode(fresh) {
+                report.note("the stored \(Store.name) at position \(stored.position)")
+            }
+        }
+    }
+
+    private func runByUser(into report: inout ReplayReport, _ progress: (LogProgress) -> Bool) throws {
         var done: UInt64 = 0
         let total = UInt64(report.users)
         var isStopped = false
@@ -71,23 +100,18 @@ struct LiveProof<P: Projection> {
     /// Compares what tables `devices` and `pending` and the tail say of each device with its events.
     private func compareDevices(_ report: inout ReplayReport) throws {
         // One view of all devices, as others may write at the same time.
-        let (live, end) = try log.withView { view in
-            var states: [Name: [UInt8]] = [:]
-            for device in try view.devices() {
-                states[device] = PendingProjection.encode(try view.deviceState(device))
+        try log.withView { view in
+            if let until, until.rawValue < view.last { return }
+            var live: [Name: [UInt8]] = [:]
+            for device in try view.devices() { live[device] = try view.deviceState(device).bytes }
+            let fresh = try view.deviceStates(upTo: view.last)
+            let known = Set(live.keys).union(fresh.keys)
+            let none = DeviceState().bytes
+            for device in known.sorted() where live[device] ?? none != fresh[device]?.bytes ?? none {
+                report.note("what a device of \(fresh[device]?.items.count ?? 0) items holds")
             }
-            return (states, Position(rawValue: view.last))
+            report.devices = known.count
         }
-        if let until, until < end { return }
-        let replayer = Replayer<PendingProjection>(log)
-        try replayer.run(to: end)
-        let fresh = replayer.devices
-        let known = Set(live.keys).union(fresh.keys)
-        let none = PendingProjection.encode(PendingProjection.initial)
-        for device in known.sorted() where live[device] ?? none != fresh[device].map(PendingProjection.encode) ?? none {
-            report.note("what a device of \(fresh[device]?.items.count ?? 0) items holds")
-        }
-        report.devices = known.count
     }
 }
 

@@ -1,7 +1,8 @@
 /// Folds the whole log into the states of all users (or devices, or of the whole store: `Projection.scope`), without
 /// using any cache.
 ///
-/// Users are folded in parallel, each on one thread; memory grows with users and not with events. A replayer can be
+/// Users are folded in parallel, each on one thread, devices and stores on one; memory grows with users and not with
+/// events. A replayer can be
 /// stopped after any slice and goes on where it stopped; it is not shared between threads.
 public final class Replayer<P: Projection> {
     /// The last position that is folded.
@@ -9,7 +10,7 @@ public final class Replayer<P: Projection> {
     private let log: EventLog
     private let lanes: [Guarded<Lane>]
 
-    /// One thread's share: the users whose number leaves its index as the remainder, the devices by their hash.
+    /// One thread's share: the users whose number leaves its index as the remainder; the first has all else.
     private struct Lane {
         /// The users of a fold by user. The voided ones are folded at the end of a slice.
         var users = UserLane<ProjectionFold<P>>()
@@ -36,8 +37,10 @@ public final class Replayer<P: Projection> {
     @discardableResult
     public func run(to target: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
         // A view also brings the names up to date.
-        let (last, driver) = try log.withView { ($0.last, try log.states.driver($0)) }
-        let end = min(last, target?.rawValue ?? .max)
+        let (end, driver) = try log.withView { view in
+            let end = min(view.last, target?.rawValue ?? .max)
+            return (end, try log.states.driver(view, skipping: voidedEvents(upTo: end, view)))
+        }
         while position.rawValue < end {
             let from = position.rawValue + 1
             let to = min(end, position.rawValue + Self.sliceLength)
@@ -46,6 +49,18 @@ public final class Replayer<P: Projection> {
             if !progress(LogProgress(stage: "replay", done: to, total: end)) { return to == end }
         }
         return true
+    }
+
+    /// What a fold over the store skips, which must be known before it; nil for a fold by user, which finds out itself.
+    /// Begins the fold again if what it has is void now, or counts again.
+    private func voidedEvents(upTo end: UInt64, _ view: LogView) throws -> VoidedEvents? {
+        if P.scope == .user || position.rawValue >= end { return nil }
+        let later = try view.voidedEvents(after: position.rawValue, upTo: end)
+        if let first = later.first, first <= position.rawValue {
+            position = .start
+            lanes[0].withWriting { $0 = Lane() }
+        }
+        return position == .start ? try view.voidedEvents(upTo: end) : later
     }
 
     private func foldSlice(_ from: UInt64, _ to: UInt64, _ driver: FoldDriver) throws {
@@ -62,39 +77,47 @@ public final class Replayer<P: Projection> {
         _ lane: inout Lane, _ index: UInt64, _ count: UInt64, _ from: UInt64, _ to: UInt64, _ log: EventLog,
         _ driver: FoldDriver
     ) throws {
-        try log.environment.withReadTransaction { transaction in
-            try transaction.withCursor(log.environment.tables.log) { cursor in
-                var row = try cursor.seek(from)
-                var expected = from
-                while let found = row, expected <= to {
-                    guard found.key.number == expected else {
+        let driver = from > 1 ? driver.goingOn(at: from) : driver
+        try log.withView { view in
+            switch P.scope {
+            case .user:
+                try view.withCursor(view.tables.log) { cursor in
+                    var row = try cursor.seek(from)
+                    var expected = from
+                    while let found = row, expected <= to {
+                        guard found.key.number == expected else {
+                            throw StorageError.damaged(place: "position \(expected) of the log is missing")
+                        }
+                        if count == 1 || RecordHeader.user(of: found.value) % count == index {
+                            try foldUser(RecordHeader(found.value, at: expected), expected, &lane, count, driver, view)
+                        }
+                        expected += 1
+                        row = try cursor.next()
+                    }
+                    if expected <= to {
                         throw StorageError.damaged(place: "position \(expected) of the log is missing")
                     }
-                    switch P.scope {
-                    case .user:
-                        if count == 1 || RecordHeader.user(of: found.value) % count == index {
-                            try foldUser(RecordHeader(found.value, at: expected), expected, &lane, count, log, driver)
-                        }
-                    case .device:
-                        let header = try RecordHeader(found.value, at: expected)
-                        foldDevices(header, expected, &lane, index, count, driver)
-                    case .store:
-                        if index > 0 { break }
-                        let header = try RecordHeader(found.value, at: expected)
-                        driver.withEvent(header, at: expected) {
-                            ProjectionFold<P>().apply($0, to: &lane.store, under: $1)
-                        }
-                    }
-                    expected += 1
-                    row = try cursor.next()
                 }
-                if expected <= to { throw StorageError.damaged(place: "position \(expected) of the log is missing") }
+            case .device where index == 0:
+                var fold = ProjectionFold<ByDevice<P>>()
+                try view.scan(from: from, to: to) { position, header in
+                    if driver.voided?.contains(position) == true { return true }
+                    try driver.apply(header, at: position, to: &lane.devices, &fold, from: view)
+                    return true
+                }
+            case .store where index == 0:
+                var fold = ProjectionFold<P>()
+                try view.scan(from: from, to: to) { position, header in
+                    if driver.voided?.contains(position) == true { return true }
+                    try driver.apply(header, at: position, to: &lane.store, &fold, from: view)
+                    return true
+                }
+            case .device, .store: break
             }
-        }
-        for slot in lane.users.voided.sorted() {
-            let user = UInt64(slot) * count + index
-            lane.users.states[slot] = try log.withView { view in
-                try log.states.freshState(P.self, user, version: lane.users.versions[slot], view)
+            for slot in lane.users.voided.sorted() {
+                let user = UInt64(slot) * count + index
+                lane.users.states[slot] = try log.states.freshState(
+                    P.self, user, version: lane.users.versions[slot], view)
             }
         }
         lane.users.voided = []
@@ -102,8 +125,8 @@ public final class Replayer<P: Projection> {
 
     @inline(__always)
     private static func foldUser(
-        _ header: RecordHeader, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ log: EventLog,
-        _ driver: FoldDriver
+        _ header: RecordHeader, _ position: UInt64, _ lane: inout Lane, _ count: UInt64, _ driver: FoldDriver,
+        _ view: LogView
     ) throws {
         // Each user's first event has its own position. A greater number is damage, and would take memory for all users
         // below it.
@@ -111,19 +134,7 @@ public final class Replayer<P: Projection> {
             throw StorageError.damaged(place: "the record at position \(position) is of a user who cannot be there yet")
         }
         var fold = ProjectionFold<P>()
-        try lane.users.fold(header, at: position, slot: Int(header.user / count), &fold, driver) { fold, state in
-            try log.withView { try driver.merge(header, at: position, into: &state, &fold, from: $0) }
-        }
-    }
-
-    private static func foldDevices(
-        _ header: RecordHeader, _ position: UInt64, _ lane: inout Lane, _ index: UInt64, _ count: UInt64,
-        _ driver: FoldDriver
-    ) {
-        driver.forEachDevice(of: header, at: position) { device, event, rules in
-            guard device.text.utf8.reduce(0, { $0 &* 31 &+ UInt64($1) }) % count == index else { return }
-            ProjectionFold<P>().apply(event, to: &lane.devices[device, default: P.initial], under: rules)
-        }
+        try lane.users.fold(header, at: position, slot: Int(header.user / count), &fold, driver, from: view)
     }
 
     // MARK: - What came out

@@ -154,17 +154,15 @@ struct AlteredFold: Sendable {
     private func scan(
         _ from: UInt64, _ to: UInt64, _ users: Range<UInt64>, _ index: UInt64, _ count: UInt64, _ lane: inout Lane
     ) throws {
-        let (tables, driver) = (log.environment.tables, driver)
+        let driver = driver
         var fold = ForkedFold(alteration, log.names)
-        try log.environment.withReadTransaction { transaction in
-            try OpenStore.scanRecords(tables, from: from, to: to, transaction) { position, record in
+        try log.withView { view in
+            try OpenStore.scanRecords(view.tables, from: from, to: to, view) { position, record in
                 let user = RecordHeader.user(of: record)
                 guard user % count == index, users.contains(user) else { return true }
                 let header = try RecordHeader(record, at: position)
                 let slot = Int((user - users.lowerBound) / count)
-                try lane.users.fold(header, at: position, slot: slot, &fold, driver) { fold, profile in
-                    try log.withView { try driver.merge(header, at: position, into: &profile, &fold, from: $0) }
-                }
+                try lane.users.fold(header, at: position, slot: slot, &fold, driver, from: view)
                 return true
             }
         }

@@ -9,17 +9,17 @@ package struct FoldOrder: EventFold {
         case mergeBegins, mergeEnds
     }
 
+    package static var takesEffects: Bool { false }
+
     package init() {}
 
     package var initial: [Step] { [] }
 
-    package func apply(_ event: borrowing EventView, to steps: inout [Step], under rules: BoundRules?) {
+    package func apply(_ event: borrowing EventView, to steps: inout [Step]) {
         steps.append(.event(event.position.rawValue))
     }
 
-    package func merge(
-        _ source: [Step], into target: inout [Step], by event: borrowing EventView, under rules: BoundRules?
-    ) {
+    package func merge(_ source: [Step], into target: inout [Step], by event: borrowing EventView) {
         target.append(.mergeBegins)
         target += source
         target.append(.mergeEnds)

@@ -35,31 +35,32 @@ struct ForkedFold: EventFold {
     var initial: ForkedProfile { ForkedProfile() }
 
     @inline(__always)
-    func apply(_ event: borrowing EventView, to forked: inout ForkedProfile, under rules: BoundRules?) {
+    func apply(_ event: borrowing EventView, to forked: inout ForkedProfile) {
         let (header, position) = (event.header, event.position)
         let effect = alteration.effect(on: header, at: position.rawValue)
         if effect != .none || forked.altered != nil || alteration.hasOwnRules {
             let altered = forked.fork()
             effect.withRecord(inPlaceOf: header) { header in
-                driver.withEvent(header, at: position.rawValue) { profile.apply($0, to: &altered.state, under: $1) }
+                driver.withEvent(header, at: position.rawValue, effect: event.effect.rawValue) {
+                    profile.apply($0, to: &altered.state)
+                }
             }
             // An omitted event has its place all the same: versions do not differ.
-            altered.state.version = Version(rawValue: header.version)
-            altered.state.lastPosition = position
+            if event.effect == position {
+                altered.state.version = Version(rawValue: header.version)
+                altered.state.lastPosition = position
+            }
         }
-        profile.apply(event, to: &forked.before, under: rules)
+        profile.apply(event, to: &forked.before)
     }
 
-    func merge(
-        _ source: ForkedProfile, into target: inout ForkedProfile, by event: borrowing EventView,
-        under rules: BoundRules?
-    ) {
+    func merge(_ source: ForkedProfile, into target: inout ForkedProfile, by event: borrowing EventView) {
         if target.altered != nil || source.altered != nil {
             let altered = target.fork()
             driver.withEvent(event.header, at: event.position.rawValue) {
-                profile.merge(source.after ?? source.before, into: &altered.state, by: $0, under: $1)
+                profile.merge(source.after ?? source.before, into: &altered.state, by: $0)
             }
         }
-        profile.merge(source.before, into: &target.before, by: event, under: rules)
+        profile.merge(source.before, into: &target.before, by: event)
     }
 }

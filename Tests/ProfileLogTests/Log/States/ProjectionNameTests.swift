@@ -7,37 +7,30 @@ private protocol NothingKept: Projection where State == UInt64 {}
 
 extension NothingKept {
     static var revision: UInt32 { 1 }
-    static var scope: ProjectionScope { .store }
     static var initial: UInt64 { 0 }
     static func apply(_ event: borrowing EventView, to state: inout UInt64) { state += 1 }
     static func encode(_ state: UInt64) -> [UInt8] { [] }
     static func decode(_ bytes: UnsafeRawBufferPointer) -> UInt64? { nil }
 }
 
-private enum NamedIndex: NothingKept { static let name = "index" }
-private enum NamedFlush: NothingKept { static let name = "flush" }
-private enum Nameless: NothingKept { static let name = "" }
-private enum LongName: NothingKept { static let name = String(repeating: "n", count: 65) }
-private enum LongestName: NothingKept { static let name = String(repeating: "n", count: 64) }
-private enum NamedProfile: NothingKept { static let name = "profile" }
-private enum NamedCatalogue: NothingKept { static let name = "catalogue" }
-private enum NamedTwin: NothingKept { static let name = "twin" }
-private enum OtherTwin: NothingKept {
-    static let name = "twin"
-    static let scope = ProjectionScope.user
+private enum NamedIndex: NothingKept, StoreProjection { static let name = "index" }
+private enum NamedFlush: NothingKept, StoreProjection { static let name = "flush" }
+private enum Nameless: NothingKept, StoreProjection { static let name = "" }
+private enum LongName: NothingKept, StoreProjection { static let name = String(repeating: "n", count: 65) }
+private enum LongestName: NothingKept, StoreProjection { static let name = String(repeating: "n", count: 64) }
+private enum NamedProfile: NothingKept, StoreProjection { static let name = "profile" }
+private enum NamedCatalogue: NothingKept, StoreProjection { static let name = "catalogue" }
+private enum NamedTwin: NothingKept, StoreProjection { static let name = "twin" }
+private enum OtherTwin: NothingKept, UserProjection { static let name = "twin" }
+private enum NamelessByUser: NothingKept, UserProjection { static let name = "" }
+private enum LongNameByUser: NothingKept, UserProjection { static let name = String(repeating: "n", count: 300) }
+private enum NamedPending: NothingKept, DeviceProjection { static let name = "pending" }
+private enum OfDevice: NothingKept, DeviceProjection { static let name = "by-device" }
+private enum WithoutScope: NothingKept {
+    static let name = "without-scope"
+    static var scope: ProjectionScope { .store }
 }
-private enum NamelessByUser: NothingKept {
-    static let name = ""
-    static let scope = ProjectionScope.user
-}
-private enum LongNameByUser: NothingKept {
-    static let name = String(repeating: "n", count: 300)
-    static let scope = ProjectionScope.user
-}
-private enum NamedUsage: NothingKept {
-    static let name = "usage"
-    static let scope = ProjectionScope.user
-}
+private enum NamedUsage: NothingKept, UserProjection { static let name = "usage" }
 
 @Suite("A projection's name is a key of its own")
 struct ProjectionNameTests {
@@ -45,7 +38,9 @@ struct ProjectionNameTests {
 
     @Test("A projection's name that the caches use, and one that does not fit, are refused")
     func refused() throws {
-        for projection in [NamedIndex.self, NamedFlush.self, Nameless.self, LongName.self] as [any Projection.Type] {
+        for projection in [
+            NamedIndex.self, NamedFlush.self, NamedPending.self, Nameless.self, LongName.self, WithoutScope.self,
+        ] as [any Projection.Type] {
             #expect(throws: AppendError.self) {
                 try folder.open(projections: [projection])
             }
@@ -67,8 +62,8 @@ struct ProjectionNameTests {
         }
         #expect(throws: StorageError.noStore(path: folder.path)) { try EventLog(path: folder.path) }
         let own: [any Projection.Type] = [
-            ProfileProjection.self, UsageProjection.self, CatalogueProjection.self, PendingProjection.self,
-            SourceProjection.self, NamedTwin.self,
+            ProfileProjection.self, UsageProjection.self, CatalogueProjection.self, SourceProjection.self,
+            NamedTwin.self, OfDevice.self,
         ]
         try folder.open(projections: own).expectSound()
     }
@@ -81,7 +76,7 @@ struct ProjectionNameTests {
             _ = try log.append(events, to: .externalID("ana"))
         }
         let ana = try #require(try log.find(.externalID("ana"))).number
-        func expectRefused<P: Projection>(_: P.Type) {
+        func expectRefused<P: UserProjection>(_: P.Type) {
             #expect(throws: AppendError.self) { try log.states.keptState(P.self, of: ana) }
             #expect(throws: AppendError.self) { try log.state(P.self, of: ana) }
         }

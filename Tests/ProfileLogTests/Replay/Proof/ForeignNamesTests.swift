@@ -19,7 +19,7 @@ struct ForeignNamesTests {
     }
 
     /// The names of all events; a name that the fold does not know is "?".
-    private enum Names: Projection {
+    private enum Names: UserProjection {
         static let name = "names"
         static let revision: UInt32 = 1
         static var initial: [String] { [] }

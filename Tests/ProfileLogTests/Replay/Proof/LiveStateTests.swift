@@ -194,13 +194,12 @@ struct LiveStateTests {
 }
 
 /// Counts events, and lets something happen whenever it begins.
-private enum InterruptedFold: Projection {
+private enum InterruptedFold: StoreProjection {
     static let turns = Mutex(0)
     static let interruption = Mutex<(@Sendable (Int) -> Void)?>(nil)
 
     static let name = "interrupted"
     static let revision: UInt32 = 1
-    static var scope: ProjectionScope { .store }
     static var initial: UInt64 { 0 }
 
     static func apply(_ event: borrowing EventView, to state: inout UInt64) {

@@ -7,7 +7,7 @@ import Testing
 @testable import ProfileLogReplay
 
 /// The number of events of a user.
-enum EventCount: Projection {
+enum EventCount: UserProjection {
     static let name = "event-count"
     static let revision: UInt32 = 1
     static var initial: UInt64 { 0 }
@@ -20,7 +20,7 @@ enum EventCount: Projection {
 }
 
 /// The same projection in a newer program, which counts by tens.
-enum TenfoldCount: Projection {
+enum TenfoldCount: UserProjection {
     static let name = EventCount.name
     static let revision: UInt32 = 2
     static var initial: UInt64 { 0 }

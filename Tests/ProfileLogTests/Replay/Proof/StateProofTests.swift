@@ -30,7 +30,7 @@ struct StateProofTests {
         return log
     }
 
-    private func plant<P: Projection>(_ state: P.State, _: P.Type, at version: UInt64, _ log: EventLog) throws {
+    private func plant<P: UserProjection>(_ state: P.State, _: P.Type, at version: UInt64, _ log: EventLog) throws {
         let row = SnapshotRow.bytes(revision: P.revision, state: P.encode(state))
         try log.damage(.snapshots, KeyCoding.snapshot(P.name, user: 1, version: version)) { $0 = row }
     }
@@ -42,7 +42,7 @@ struct StateProofTests {
     }
 
     /// A wrong snapshot of ana's newest version.
-    private func expectFound<P: Projection>(_: P.Type, place: String, _ spoil: (inout P.State) -> Void) throws {
+    private func expectFound<P: UserProjection>(_: P.Type, place: String, _ spoil: (inout P.State) -> Void) throws {
         let log = try filled()
         let ana = try #require(try log.find(.externalID("ana")))
         let version = ana.version.rawValue
@@ -67,7 +67,7 @@ struct StateProofTests {
     }
 
     /// A wrong snapshot of a launch's version, which no later read begins with.
-    private func expectFoundAfterLaunch<P: Projection>(_: P.Type) throws {
+    private func expectFoundAfterLaunch<P: UserProjection>(_: P.Type) throws {
         let log = try filled()
         let ana = UserNumber(rawValue: 1)
         let launch = try log.reader.past.launch(1, of: ana)

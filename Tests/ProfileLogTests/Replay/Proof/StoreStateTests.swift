@@ -5,10 +5,9 @@ import Testing
 @testable import ProfileLogLog
 
 /// Counts the events of each kind over the whole store: a projection as an embedder would write it.
-private enum KindsSeen: Projection {
+private enum KindsSeen: StoreProjection {
     static let name = "kinds"
     static let revision: UInt32 = 1
-    static let scope = ProjectionScope.store
     static var initial: [EventKind: UInt64] { [:] }
 
     static func apply(_ event: borrowing EventView, to state: inout [EventKind: UInt64]) {

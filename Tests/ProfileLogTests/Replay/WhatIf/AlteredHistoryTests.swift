@@ -289,7 +289,10 @@ private struct AlteredOracle {
                     try fold(merge.source, merge.version, voided, of: canonical), into: &state,
                     under: try rules(at: event.position))
             }
-            try apply(event, of: canonical, to: &state)
+            for item in try log.effective(by: event) where !voided.contains(item.position.rawValue) {
+                try apply(item, at: event.position, of: canonical, to: &state)
+            }
+            try apply(event, at: event.position, of: canonical, to: &state)
         }
         return state
     }
@@ -298,7 +301,9 @@ private struct AlteredOracle {
         try rules ?? log.withView { try log.states.rules($0)?.rules(at: position.rawValue) } ?? .none
     }
 
-    private func apply(_ event: RecordedEvent, of canonical: UserNumber, to state: inout ProfileState) throws {
+    private func apply(
+        _ event: RecordedEvent, at effect: Position, of canonical: UserNumber, to state: inout ProfileState
+    ) throws {
         var left = event
         if case .content = event.event.kind.role {
             for omission in without {
@@ -322,9 +327,13 @@ private struct AlteredOracle {
                 let header = RecordHeader(
                     kindNumber: header.kindNumber, user: header.user, version: header.version,
                     recordedAt: header.recordedAt, body: left.event == event.event ? header.body : body)
-                ProfileProjection.apply(
-                    EventView(header: header, position: event.position, names: log.names), to: &state,
-                    under: try rules(at: event.position))
+                let rules = try rules(at: effect)
+                withExtendedLifetime(rules) {
+                    ProfileProjection.apply(
+                        EventView(
+                            header: header, position: event.position, names: log.names, effect: effect, context: rules),
+                        to: &state)
+                }
             }
         }
     }
