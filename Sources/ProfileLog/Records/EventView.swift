@@ -59,23 +59,8 @@ public struct EventView: ~Copyable {
     /// Its source. Reads at most three fields.
     public var source: EventSource { header.source }
 
-    /// Its devices: the one on which it happened, and those whose anonymous user it creates, identifies or merges.
-    package var devices: [Name] {
-        var devices: [Name] = []
-        var reader = WireReader(header.body)
-        while let field = reader.field() {
-            if field.number == RecordField.device, field.type == .bytes {
-                devices.append(Name(String(decoding: reader.bytes(), as: UTF8.self)))
-            } else if field.number == RecordField.identities, field.type == .bytes {
-                if case .device(let device) = IdentityCodec.read(reader.bytes()), !devices.contains(Name(device)) {
-                    devices.append(Name(device))
-                }
-            } else {
-                reader.skip(field.type)
-            }
-        }
-        return devices
-    }
+    /// As `RecordHeader.devices`.
+    package var devices: [Name] { header.devices }
 
     /// The name of a custom event or the ID of a product; nil for other events.
     public var name: Name? { nameNumber == 0 ? nil : names.name(nameNumber) }

@@ -134,6 +134,24 @@ extension RecordHeader {
         return reader.isBad
     }
 
+    /// Its devices: the one on which it happened, and those whose anonymous user it creates, identifies or merges.
+    package var devices: [Name] {
+        var devices: [Name] = []
+        var reader = WireReader(body)
+        while let field = reader.field() {
+            if field.number == RecordField.device, field.type == .bytes {
+                devices.append(Name(String(decoding: reader.bytes(), as: UTF8.self)))
+            } else if field.number == RecordField.identities, field.type == .bytes {
+                if case .device(let device) = IdentityCodec.read(reader.bytes()), !devices.contains(Name(device)) {
+                    devices.append(Name(device))
+                }
+            } else {
+                reader.skip(field.type)
+            }
+        }
+        return devices
+    }
+
     /// The event's source. Reads at most three fields after the header.
     package var source: EventSource {
         var reader = WireReader(body)

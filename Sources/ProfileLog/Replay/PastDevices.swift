@@ -46,9 +46,9 @@ extension LogView {
 
 extension [Name: DeviceState] {
     fileprivate mutating func apply(_ header: RecordHeader, at position: UInt64) {
+        // A device is known also by what changes nothing there.
+        for device in header.devices where self[device] == nil { self[device] = DeviceState() }
         guard let body = RecordBody(header.body) else { return }
-        DeviceChange.forEach(header, body, position) { device, change in
-            self[device, default: DeviceState()].apply(change)
-        }
+        DeviceChange.forEach(header, body, position) { device, change in self[device]?.apply(change) }
     }
 }
