@@ -35,7 +35,7 @@ enum MinutesOnDevice: DeviceProjection {
     }
 }
 
-/// What an event tells of itself when a fold gets it, and how much waited.
+/// The facts that an event tells of itself when a fold gets it, and how much waited.
 enum EventsSeen: UserProjection {
     struct Seen: Codable, Equatable, Sendable {
         var position: Position

@@ -364,7 +364,7 @@ package enum EventRole: Hashable, Sendable {
     package enum Outcome: Sendable { case flushed, sent, discarded }
 }
 
-/// How something of a user's profile came to the log.
+/// The way by which something of a user's profile came to the log.
 public enum EventTiming: Sendable {
     /// Waits on a device for a launch.
     case saved

@@ -79,7 +79,7 @@ package protocol FoldSource {
     func header(at position: UInt64) throws -> RecordHeader
     /// The events that the `usersMerged` event at `position` takes over; nil if it was erased.
     func mergedPositions(_ header: RecordHeader, _ position: UInt64) throws -> [UInt64]?
-    /// Those of `items` that are void by what was recorded before `end`.
+    /// Returns those of `items` that are void by what was recorded before `end`.
     func voidedEvents(of items: [UInt64], before end: UInt64) throws -> VoidedEvents
     /// Begins to load the records at `positions` from `index` on: called at each index, in order.
     func prefetch(_ positions: [UInt64], _ index: Int)

@@ -23,7 +23,7 @@ public protocol Projection: Sendable {
     /// Called when something is saved or queued: its content has no effect yet, and may never have. For folds that
     /// count what waits; by default nothing.
     static func applyWaiting(_ item: borrowing EventView, to state: inout State)
-    /// Adds `source`, the state of a user whom `event` merges into the target's (spec/rest-api 2.6). Pure like `apply`,
+    /// Adds `source`, the state of a user that `event` merges into the target's (spec/rest-api 2.6). Pure like `apply`,
     /// and called before `event` itself is applied; in the scope of users only. By default nothing is added.
     static func merge(_ source: State, into target: inout State, by event: borrowing EventView)
     /// The state's bytes: equal for equal states.

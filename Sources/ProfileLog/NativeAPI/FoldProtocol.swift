@@ -240,7 +240,7 @@ private final class SentItems: FoldSource {
         records[position] = (bytes, header)
     }
 
-    /// What was not sent is void or erased: it has no effect.
+    /// An event that was not sent is void or erased: it has no effect.
     func header(at position: UInt64) -> RecordHeader {
         records[position]?.header ?? RecordHeader(kind: .unknown, body: UnsafeRawBufferPointer(start: nil, count: 0))
     }

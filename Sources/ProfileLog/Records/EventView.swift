@@ -9,7 +9,7 @@ public struct EventView: ~Copyable {
     public let effect: Position
     @usableFromInline package let header: RecordHeader
     @usableFromInline unowned(unsafe) let names: NameTable
-    /// What folds know of the event's moment: the rules that hold for it; nil if there were never any.
+    /// The knowledge of folds about the event's moment: the rules that hold for it; nil if there were never any.
     @usableFromInline package unowned(unsafe) let context: AnyObject?
     /// The device of a fold by device: the device whose state it is applied to, one of `devices`.
     public let device: Name?
@@ -81,7 +81,7 @@ public struct EventView: ~Copyable {
         return ProfileEvent(header.kind, body, names.current)?.content
     }
 
-    /// How it came: logged, saved or queued; nil for events without content.
+    /// The way by which it came: logged, saved or queued; nil for events without content.
     public var timing: EventTiming? { if case .content(_, let timing)? = kind?.role { timing } else { nil } }
 
     /// One property of a custom event or a purchase; nil if it has none. Decodes only that one.

@@ -43,7 +43,7 @@ enum DeviceMinutes: DeviceProjection {
     static func decode(_ bytes: UnsafeRawBufferPointer) -> Int64? { Minutes.decode(bytes) }
 }
 
-/// How many items waited, and how many took effect.
+/// The number of items that waited, and of those that took effect.
 private enum WaitingCount: UserProjection {
     struct State: Codable, Equatable, Sendable {
         var waited = 0

@@ -78,7 +78,8 @@ struct StateCodingTests {
         arguments: [[], [2, 3, 2], [1], [1, 3], [1, 3, 2, 0], [1, 9], [1, 7, 200, 1]] as [[UInt8]])
     func refused(bytes: [UInt8]) {
         #expect(bytes.withUnsafeBytes { StateCoding.decode(Int.self, $0) } == nil)
-        let deep = [1] + [UInt8](repeating: 7, count: 5_000).flatMap { [$0, 1] }
+        var deep: [UInt8] = [1]
+        for _ in 0..<5_000 { deep += [7, 1] }
         #expect(deep.withUnsafeBytes { StateCoding.decode([Int].self, $0) } == nil)
     }
 }

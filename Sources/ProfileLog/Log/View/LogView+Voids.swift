@@ -23,8 +23,8 @@ extension LogView {
         return voided
     }
 
-    /// Those of `items` that are void by what was recorded before `end`. Reads the events of their users since then, and
-    /// of those into whom they were merged.
+    /// Returns those of `items` that are void by what was recorded before `end`. Reads the events of their users since
+    /// then, and of the users who took these over.
     package func voidedEvents(of items: [UInt64], before end: UInt64) throws -> VoidedEvents {
         var wanted: [UInt64: Set<UInt64>] = [:]
         for item in items { wanted[try header(at: item).user, default: []].insert(item) }
@@ -46,7 +46,7 @@ extension LogView {
         return voided
     }
 
-    /// `user`, then the user into whom each was merged: the canonical one is the last.
+    /// Returns `user`, and after each one the user who took them over: the canonical one is the last.
     private func mergedUsers(of user: UInt64) throws -> [UInt64] {
         var users = [user]
         let most = try userCount()
