@@ -30,15 +30,13 @@ private func samples(_ log: EventLog, _ user: UserInfo, _ receipt: AppendReceipt
     print(impact.changed, "of", impact.users, "profiles would differ")
 }
 
-private enum Balance: Projection {
+private enum Balance: UserProjection {
     static let name = "balance"
     static let revision: UInt32 = 1
     static var initial: Int { 0 }
 
     static func apply(_ event: borrowing EventView, to balance: inout Int) { balance += 1 }
-    static func merge(_ source: Int, into target: inout Int) { target += source }
-    static func encode(_ balance: Int) -> [UInt8] { Array("\(balance)".utf8) }
-    static func decode(_ bytes: UnsafeRawBufferPointer) -> Int? { Int(String(decoding: bytes, as: UTF8.self)) }
+    static func merge(_ source: Int, into target: inout Int, by event: borrowing EventView) { target += source }
 }
 
 private func samplesOfAppends(_ log: EventLog, _ ana: UserInfo, _ earlier: AppendReceipt) throws {
@@ -77,5 +75,15 @@ private func samplesOfWatching(
     let noted = try log.cursor(at: receipt.last).description
     if let cursor = HistoryCursor(noted) {
         for try await event in try log.events(after: cursor, live: false) { print(event.position) }
+    }
+}
+
+private enum Spent: UserProjection {
+    static let name = "spent"
+    static let revision: UInt32 = 1
+    static let initial = 0.0
+
+    static func apply(_ event: borrowing EventView, to spent: inout Double) {
+        if case .purchase(let purchase)? = event.content { spent += purchase.price }
     }
 }

@@ -74,7 +74,7 @@ public struct EventView: ~Copyable {
     /// The statement about the profile, decoded; nil for other events, and for what was erased.
     ///
     /// ```swift
-    /// if case .purchase(let purchase) = event.content { spent += purchase.price }
+    /// if case .purchase(let purchase)? = event.content { spent += purchase.price }
     /// ```
     public var content: EventContent? {
         guard timing != nil, let body = RecordBody(header.body), !body.erased else { return nil }
