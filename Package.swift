@@ -130,7 +130,6 @@ let package = Package(
         .testTarget(
             name: "ExampleTests", dependencies: ["Embedder", "OwnProjection", "ProfileLog", "TestSupport"],
             packageAccess: false),
-        .testTarget(name: "EmbeddingTests", dependencies: ["ProfileLog", "TestSupport"], packageAccess: false),
         .testTarget(
             name: "EmbeddingTests", dependencies: ["ProfileLog", "TestSupport"], packageAccess: false,
             swiftSettings: settings),

@@ -1,14 +1,13 @@
 import ProfileLog
 
 /// Counts what a user earned and did not spend: one coin for each event of that name.
-enum Coins: Projection {
+enum Coins: UserProjection {
     static let name = "coins"
     static let revision: UInt32 = 1
-    static var initial: Int { 0 }
+    static let initial = 0
 
     static func apply(_ event: borrowing EventView, to coins: inout Int) {
-        guard event.kind == .customEventLogged, case .customEventLogged(let event) = event.recorded()?.event
-        else { return }
+        guard case .customEvent(let event)? = event.content else { return }
         switch event.name {
         case "earned": coins += 1
         case "spent": coins -= 1
@@ -16,11 +15,7 @@ enum Coins: Projection {
         }
     }
 
-    static func merge(_ source: Int, into target: inout Int) { target += source }
-
-    static func encode(_ coins: Int) -> [UInt8] { Array("\(coins)".utf8) }
-
-    static func decode(_ bytes: UnsafeRawBufferPointer) -> Int? { Int(String(decoding: bytes, as: UTF8.self)) }
+    static func merge(_ source: Int, into target: inout Int, by event: borrowing EventView) { target += source }
 }
 
 extension ProfileEvent {

@@ -14,7 +14,7 @@ extension EventLog {
     /// the initial state. If it returns no events, nothing is stored, and the receipt is empty. If the append is stored
     /// under the key already, the receipt is that of the first time, and `decide` does not run.
     @discardableResult
-    public func update<P: Projection>(
+    public func update<P: UserProjection>(
         _ user: UserID, _: P.Type, context: EventContext = .app, idempotencyKey key: String? = nil,
         _ decide: (P.State) throws -> [ProfileEvent]
     ) throws -> AppendReceipt {
@@ -35,7 +35,7 @@ extension LogWriter {
     /// caller's thread, and on the writer's after some attempts. Throws `CancellationError` before an attempt if the
     /// task is cancelled.
     @discardableResult
-    public func update<P: Projection>(
+    public func update<P: UserProjection>(
         _ user: UserID, _: P.Type, context: EventContext = .app, idempotencyKey key: String? = nil,
         _ decide: @escaping @Sendable (P.State) throws -> [ProfileEvent]
     ) async throws -> AppendReceipt {
@@ -56,7 +56,7 @@ extension LogWriter {
 }
 
 /// A decision about one user by their state, that holds only while the user stays as they were read.
-private struct UserUpdate<P: Projection>: Sendable {
+private struct UserUpdate<P: UserProjection>: Sendable {
     let log: EventLog
     let user: UserID
     let context: EventContext
