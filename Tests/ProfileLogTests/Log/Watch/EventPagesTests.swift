@@ -30,11 +30,11 @@ struct EventPagesTests {
                     page.append(event.position.rawValue)
                     return how != 2 || page.count < limit
                 }
-                if how == 1 { #expect(page.count == 1) }
+                // A reader that has enough at the very end finds that out by one more page.
+                if page.isEmpty { break }
                 #expect(page.count <= (how == 1 ? 1 : limit))
                 #expect(pages.scanned.rawValue == page.last)
                 positions += page
-                if page.isEmpty { break }
             }
             #expect(positions == Array(1...21))
         }
