@@ -92,7 +92,7 @@ names=(
     send-unsubscribed keep-erased-part resend-parts no-rate share-budget keep-erased-state swap-incomplete
     count-void blind-audit later-wins stale-addresses two-doors ignore-twin mix-pages mid-commit
     read-locked show-badge forget-merged many-views later-users commit-each-step lose-flushed stale-plan
-    path-by-hand refuse-waiting answer-nobody
+    path-by-hand refuse-waiting answer-gone
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -163,7 +163,7 @@ declare -A edit=(
     # No long read may wait for a place.
     [refuse-waiting]='s/takePlace(mayWait: { \$0 < mostWaiting })/takePlace(mayWait: { $0 < 0 })/'
     # A read whose client has gone is answered.
-    [answer-nobody]='s/if let stop = long\.stopped { throw/if let stop = long.stopped, stop != .abandoned { throw/'
+    [answer-gone]='s/if let stop = long\.stopped { throw/if let stop = long.stopped, stop != .abandoned { throw/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -199,7 +199,7 @@ declare -A tests=(
     [stale-plan]='ProfileLogTests.KeptDeviceTests'
     [path-by-hand]='ProfileLogTests.LayeringTests/paths'
     [refuse-waiting]='ServiceTests.LongReadTests/places'
-    [answer-nobody]='ServiceTests.LongReadTests/gone'
+    [answer-gone]='ServiceTests.LongReadTests/gone'
 )
 
 prepare

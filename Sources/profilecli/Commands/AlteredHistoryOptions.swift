@@ -122,7 +122,7 @@ enum FailOn: ExpressibleByArgument, Hashable {
     case more(than: UInt64)
 
     static let words = ["changed", "lost", "entered", "left"]
-    /// Those that need a condition.
+    /// Words that need a condition.
     static let moves: Set<FailOn> = [.any("entered"), .any("left")]
 
     init?(argument: String) {

@@ -29,7 +29,7 @@ enum UnvoidCommand: VoidAction {
             """)
 }
 
-/// What is said of an event: that it counts, or not.
+/// A statement about an event: that it counts, or not.
 protocol VoidAction {
     static var configuration: CommandConfiguration { get }
     static var path: String { get }

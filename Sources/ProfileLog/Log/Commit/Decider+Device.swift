@@ -94,7 +94,7 @@ extension Decider {
         return try view.person(view.canonicalUser(of: user))
     }
 
-    /// The device that is kept, if it is this one: what changes it must not be shared meanwhile.
+    /// The device that is kept, if it is this one; its change needs the only reference.
     private mutating func taken(_ device: Name) throws -> KeptDevice {
         if let kept = self.kept.take(), kept.name == device { return kept }
         let state = try view.deviceState(device)

@@ -33,7 +33,7 @@ struct Decider: ~Copyable {
     private var statuses: [Name: DeviceStatus] = [:]
     /// The device whose items were flushed or sent last.
     var kept: KeptDevice?
-    /// The most appends that are decided one after the other for one device: other writers wait meanwhile.
+    /// The most appends that are decided one after the other for one device, while other writers wait.
     var mostSteps = Decider.stepsPerCommit
     /// The number of appends that were decided so far.
     private var decidedCount = 0

@@ -68,7 +68,6 @@ private struct UserUpdate<P: UserProjection>: Sendable {
     let optimisticAttempts = 8
 
     init(log: EventLog, user: UserID, context: EventContext, key: String?) throws(AppendError) {
-        try P.check(scope: .user)
         try Validation.check(user)
         (self.log, self.user, self.context, self.key) = (log, user, context, key)
         content = key == nil ? [] : KeyCoding.hash(Array("update \(user)".utf8))

@@ -398,25 +398,6 @@ extension LogView: FoldSource {
         }
     }
 
-    /// Calls `body` with the events at `positions` that `driver` does not skip, in this order, and with the rules that
-    /// held for each. `effect` is what becomes of a record in an altered history; `skipped` gets the position of each
-    /// void event, and of the one that made it void.
-    package func forEachEvent(
-        by driver: FoldDriver, at positions: [UInt64],
-        altered effect: (RecordHeader, UInt64) -> RecordEffect = { _, _ in .none },
-        skipped: (UInt64, UInt64) throws -> Void = { _, _ in },
-        _ body: (borrowing EventView, BoundRules?) throws -> Void
-    ) throws {
-        for position in positions {
-            if let void = driver.voided?.void(of: position) {
-                try skipped(position, void)
-                continue
-            }
-            let header = try header(at: position)
-            try effect(header, position).withRecord(inPlaceOf: header) { try driver.withEvent($0, at: position, body) }
-        }
-    }
-
     /// The name under which the states of `P` are stored that this view reads.
     func storedName<P: Projection>(of _: P.Type) -> String {
         storedNames.isEmpty ? P.name : storedNames[Name(P.name)] ?? P.name

@@ -239,7 +239,7 @@ package struct LogView: Reading {
         return row.mergedInto == nil && !row.isErased
     }
 
-    /// Tells whether `user`, or whom they were merged into, was erased.
+    /// Tells whether `user`, or the user they were merged into, was erased.
     package func isErased(_ user: UInt64) throws -> Bool {
         try identities(of: user).isErased || identities(of: canonicalUser(of: user)).isErased
     }

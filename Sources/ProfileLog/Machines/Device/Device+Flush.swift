@@ -53,7 +53,7 @@ extension Device {
         }
     }
 
-    /// What the SDK took and has not sent, in the parts in which it sends it: the next item, with the next ones of its
+    /// Items that the SDK took and has not sent, in the parts in which it sends it: the next item, with the next ones of its
     /// user, at most `limit`.
     package func queueChunks(limit: Int) -> [[PendingItem]] {
         let queue = state.queue

@@ -24,7 +24,7 @@ struct KeptDeviceTests {
         return state
     }
 
-    @Test("It knows the next items that a search of its state would find", arguments: UInt64(0)..<30)
+    @Test("The kept device knows the next items that a search of its state would find", arguments: UInt64(0)..<30)
     func next(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var kept = KeptDevice("d", state(items: 1...40, &random), owners: owners)
