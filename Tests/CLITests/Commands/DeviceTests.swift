@@ -40,7 +40,9 @@ struct DeviceTests {
 
     @Test("What was there when the app was removed is a table, a line for each item")
     func removed() throws {
-        let cli = try CLI(after: [["launch"], ["save", "event", "device:phone", "a"]])
+        let cli = try CLI(after: [
+            ["log", "event", "someone", "a"], ["launch"], ["save", "event", "device:phone", "a"],
+        ])
         try cli.succeed("save", "attribute", "device:phone", "level=7")
         let lines = try cli.succeed("device", "remove-app").lines
         #expect(lines.count == 4 && lines[0].contains("2 items discarded. Next: profilecli launch phone"), "\(lines)")
@@ -49,7 +51,7 @@ struct DeviceTests {
 
     @Test("A local time is read by every action of a device")
     func localTimes() throws {
-        let cli = try CLI(after: [["launch"]])
+        let cli = try CLI(after: [["log", "event", "someone", "a"], ["launch"]])
         for action in [["messages", "time-passed"], ["push", "initialize"], ["device", "leave"]] {
             let outcome = try cli.run(action + ["--at", "yesterday 14:00"], environment: ["TZ": "Asia/Tokyo"])
             #expect(outcome.status == 0, "\(action): \(outcome.errors)")

@@ -312,6 +312,8 @@ struct BrazeScheduleTests {
         let ana = try #require(try api.log.find(.externalID("ana")))
         let part = try #require(try api.log.history(of: ana.number).last)
         #expect(part.event.kind == .messageScheduled)
+        // The states over the store have folded it.
+        try api.log.writeIndex()
         try api.log.environment.withWriteTransaction { transaction in
             try withNumberKey(part.position.rawValue) { key in
                 try transaction.put(WritableTable(api.log.environment.tables.log), Array(key), [1, 2, 3])

@@ -182,29 +182,4 @@ struct OneMomentTests {
             #expect(answer.json.at("waiting") == 2, "\(answer.json.json)")
         }
     }
-
-    @Test("What an erasure answers is its own decision, whatever another writer stores after it")
-    func erasure() async throws {
-        try await withAPI { api in
-            try await fill(api)
-            let before = try api.log.lastPosition()
-            let other = try #require(try api.log.find(.externalID("other")))
-            let events = try api.log.history(of: other.number).count
-            let budget = ReadBudget(
-                .seconds(3_600),
-                onView: {
-                    ReadBudget.$current.withValue(nil) {
-                        guard let last = try? api.log.lastPosition(), last == before.next else { return }
-                        #expect(throws: Never.self) {
-                            _ = try api.log.append([.customEventLogged(CustomEvent(name: "e"))], to: .externalID("u"))
-                        }
-                    }
-                })
-            let answer = await ReadBudget.$current.withValue(budget) {
-                await api.post("/v1/erase", #"{"user":"other","reason":"test"}"#)
-            }
-            #expect(answer.json.at("position") == .int(Int64(before.next.rawValue)), "\(answer.json.json)")
-            #expect(answer.json.at("events") == .int(Int64(events)), "\(answer.json.json)")
-        }
-    }
 }
