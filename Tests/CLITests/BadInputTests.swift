@@ -16,7 +16,7 @@ struct BadInputTests {
             (["log", "event", "jane", "a", "-p", "x=9223372036854775808"], "more than 64 bits"),
             (["log", "event", "jane", "a", "-p", "x=1e999"], "too large"),
             (["log", "event", "jane", "a", "-p", #"x={"k":1,"k":2}"#], "twice in one object"),
-            (["log", "event", "jane", "a", "--time", "soon"], "--at must be a time"),
+            (["log", "event", "jane", "a", "--time", "soon"], "--time must be a time"),
             (["log", "event", "jane", "a", "--expect", "-1"], "--expect"),
             (["log", "purchase", "jane", "p", "--price", "NaN", "--currency", "EUR"], "finite"),
             (["log", "attribute", "jane"], "no attribute"),

@@ -312,7 +312,7 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
 /// | `device` | launched, sessions | launched, sessions | | all | |
 /// | `outcome` | all | flushed, sent | | all | |
 /// | `message` | | | | | |
-/// | `remark` | | | | | |
+/// | `note` | | | | | |
 @usableFromInline
 package enum EventRole: Hashable, Sendable {
     /// IDs with the users that they lead to.

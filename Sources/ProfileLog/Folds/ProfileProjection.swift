@@ -51,7 +51,7 @@ public enum ProfileProjection: UserProjection {
             state.note(header, position)
             state.fields.prefetch()
             applyEntries(header.body, position.rawValue, fallback: header.recordedAt, &state, custom: false, rules)
-        default: applyRare(event, &state, rules)
+        case .some, nil: applyRare(event, &state, rules)
         }
     }
 

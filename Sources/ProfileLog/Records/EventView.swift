@@ -86,10 +86,11 @@ public struct EventView: ~Copyable {
 
     /// One property of a custom event or a purchase; nil if it has none. Decodes only that one.
     public func property(_ key: Name) -> AttributeValue? {
-        guard let number = names.number(key), number > 0 else { return nil }
-        switch kind?.role {
-        case .content(.customEvent, _), .content(.purchase, _): break
-        default: return nil
+        guard let number = names.number(key), number > 0, case .content(let content, _)? = kind?.role
+        else { return nil }
+        switch content {
+        case .customEvent, .purchase: break
+        case .customAttributes, .userAttributes: return nil
         }
         var reader = WireReader(header.body)
         while let field = reader.field() {

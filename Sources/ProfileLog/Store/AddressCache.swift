@@ -154,7 +154,8 @@ package final class AddressCache: @unchecked Sendable {
         do throws(StorageError) {
             var cursor = try Cursor(transaction, table)
             var row = try cursor.seek(max(first, 1))
-            while let found = row, let number = found.key.number, number < first + Self.rowsPerBlock {
+            // A broken page may have any keys.
+            while let found = row, let number = found.key.number, (first..<first + Self.rowsPerBlock).contains(number) {
                 let address = UInt64(UInt(bitPattern: found.value.baseAddress))
                 if found.value.count <= 0xFFFF, address < 1 << 48 {
                     block[Int(number - first)] = address << 16 | UInt64(found.value.count)

@@ -304,7 +304,9 @@ struct BrazeScheduleTests {
         options.now = { clock.now() }
         let folder = try TemporaryFolder.made(.damaged, prefix: "api")
         let api = try API(log: folder.open("store", options: options)).under(Self.yaml)
-        await api.track(#"{"external_id":"ana","plan":"gold"}"#, #"{"external_id":"ben","plan":"silver"}"#)
+        await api.track(
+            #"{"external_id":"ana","plan":"gold"}"#, #"{"external_id":"ben","plan":"silver"}"#,
+            #"{"external_id":"cleo"}"#)
         for (user, seconds) in [("ana", 60), ("ben", 61)] as [(String, Int64)] {
             let body = Self.campaign(seconds, #""recipients":[{"external_user_id":"\#(user)"}]"#)
             #expect(await api.post("/campaigns/trigger/schedule/create", body).status == 201)
@@ -312,8 +314,9 @@ struct BrazeScheduleTests {
         let ana = try #require(try api.log.find(.externalID("ana")))
         let part = try #require(try api.log.history(of: ana.number).last)
         #expect(part.event.kind == .messageScheduled)
-        // The states over the store have folded it.
-        try api.log.writeIndex()
+        // A send now: the states over the store have folded the parts before they are damaged.
+        let now = #"{"campaign_id":"spring","recipients":[{"external_user_id":"cleo"}]}"#
+        #expect(await api.post("/campaigns/trigger/send", now).status == 201)
         try api.log.environment.withWriteTransaction { transaction in
             try withNumberKey(part.position.rawValue) { key in
                 try transaction.put(WritableTable(api.log.environment.tables.log), Array(key), [1, 2, 3])

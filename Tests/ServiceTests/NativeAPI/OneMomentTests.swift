@@ -10,7 +10,9 @@ import Testing
 @Suite("Each answer is of one moment")
 struct OneMomentTests {
     /// Their work is cut into parts, each with a view of its own, as of a position that is fixed at the start.
-    private static let inParts: Set<String> = ["/v1/users?where", "/v1/whatif", "/v1/whatif/profiles"]
+    private static let inParts: Set<String> = [
+        "/v1/users?where", "/v1/whatif", "/v1/whatif/profiles", "/v1/whatif/profiles?where",
+    ]
 
     private static let requests: [APIRequest] =
         [

@@ -52,7 +52,7 @@ extension EventLog {
         fileprivate(set) var processed: [Position] = []
         fileprivate(set) var sent: [Position] = []
         fileprivate(set) var flushed: [Position] = []
-        /// What became of items.
+        /// The outcomes of items.
         fileprivate(set) var outcomes: [Position: ItemOutcome] = [:]
     }
 
