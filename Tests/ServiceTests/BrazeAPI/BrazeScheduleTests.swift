@@ -310,6 +310,8 @@ struct BrazeScheduleTests {
         for (user, seconds) in [("ana", 60), ("ben", 61)] as [(String, Int64)] {
             let body = Self.campaign(seconds, #""recipients":[{"external_user_id":"\#(user)"}]"#)
             #expect(await api.post("/campaigns/trigger/schedule/create", body).status == 201)
+            // A part is looked for among as many events as the request may have stored.
+            for number in 0..<3 { await api.track(#"{"external_id":"cleo","n":\#(number)}"#) }
         }
         let ana = try #require(try api.log.find(.externalID("ana")))
         let part = try #require(try api.log.history(of: ana.number).last)
