@@ -49,7 +49,7 @@ struct UserSearch: Sendable {
         if isCount {
             var count: UInt64 = 0
             try forEach(in: store, skipping: damage.noteUser) { _ in count += 1 }
-            return try APIAnswer.ok { json in
+            return APIAnswer.ok { json in
                 json.member("count", count)
                 json.member("total", total)
                 json.member("note", count == 0 ? notes.ofNone : notes.ofSome)
