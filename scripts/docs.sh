@@ -18,6 +18,7 @@ swift symbolgraph-extract -module-name ProfileLog -minimum-access-level public -
     -target "$(swift -print-target-info | sed -n 's/.*"triple": "\(.*\)",/\1/p' | head -n 1)" \
     -experimental-allowed-reexported-modules="$rooms" \
     -I "$modules/Modules" -I Sources/CLMDB -I Sources/ProfileLog/Store/CPrefetch -I Sources/ProfileLog/Store/CFiles \
+    -I Sources/ProfileLog/Records/CLibcrypto \
     -Xcc -fmodule-map-file="$modules/CCRC32C.build/module.modulemap"
 docc convert "$catalogue" --additional-symbol-graph-dir "$graph" --fallback-display-name ProfileLog \
     --fallback-bundle-identifier profilelog --output-path .build/docs --warnings-as-errors
