@@ -88,8 +88,8 @@ package protocol FoldSource {
 /// The one driver of every fold. It knows the order of the events, when a saved or queued one takes effect, which of
 /// them are skipped, and by which rules each is folded; an `EventFold` knows what an event does.
 ///
-/// An outcome (`pendingFlushed`, `dataSent`) names its items by position. The fold gets these first, in the order of the
-/// outcome, and then the outcome: no state needs a list of what waits.
+/// An outcome (`pendingFlushed`, `dataSent`) names its items by position. The fold gets these first, in the order of
+/// the outcome, and then the outcome: no state needs a list of what waits.
 ///
 /// ```swift
 /// var fold = ProjectionFold<ProfileProjection>()
@@ -143,8 +143,8 @@ package struct FoldDriver: Sendable {
         }
     }
 
-    /// Folds one event in, and before it what takes effect by it. `isFromStart` tells that the state has seen the events
-    /// of its user from the first one on, also if the fold goes on.
+    /// Folds one event in, and before it what takes effect by it. `isFromStart` tells that the state has seen the
+    /// events of its user from the first one on, also if the fold goes on.
     @inlinable
     @inline(__always)
     package func apply<Fold: EventFold>(

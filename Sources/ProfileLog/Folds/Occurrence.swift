@@ -24,8 +24,8 @@ package struct Occurrence: Hashable, Sendable {
 }
 
 extension Occurrence {
-    /// Makes the step that took effect by `event`, as a fold gets it: of a saved or queued item with the time at which it
-    /// was saved. Nil if nothing did, or if the rules of its effect block it.
+    /// Makes the step that took effect by `event`, as a fold gets it: of a saved or queued item with the time at which
+    /// it was saved. Nil if nothing did, or if the rules of its effect block it.
     package init?(effective event: borrowing EventView) {
         let (header, position) = (event.header, event.position)
         switch header.kind?.role {

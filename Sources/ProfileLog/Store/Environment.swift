@@ -213,8 +213,8 @@ package final class Environment: @unchecked Sendable {
         throw StorageError.closedAfterFailure
     }
 
-    /// Ends a read. If the lock file was cut since it began, the reader's slot there is gone, and LMDB must not touch it:
-    /// the next transaction finds the cut.
+    /// Ends a read. If the lock file was cut since it began, the reader's slot there is gone, and LMDB must not touch
+    /// it: the next transaction finds the cut.
     private func end(_ transaction: consuming ReadTransaction) {
         if lock.isLockFileCut { transaction.abandon() }
     }

@@ -18,9 +18,9 @@ package struct Committer: Sendable {
         return answers
     }
 
-    /// Runs `body` while the write lock is held, and stores all that it decides, in one commit, with at most `mostSteps`
-    /// of what a device does by itself. If it throws, nothing is stored. Throws `Decider.HalfDecided` only if it decided
-    /// something before that.
+    /// Runs `body` while the write lock is held, and stores all that it decides, in one commit, with at most
+    /// `mostSteps` of what a device does by itself. If it throws, nothing is stored. Throws `Decider.HalfDecided` only
+    /// if it decided something before that.
     func commit<Value: Sendable>(
         mostSteps: Int = Decider.stepsPerCommit, _ body: (inout Decider) throws -> Value
     ) throws -> Value {

@@ -4,8 +4,8 @@ extension EventLog {
     /// is queued and takes no effect.
     ///
     /// A launch that died before its flush was done is finished first, under its own position. What is saved while this
-    /// one runs waits for the next. It is two commits, the start of the app and all that its SDK does then; more if that
-    /// is more than 128 events. A caller that dies in between leaves a launch that the next call finishes.
+    /// one runs waits for the next. It is two commits, the start of the app and all that its SDK does then; more if
+    /// that is more than 128 events. A caller that dies in between leaves a launch that the next call finishes.
     @discardableResult
     public func launch(
         device: String, kind: LaunchKind = .cold, flushing lists: Set<PendingKind> = Set(PendingKind.allCases),

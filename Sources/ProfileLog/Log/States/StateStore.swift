@@ -359,8 +359,8 @@ package struct StateStore: Sendable {
     /// Folds the events of the whole store after `position` and up to `end` into `state`, for as long as `goesOn`
     /// answers true.
     ///
-    /// `voided` are the events after `position` to skip. If they are not known, it ends at the first event that voids or
-    /// unvoids another, and returns false: `state` is then unusable.
+    /// `voided` are the events after `position` to skip. If they are not known, it ends at the first event that voids
+    /// or unvoids another, and returns false: `state` is then unusable.
     package func advance<P: Projection>(
         _: P.Type, _ state: inout P.State, from position: UInt64, to end: UInt64, skipping voided: VoidedEvents? = nil,
         _ view: LogView, while goesOn: (UInt64, RecordHeader) -> Bool = { _, _ in true }

@@ -8,8 +8,8 @@ struct VoidStatus {
 }
 
 extension LogView {
-    /// The voided events by all that the view sees after `begin` and up to `position`, or with `skipsDamage` by all that
-    /// is readable.
+    /// The voided events by all that the view sees after `begin` and up to `position`, or with `skipsDamage` by all
+    /// that is readable.
     package func voidedEvents(
         after begin: UInt64 = 0, upTo position: UInt64 = .max, skipsDamage: Bool = false
     ) throws -> VoidedEvents {

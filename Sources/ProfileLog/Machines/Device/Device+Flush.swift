@@ -15,7 +15,8 @@ package struct FlushInput: Hashable, Sendable {
 }
 
 extension Device {
-    /// The next items of a device, for a caller who has looked for them: a search takes as long as the device has items.
+    /// The next items of a device, for a caller who has looked for them: a search takes as long as the device has
+    /// items.
     package struct NextItems: Hashable, Sendable {
         /// As `due` would find them, for the input that follows.
         package var due: [PendingItem]
@@ -53,8 +54,8 @@ extension Device {
         }
     }
 
-    /// Items that the SDK took and has not sent, in the parts in which it sends it: the next item, with the next ones of its
-    /// user, at most `limit`.
+    /// Items that the SDK took and has not sent, in the parts in which it sends it: the next item, with the next ones
+    /// of its user, at most `limit`.
     package func queueChunks(limit: Int) -> [[PendingItem]] {
         let queue = state.queue
         var left = Dictionary(grouping: queue, by: owner).mapValues { $0[...] }

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The state of a projection over the whole store, kept in memory: `catchUp` folds in only the new events.
 ///
-/// Any thread may read it; one at a time catches up. The first read, and the first after an erasure or a void, reads the
-/// stored state and folds what follows. A caller who must not wait for that uses ``catchUpIfNear()``.
+/// Any thread may read it; one at a time catches up. The first read, and the first after an erasure or a void, reads
+/// the stored state and folds what follows. A caller who must not wait for that uses ``catchUpIfNear()``.
 package final class LiveState<P: StoreProjection>: Sendable {
     private let log: EventLog
     private let reached = Guarded<(state: P.State, position: Position)?>(nil)
@@ -44,8 +44,8 @@ package final class LiveState<P: StoreProjection>: Sendable {
         return try last.rawValue - position.rawValue <= Self.eventsAtOnce && advance() != nil
     }
 
-    /// Folds in some new events. Nil if the fold must start again: there is no state, one of its users was erased, or an
-    /// event was voided or unvoided.
+    /// Folds in some new events. Nil if the fold must start again: there is no state, one of its users was erased, or
+    /// an event was voided or unvoided.
     private func advance() throws -> Position? {
         try reached.withWriting { reached throws(any Error) in
             // Taken out, to be changed in place. If that fails, the next call begins with the stored state.

@@ -51,9 +51,8 @@ public final class Replayer<P: Projection> {
         return true
     }
 
-    /// The events that a fold over the store skips, which must be known before it; nil for a fold by user, which finds out
-    /// itself.
-    /// Begins the fold again if what it has is void now, or counts again.
+    /// The events that a fold over the store skips, which must be known before it; nil for a fold by user, which finds
+    /// out itself. Begins the fold again if what it has is void now, or counts again.
     private func voidedEvents(upTo end: UInt64, _ view: LogView) throws -> VoidedEvents? {
         if P.scope == .user || position.rawValue >= end { return nil }
         let later = try view.voidedEvents(after: position.rawValue, upTo: end)
