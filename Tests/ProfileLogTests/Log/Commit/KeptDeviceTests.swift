@@ -53,7 +53,7 @@ struct KeptDeviceTests {
         }
     }
 
-    @Test("It searches its items once, however many steps there are", arguments: [false, true])
+    @Test("A kept device searches its items once, however many steps there are", arguments: [false, true])
     func searches(isQueued: Bool) {
         var random = SeededGenerator(seed: 1)
         var kept = KeptDevice("d", state(items: 1...300, &random), owners: owners)
