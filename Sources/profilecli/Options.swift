@@ -124,7 +124,7 @@ struct PlaceOptions: PlaceArguments {
 
     var isJSON: Bool { format == .json }
 
-    /// Sends a write and prints the answer: as JSON, or as the sentence that `describe` makes of it. `remarks`
+    /// Sends a write and prints the answer: as JSON, or as the sentence that `describe` makes of it. `notes`
     /// go to standard error, once the write is done.
     @discardableResult
     func send(
@@ -134,7 +134,7 @@ struct PlaceOptions: PlaceArguments {
         try await send(path, create: create, notes: notes, write, lines: { [describe($0)] })
     }
 
-    /// As ``send(_:create:remarks:_:describe:)``, with an answer of several lines.
+    /// As ``send(_:create:notes:_:describe:)``, with an answer of several lines.
     @discardableResult
     func send(
         _ path: String, create: Bool = false, notes: [String] = [], _ write: (inout JSONWriter) throws -> Void,

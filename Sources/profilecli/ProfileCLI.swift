@@ -16,7 +16,7 @@ struct ProfileCLI: AsyncParsableCommand {
 
             USER is an external ID, or one of
               alias:LABEL:NAME   an alias; in LABEL a backslash before : and \\
-              braze:ID           the ID that the store gave, in 24 digits
+              braze:ID           the ID that the store gave, in 24 hexadecimal digits
               email:ADDRESS      a user with this address; one with an external ID first
               phone:NUMBER       a user with this number; one with an external ID first
               device:ID          the user who is on the device now
@@ -249,19 +249,19 @@ extension AppendError {
 
 extension CommandError {
     /// Translates a refusal of the API for someone who typed a command.
-    init(_ problem: JSONObject, status: Int) {
-        let code = problem["code"].text ?? ""
+    init(_ answer: JSONObject, status: Int) {
+        let code = answer["code"].text ?? ""
         // With the option in place of the request's field.
-        let (place, reason) = (problem["place"].text, problem["reason"].text)
+        let (place, reason) = (answer["place"].text, answer["reason"].text)
         // A device can be an argument too.
         let isState = place == "device" && reason?.hasPrefix("must") == false
         let typed = place.flatMap { isState ? "The device" : Self.typedName($0) }.flatMap { typed in
             reason.map { "\(typed) \($0)." }
         }
         self.init(
-            typed ?? problem["error"].text ?? "The request failed with status \(status).",
-            remedy: Self.typedRemedy(code, problem) ?? problem["remedy"].text.map(Self.withCommands) ?? "Try again.",
-            status: problem.flag("of_store") ? .failed : Self.exitStatus(code))
+            typed ?? answer["error"].text ?? "The request failed with status \(status).",
+            remedy: Self.typedRemedy(code, answer) ?? answer["remedy"].text.map(Self.withCommands) ?? "Try again.",
+            status: answer.flag("of_store") ? .failed : Self.exitStatus(code))
     }
 
     /// A field that is invalid came from the command line: wrong usage, unless only this store refuses it.
@@ -299,10 +299,10 @@ extension CommandError {
     static func option(_ field: Substring) -> String { "--" + field.replacing("_", with: "-") }
 
     /// The next step where the API speaks of what a program sends; nil where its own words fit.
-    private static func typedRemedy(_ code: String, _ problem: JSONObject) -> String? {
+    private static func typedRemedy(_ code: String, _ answer: JSONObject) -> String? {
         switch code {
         case "version_conflict":
-            "Look at the user again, decide again, and run the command with --expect \(problem["actual"].cell)."
+            "Look at the user again, decide again, and run the command with --expect \(answer["actual"].cell)."
         case "other_history": "Compare what you keep with the log, or begin at its start with --after 0."
         case "key_reused": "Use a new --key for new content."
         case "invalid_key": "Put a key of the service into the variable PROFILELOG_KEY; `profiled keys add` makes one."
@@ -317,6 +317,7 @@ extension CommandError {
     private static let commands = [
         ("GET /v1/users", "users"), ("GET /v1/devices", "device"), ("GET /v1/rejected", "rejected"),
         ("GET /v1/history", "history"), ("GET /v1/sends", "sends"), ("POST /v1/devices/{device}/launch", "launch"),
+        ("GET /v1/replay", "replay --shadow"), ("GET /v1/erase", "users"),
     ]
 
     /// `remedy` with commands in place of requests.

@@ -180,6 +180,7 @@ struct FoldTests {
         _ = try log.append([.customEventLogged(Self.song(1))], to: .externalID("bo"), context: onPhone)
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
         _ = try log.launch(device: "phone")
+        #expect(try log.find(ana) == nil)
         try expect(1, of: .externalID("bo"), store: 1, log)
     }
 }

@@ -22,7 +22,7 @@ struct AttributeGrowth {
         var values: [Name: AttributeValue?] = [:]
         /// The attributes that stay as they are, for one of their operations finds no room.
         var full: Set<Name> = []
-        var notes = AttributeEffects()
+        var effects = AttributeEffects()
         for event in object.events {
             guard case .customAttributesChanged(let changes) = event else {
                 events.append(event)
@@ -44,7 +44,7 @@ struct AttributeGrowth {
                 let isGone = old == nil && change.operation.onlyRemoves
                 let reason = isGone ? nil : loss ?? change.operation.reasonWithoutEffect(on: old, under: policy)
                 // It is stored all the same: the profile may be another one by then.
-                if let reason { notes.replace(with: reason, of: change.name) }
+                if let reason { effects.replace(with: reason, of: change.name) }
                 let mayGrow = change.operation.isRelative ? !change.operation.onlyRemoves : policy == .setUnion
                 guard reason == nil, mayGrow, let new, isTooLarge(new, after: old) else {
                     kept.append(change)
@@ -64,13 +64,13 @@ struct AttributeGrowth {
                 kept.append(.init(change.name, .arrayAdd(added.suffix(rest.count))))
                 values[change.name] = .array(rest)
                 let note = rest.count < added.count ? onlyLastKept : "is full, so the oldest elements were removed"
-                notes.add(note, of: change.name)
+                effects.add(note, of: change.name)
             }
             if !room.isEmpty { events.append(.customAttributesChanged(room)) }
             if !kept.isEmpty { events.append(.customAttributesChanged(kept)) }
         }
         object.events = events
-        notes.tell(in: &object)
+        effects.tell(in: &object)
         let reason = "would become larger than \(shownBytes)"
         object.leaveAlone(Dictionary(uniqueKeysWithValues: full.map { ($0, reason) }))
     }

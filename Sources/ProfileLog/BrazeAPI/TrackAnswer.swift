@@ -5,9 +5,9 @@ internal import ProfileLogRequests
 struct TrackAnswer {
     var processed = PerArray(repeating: 0)
     var errors: [TrackObjectError] = []
-    var dropped: [TrackNote] = []
+    var dropped: [TrackRefusal] = []
     /// Stored values that are likely to be a mistake.
-    var notes: [TrackNote] = []
+    var notes: [TrackRefusal] = []
     var misspelt: [Misspelling] = []
     /// Tells whether no object was valid.
     var refusesAll = false
@@ -24,12 +24,12 @@ struct TrackAnswer {
                 json.member(array.processedKey, processed[array])
             }
             json.member("message", refusesAll ? TrackBody.nothingValid : "success")
-            writeRefusedObject(to: &json)
+            writeRefusals(to: &json)
         }
     }
 
     /// `errors`, `dropped` and `notes`, each only if there are some.
-    func writeRefusedObject(to json: inout JSONWriter) {
+    func writeRefusals(to json: inout JSONWriter) {
         if !errors.isEmpty {
             json.array("errors", errors) { $0.place("type", $1.type, $1.array.rawValue, $1.index) }
         }
@@ -66,10 +66,10 @@ extension TrackAnswer {
             guard let (array, index) = entry.place, let type = entry["type"]?.asText else { return nil }
             return TrackObjectError(type: type, kept: type, array: array, index: index)
         }
-        func drops(_ key: Name) -> [TrackNote] {
+        func drops(_ key: Name) -> [TrackRefusal] {
             (json[key]?.asArray ?? []).compactMap { entry in
                 guard let (array, index) = entry.place, let reason = entry["reason"]?.asText else { return nil }
-                return TrackNote(reason: reason, array: array, index: index, field: entry["field"]?.asText)
+                return TrackRefusal(reason: reason, array: array, index: index, field: entry["field"]?.asText)
             }
         }
         (dropped, notes) = (drops("dropped"), drops("notes"))
@@ -81,7 +81,7 @@ extension TrackAnswer {
 }
 
 extension JSONWriter {
-    fileprivate mutating func drop(_ drop: TrackNote) {
+    fileprivate mutating func drop(_ drop: TrackRefusal) {
         place("reason", drop.reason, drop.array.rawValue, drop.index, field: drop.field)
     }
 }

@@ -222,7 +222,7 @@ struct TrackObjectError: Hashable {
 
 /// A part of the request that was not stored, as shown in `dropped`; in `notes`, stored values that are likely to be
 /// mistakes.
-struct TrackNote: Hashable {
+struct TrackRefusal: Hashable {
     var reason: String
     var array: TrackArray
     var index: Int

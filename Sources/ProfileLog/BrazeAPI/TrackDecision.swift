@@ -136,7 +136,7 @@ struct TrackDecision {
             try view.requireUnchanged(user)
             events.append(address)
         }
-        if let doubt { answer.notes.append(TrackNote(reason: doubt, array: array, index: index)) }
+        if let doubt { answer.notes.append(TrackRefusal(reason: doubt, array: array, index: index)) }
         profiles.add(events, to: user)
         if keepsStored { stored.append((user, events)) }
         if let states, let reason = try share(states, by: user, &builder) {
@@ -160,7 +160,7 @@ struct TrackDecision {
     private mutating func drop(
         _ reason: String, _ array: TrackArray, _ index: Int, field: String? = nil, of user: UserID?
     ) {
-        answer.dropped.append(TrackNote(reason: reason, array: array, index: index, field: field))
+        answer.dropped.append(TrackRefusal(reason: reason, array: array, index: index, field: field))
         leftOut.take(ObjectRefusal(list: array.rawValue, index: index, field: field, reason: reason), of: user)
     }
 

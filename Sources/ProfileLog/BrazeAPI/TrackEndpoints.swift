@@ -87,7 +87,7 @@ struct TrackEndpoints {
         return APIAnswer.ok(status: 201) { json in
             json.objects("users", view.map { [$0] } ?? []) { $0.touched(object, $1) }
             json.member("message", "success")
-            answer.writeRefusedObject(to: &json)
+            answer.writeRefusals(to: &json)
         }
     }
 

@@ -36,11 +36,11 @@ package struct TextPattern: Hashable, Sendable {
     fileprivate static let maxSteps = 1_024
 
     /// The reason why a pattern is refused: `reason` without a subject.
-    package struct Fault: Error, Hashable {
+    package struct PatternError: Error, Hashable {
         package let reason: String
         package let remedy: String
 
-        fileprivate static let noExpression = Fault(
+        fileprivate static let noExpression = PatternError(
             reason: "is no regular expression", remedy: "Correct the pattern.")
     }
 
@@ -52,16 +52,16 @@ package struct TextPattern: Hashable, Sendable {
         case found
     }
 
-    package init(_ pattern: String, _ search: Search = .anyCase) throws(Fault) {
+    package init(_ pattern: String, _ search: Search = .anyCase) throws(PatternError) {
         guard !pattern.isEmpty, !pattern.isLonger(than: Self.maxCharacters) else {
-            throw Fault(
+            throw PatternError(
                 reason: "has no characters, or more than \(Self.maxCharacters)", remedy: "Give a shorter pattern.")
         }
         isLong = search != .anyCase
         var parser = PatternParser(rest: pattern.unicodeScalars[...], isExact: search == .exact)
         let node = try parser.whole()
         guard node.steps < Self.maxSteps else {
-            throw Fault(
+            throw PatternError(
                 reason: "is longer than \(Self.maxSteps) characters when its `{n}` are written out",
                 remedy: "Repeat less.")
         }
@@ -189,7 +189,7 @@ private struct PatternParser {
     var rest: Substring.UnicodeScalarView
     let isExact: Bool
 
-    mutating func whole() throws(TextPattern.Fault) -> PatternNode {
+    mutating func whole() throws(TextPattern.PatternError) -> PatternNode {
         let node = try alternatives()
         guard rest.isEmpty else { throw .noExpression }
         return node
@@ -201,19 +201,19 @@ private struct PatternParser {
         return true
     }
 
-    private mutating func alternatives() throws(TextPattern.Fault) -> PatternNode {
+    private mutating func alternatives() throws(TextPattern.PatternError) -> PatternNode {
         var nodes = [try sequence()]
         while skip("|") { nodes.append(try sequence()) }
         return nodes.dropLast().reversed().reduce(nodes[nodes.count - 1]) { .either($1, $0) }
     }
 
-    private mutating func sequence() throws(TextPattern.Fault) -> PatternNode {
+    private mutating func sequence() throws(TextPattern.PatternError) -> PatternNode {
         var nodes: [PatternNode] = []
         while let next = rest.first, next != "|", next != ")" { nodes.append(try element()) }
         return .sequence(nodes)
     }
 
-    private mutating func element() throws(TextPattern.Fault) -> PatternNode {
+    private mutating func element() throws(TextPattern.PatternError) -> PatternNode {
         let node = try atom()
         guard let (least, most) = try repetition() else { return node }
         if case .step(.scalar) = node {} else if case .step = node { throw .noExpression }
@@ -222,7 +222,7 @@ private struct PatternParser {
         return .repeated(node, least: least, most: most)
     }
 
-    private mutating func repetition() throws(TextPattern.Fault) -> (least: Int, most: Int?)? {
+    private mutating func repetition() throws(TextPattern.PatternError) -> (least: Int, most: Int?)? {
         if skip("*") { return (0, nil) }
         if skip("+") { return (1, nil) }
         if skip("?") { return (0, 1) }
@@ -238,23 +238,23 @@ private struct PatternParser {
         return (least, most)
     }
 
-    private mutating func count() throws(TextPattern.Fault) -> Int {
+    private mutating func count() throws(TextPattern.PatternError) -> Int {
         let digits = rest.prefix { ("0"..."9").contains($0) }
         rest = rest[digits.endIndex...]
         guard !digits.isEmpty else { throw .noExpression }
         guard let count = Int(String(digits)), count <= TextPattern.maxCount else {
-            throw TextPattern.Fault(
+            throw TextPattern.PatternError(
                 reason: "repeats more than \(TextPattern.maxCount) times", remedy: "Give a smaller count, or `*`.")
         }
         return count
     }
 
-    private mutating func atom() throws(TextPattern.Fault) -> PatternNode {
+    private mutating func atom() throws(TextPattern.PatternError) -> PatternNode {
         guard let scalar = rest.popFirst() else { throw .noExpression }
         switch scalar {
         case "(":
             if skip("?"), !skip(":") {
-                throw TextPattern.Fault(
+                throw TextPattern.PatternError(
                     reason: "has a group of a kind that is not supported, as look-around",
                     remedy: "Use `(…)` or `(?:…)`.")
             }
@@ -281,7 +281,7 @@ private struct PatternParser {
     }
 
     /// Reads the rest of an escape, after its backslash: the scalar that it means, or nil if `set` got a kind.
-    private mutating func escape(_ set: inout ScalarSet) throws(TextPattern.Fault) -> Unicode.Scalar? {
+    private mutating func escape(_ set: inout ScalarSet) throws(TextPattern.PatternError) -> Unicode.Scalar? {
         guard let letter = rest.popFirst() else { throw .noExpression }
         switch letter {
         case "d", "D": set.kinds.append(.digit(letter == "d"))
@@ -292,7 +292,7 @@ private struct PatternParser {
         case "t": return "\t"
         case "f": return "\u{C}"
         case "a"..."z", "A"..."Z", "0"..."9":
-            throw TextPattern.Fault(
+            throw TextPattern.PatternError(
                 reason: "has a back-reference, or an escape that is not supported",
                 remedy: #"The escapes are \d, \w, \s, \b, \D, \W, \S, \B, \A, \z, \n, \r, \t and \f."#)
         default: return letter
@@ -300,7 +300,7 @@ private struct PatternParser {
         return nil
     }
 
-    private mutating func set() throws(TextPattern.Fault) -> ScalarSet {
+    private mutating func set() throws(TextPattern.PatternError) -> ScalarSet {
         var set = ScalarSet(isNegated: skip("^"), isExact: isExact)
         if rest.first == "]" { throw .noExpression }
         while !skip("]") {
@@ -316,10 +316,10 @@ private struct PatternParser {
         return set
     }
 
-    private mutating func member(_ set: inout ScalarSet) throws(TextPattern.Fault) -> Unicode.Scalar? {
+    private mutating func member(_ set: inout ScalarSet) throws(TextPattern.PatternError) -> Unicode.Scalar? {
         guard let scalar = rest.popFirst() else { throw .noExpression }
         if scalar == "[" {
-            throw TextPattern.Fault(reason: "has a class within a class", remedy: #"Write `\[` for the sign."#)
+            throw TextPattern.PatternError(reason: "has a class within a class", remedy: #"Write `\[` for the sign."#)
         }
         return scalar == "\\" ? try escape(&set) : scalar
     }

@@ -95,7 +95,7 @@ struct DeviceEndpoints {
         let (device, fields) = try Self.deviceFields(request)
         let context = try Self.deviceContext(fields)
         guard try Self.knownDevice(request, store.reader).state.lastLaunch != nil else {
-            throw APIError.invalid(
+            throw APIError.invalidHere(
                 "device", "was never launched, so the app cannot leave", remedy: "Launch the app on it first.")
         }
         let position = try await store.perform { log in try log.leave(device: device, context: context) }
@@ -158,7 +158,9 @@ struct DeviceEndpoints {
         let previous = try store.read { log in
             try Self.knownDevice(request, log).state.user.flatMap { try log.users.find($0) }
         }
-        let receipt = try await store.perform { log in try log.removeApp(device: device, context: context) }
+        let receipt = try await APIError.decidingHere {
+            try await store.perform { log in try log.removeApp(device: device, context: context) }
+        }
         return try answer(on: device, receipt.stored, sent: []) { json, log in
             json.member("changed", !receipt.places.isEmpty)
             json.member("previous", previous)

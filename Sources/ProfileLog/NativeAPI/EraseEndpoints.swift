@@ -70,14 +70,14 @@ struct EraseEndpoints {
         APIError(
             status: 409, code: "several_users",
             error: "\(users.count) users have this \(id.isAddress ? "address" : "ID").",
-            remedy: "GET /v1/erase lists them. Name one by `braze:ID`, or send \"all\": true to erase all of them.",
+            remedy: "`GET /v1/erase` lists them. Name one by `braze:ID`, or send \"all\": true to erase all of them.",
             place: "user", facts: [("users", UInt64(users.count))])
     }
 
     private static func anotherUser(_ number: Int64) -> APIError {
         APIError(
             status: 409, code: "another_user", error: "The ID does not lead to user \(number) now; no user was erased.",
-            remedy: "The user was merged or erased since. GET /v1/erase says whose ID it is now.", place: "number")
+            remedy: "The user was merged or erased since. `GET /v1/erase` says whose ID it is now.", place: "number")
     }
 }
 

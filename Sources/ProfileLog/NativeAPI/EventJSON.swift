@@ -353,7 +353,7 @@ extension RecordedEvent {
 }
 
 extension JSONWriter {
-    /// Writes what was left out, as members.
+    /// Writes a refusal, as members.
     mutating func leftOut(_ item: ObjectRefusal) {
         member("input_array", item.list)
         member("index", item.index)

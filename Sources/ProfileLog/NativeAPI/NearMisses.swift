@@ -101,7 +101,7 @@ struct ItemFates {
     }
 }
 
-/// The obstacles between saved and queued events and their effect.
+/// The reasons that stand between saved and queued events and their effect.
 struct UnsettledItems {
     let log: LogReader
     let fates: ItemFates
@@ -191,7 +191,7 @@ extension APIError {
     /// Status 404: nothing of `field` took effect; `last` is the newest of so many updates.
     static func noEffect(of field: String, _ last: NearMiss, _ count: Int) -> APIError {
         let others = count > 1 ? " Nor had \(count - 1) before it." : ""
-        let look = last.look.map { "See `\($0)`" } ?? "See GET /v1/history"
+        let look = last.look.map { "See `\($0)`" } ?? "See `GET /v1/history`"
         return APIError(
             status: 404, code: "unknown_field",
             error:

@@ -275,10 +275,10 @@ extension TagOutcome {
                 json.member("reason", "The app logged it before the SDK existed.")
                 json.member("remedy", "Let the app make its instance of the SDK first.")
             }
-        case .nothing(let reason):
+        case .nothing(let why):
             json.member("outcome", "nothing")
-            json.member("reason", "The tag \(reason.reason).")
-            json.member("remedy", reason.remedy)
+            json.member("reason", "The tag \(why.reason).")
+            json.member("remedy", why.remedy)
         }
         json.objects("quirks", quirks) { $1.write(to: &$0) }
     }

@@ -32,7 +32,7 @@ struct WhatIfEndpoint {
         // Stops when the caller has gone or the service ends.
         let report = try log.whatIf(policy, in: scope, quirks: quirks, mostItems: most) { _ in !Task.isCancelled }
         guard report.isComplete else { throw AppendError.closed }
-        let warnings = try WhatIfNotes(request, policy, report)
+        let warnings = try WhatIfWarnings(request, policy, report)
         return try log.read { log in
             try APIAnswer.ok { json in
                 try Self.write(report, policy, log, to: &json)
@@ -54,7 +54,12 @@ struct WhatIfEndpoint {
     private static func position(
         _ text: String, _ place: String, isStart: Bool, _ log: LogReader
     ) throws -> Position {
-        if let number = UInt64(text) { return Position(rawValue: number) }
+        if let number = UInt64(text) {
+            let last = try log.lastPosition().rawValue
+            if number <= last { return Position(rawValue: number) }
+            throw APIError.invalidHere(
+                place, "is beyond the log's last position, \(last)", remedy: "Ask for an earlier one.")
+        }
         let time: Timestamp
         do throws(TimeError) {
             time = try OccurredAt(reading: text).timestamp
@@ -262,7 +267,7 @@ extension Query {
 
 /// Parameters of a what-if that change nothing, and facts that its history lacks, so that its answer is not taken for
 /// an answer to another question.
-struct WhatIfNotes {
+struct WhatIfWarnings {
     /// A parameter and a clause about it, as in an `APIError`.
     private(set) var all: [(place: String, reason: String)] = []
 

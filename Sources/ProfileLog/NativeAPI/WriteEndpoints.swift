@@ -241,7 +241,7 @@ extension AppendReceipt {
     /// Tells whether a user was made on the way.
     var createdUser: Bool { places.contains { $0.version.rawValue == 1 } }
 
-    /// Returns the remark about the ID of a user who was made now.
+    /// Returns the note about the ID of a user who was made now.
     func doubt(of user: UserInfo?) -> String? { createdUser && !isRepetition ? user?.id.doubt : nil }
 }
 

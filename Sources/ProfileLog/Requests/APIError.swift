@@ -49,6 +49,11 @@ package struct APIError: Error {
     }
 
     /// Runs `body`, in which an append is refused by the state of the store alone: its fields were read before.
+    package static func decidingHere<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as AppendError { throw APIError(refusedHere: error) }
+    }
+
+    /// As ``decidingHere(_:)-(()->_)``, for a body that waits.
     package static func decidingHere<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -130,7 +135,7 @@ extension APIError {
         case let error as APIError: self = error
         case let error as AppendError: self.init(error)
         case let error as StorageError: self.init(error)
-        case let stop as ReadError: self.init(stop)
+        case let error as ReadError: self.init(error)
         case let error as DocumentError: self = .invalid(error.place, error.reason, remedy: error.remedy)
         case let error as JSONError:
             self.init(
@@ -153,7 +158,9 @@ extension APIError {
         switch error {
         case .versionConflict(_, _, let actual): facts = [("actual", actual.rawValue)]
         case .keyReused(let position): facts = [("position", position.rawValue)]
-        case .invalid(let place, _, _): self.place = place.shown
+        case .invalid(let place, _, _):
+            self.place = place.shown
+            isOfStore = error == .appRemoved
         case .unknownUser(let id):
             place = "user"
             remedy = id.wantedForm ?? "See `GET /v1/users` for those that exist."
@@ -181,8 +188,8 @@ extension APIError {
         }
     }
 
-    package init(_ stop: ReadError) {
-        switch stop {
+    package init(_ error: ReadError) {
+        switch error {
         case .tooLong(let limit):
             self.init(
                 status: 503, code: "read_too_long",

@@ -62,7 +62,7 @@ package final class Reads: Sendable {
             await ReadBudget.$current.withValue(long) { await read() }
         }
         // Also where a part of the answer was missed in silence.
-        if let stop = long.stopped { throw APIError(stop) }
+        if let error = long.stopped { throw APIError(error) }
         return longAnswer
     }
 

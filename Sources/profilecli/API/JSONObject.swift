@@ -65,11 +65,7 @@ extension AttributeValue {
 
 extension JSONWriter {
     static func object(_ write: (inout JSONWriter) throws -> Void) rethrows -> String {
-        var json = JSONWriter()
-        json.beginObject()
-        try write(&json)
-        json.endObject()
-        return json.text
+        String(decoding: try bytes(ofObject: write), as: UTF8.self)
     }
 
     /// Writes a text member, unless there is none.

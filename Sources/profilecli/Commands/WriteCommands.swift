@@ -419,7 +419,7 @@ struct TypedPairs {
         }
     }
 
-    /// A remark for each value that looks like JSON and is stored as text because it is not valid.
+    /// A note for each value that looks like JSON and is stored as text because it is not valid.
     var notes: [String] {
         pairs.compactMap { pair -> String? in
             guard !Self.isFile(pair), let (key, text) = try? split(pair), Self.looksLikeJSON(text) else { return nil }
@@ -427,8 +427,8 @@ struct TypedPairs {
                 _ = try JSON.parse(text)
                 return nil
             } catch {
-                let fault = "\(error.kind) at byte \(error.offset)"
-                return "\(key) is stored as text, since its value is not valid JSON (\(fault))."
+                let reason = "\(error.kind) at byte \(error.offset)"
+                return "\(key) is stored as text, since its value is not valid JSON (\(reason))."
             }
         }
     }

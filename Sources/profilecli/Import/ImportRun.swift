@@ -13,7 +13,7 @@ struct ImportRun {
     private var bar = ProgressBar()
     private var tally = ImportTally()
     private var passedOver = ImportChunk.PassedOver()
-    /// Remarks about IDs that are likely to be mistakes.
+    /// Notes about IDs that are likely to be mistakes.
     private var doubts: [(user: UserID, text: String)] = []
     private var elapsed = Duration.zero
 

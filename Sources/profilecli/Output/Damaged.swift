@@ -21,7 +21,7 @@ struct Damaged {
     var sentence: String? {
         if count == 0 { return nil }
         let more = count > UInt64(shown.count) ? " and \(Number.grouped(count - UInt64(shown.count))) more" : ""
-        return "Damaged, and therefore left out: \(shown.joined(separator: ", "))\(more)."
+        return "Damaged, and therefore skipped: \(shown.joined(separator: ", "))\(more)."
     }
 
     /// Reports damage after the rest was printed: fails if something is not in it.

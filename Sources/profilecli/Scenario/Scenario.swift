@@ -202,9 +202,9 @@ extension ScenarioStep {
         let path = Self.endpoints.plain(request.path)
         let isRefusal = (own["status"]?.integer ?? 200) >= 400
         guard !isRefusal, Self.endpoints.endpoint(request.method, path) == nil else { return }
-        let problem = Self.endpoints.refusal(of: request.method.rawValue, at: path)
-        if problem.code == "unknown_path", !problem.remedy.contains("Did you mean") { return }
-        throw step.refusal("would be refused: \(problem.error.dropLast())", remedy: problem.remedy)
+        let error = Self.endpoints.refusal(of: request.method.rawValue, at: path)
+        if error.code == "unknown_path", !error.remedy.contains("Did you mean") { return }
+        throw step.refusal("would be refused: \(error.error.dropLast())", remedy: error.remedy)
     }
 
     private static let endpoints = EndpointTable([NativeAPI.self, BrazeAPI.self])

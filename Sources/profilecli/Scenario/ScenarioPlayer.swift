@@ -10,13 +10,13 @@ struct ScenarioResult: Sendable {
     /// Steps that were done.
     let played: Int
     /// Effects that a step lacked although it was accepted.
-    var warnings: [StepNote] = []
+    var warnings: [StepWarning] = []
     /// The failure that stopped it; nil if all is as expected.
     let failure: StepError?
 }
 
 /// A part of an accepted step that was not done.
-struct StepNote: Sendable {
+struct StepWarning: Sendable {
     let line: Int
     /// As in `no such user: jane`.
     let message: String
@@ -41,7 +41,7 @@ struct ScenarioPlayer {
     static func play(_ scenario: Scenario, in place: ScenarioPlace) async -> ScenarioResult {
         let begin = ContinuousClock.now
         var played = 0
-        var warnings: [StepNote] = []
+        var warnings: [StepWarning] = []
         var failure: StepError?
         do {
             try await place.play(scenario) { world in
@@ -65,7 +65,7 @@ struct ScenarioPlayer {
             failure: failure)
     }
 
-    private func play(_ step: ScenarioStep) async throws -> [StepNote] {
+    private func play(_ step: ScenarioStep) async throws -> [StepWarning] {
         switch step.kind.action {
         case .wait: try await wait(step)
         case .post(let path):
@@ -82,7 +82,7 @@ struct ScenarioPlayer {
     }
 
     /// The recipients of a send that no user is; none if the step expects something about them.
-    private static func warnings(of answer: JSONObject, _ step: ScenarioStep) -> [StepNote] {
+    private static func warnings(of answer: JSONObject, _ step: ScenarioStep) -> [StepWarning] {
         if case .object(let members)? = step.expected?.form, members.contains(where: { $0.key == "dropped" }) {
             return []
         }
@@ -95,7 +95,7 @@ struct ScenarioPlayer {
             let recipient = step.own["body"]?[Name(list)]?.elements.dropFirst(Int(index)).first
             let id = recipient?["external_user_id"] ?? recipient
             let isUnknown = [.unknownUser, .attributesRefused].contains(reason)
-            return StepNote(
+            return StepWarning(
                 line: step.line, message: "\(isUnknown ? "no such user" : reason.rawValue): \((id ?? .null).cell)")
         }
     }

@@ -33,7 +33,7 @@ enum ScenarioReport {
         "\(result.scenario.file.oneLine):\(failure.line)"
     }
 
-    private static func warning(_ warning: StepNote, _ result: ScenarioResult) -> String {
+    private static func warning(_ warning: StepWarning, _ result: ScenarioResult) -> String {
         "\(result.scenario.file):\(warning.line): \(warning.message)"
     }
 

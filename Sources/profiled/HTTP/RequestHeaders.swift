@@ -61,8 +61,8 @@ struct RequestHeaders: Sendable {
     private static let process = String(UInt64.random(in: .min ... .max), radix: 36)
     private static let count = Atomic<UInt64>(0)
 
-    /// Tells whether a browser sent it: programs send none of these headers by themselves, and no script of a page can
-    /// take all of them out.
+    /// Tells whether a browser may have sent it: no script of a page can take all of these headers out. A few programs
+    /// send some of them too, as Node's `fetch` and PowerShell.
     var isFromBrowser: Bool {
         let marks: [Name] = [
             .secFetchSite, .secFetchMode, .secFetchDest, .secFetchUser, .origin, .referer, .acceptLanguage,

@@ -57,7 +57,8 @@ struct Access: Sendable {
         remedy: "Send the request without the header Origin, or from a page of this service.", place: "Origin")
     private static let foreignHost = APIError(
         status: 403, code: "foreign_origin",
-        error: "A browser asks for another host, and without keys nothing says whose page it is; nothing was done.",
+        error: "A browser, or a program with its headers, asks for another host, and without keys nothing says whose "
+            + "page it is; nothing was done.",
         remedy: "Ask for the service by its address, or as localhost, or make a key with `profiled keys add`.",
         place: "Host")
 

@@ -20,7 +20,7 @@ struct TextPatternTests {
         #expect {
             try TextPattern(pattern)
         } throws: { error in
-            (error as? TextPattern.Fault)?.reason.contains(reason) == true
+            (error as? TextPattern.PatternError)?.reason.contains(reason) == true
         }
     }
 

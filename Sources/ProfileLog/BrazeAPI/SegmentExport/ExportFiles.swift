@@ -155,7 +155,7 @@ final class ExportFiles: Sendable {
         withExtendedLifetime(folder) {}
     }
 
-    // MARK: - Problems
+    // MARK: - Errors
 
     private static func busy(_ sentence: String, place: String?) -> APIError {
         APIError(

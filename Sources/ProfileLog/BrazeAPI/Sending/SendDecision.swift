@@ -4,7 +4,7 @@ internal import ProfileLogRequests
 /// Decides a send to named users, by what a view of the log shows: an event for each device or address, or why there is
 /// none.
 struct SendDecision {
-    private(set) var dropped: [SendNote] = []
+    private(set) var dropped: [SendRefusal] = []
     private(set) var errors: [String]
     /// Tells whether something is sent.
     private(set) var sendsAnything = false
@@ -18,7 +18,7 @@ struct SendDecision {
     private var reached = ReachedAddresses()
 
     /// A recipient that gets nothing, or an attribute of theirs that is not stored.
-    struct SendNote {
+    struct SendRefusal {
         var reason: String
         /// The recipient's place in the request.
         var index: Int
@@ -27,7 +27,7 @@ struct SendDecision {
     init(_ request: SendRequest, _ api: BrazeAPI, _ view: DecisionView) {
         (self.request, self.api, self.view) = (request, api, view)
         errors = request.errors
-        dropped = request.ignored.map { SendNote(reason: $0.reason, index: $0.index) }
+        dropped = request.ignored.map { SendRefusal(reason: $0.reason, index: $0.index) }
     }
 
     private var now: Timestamp { api.log.options.now() }
@@ -139,7 +139,7 @@ struct SendDecision {
     }
 
     private mutating func drop(_ index: Int, _ reason: String) {
-        dropped.append(SendNote(reason: reason, index: index))
+        dropped.append(SendRefusal(reason: reason, index: index))
     }
 
     /// Applies the attributes of recipients, as `/users/track` does, before anything is rendered. What it changes, by

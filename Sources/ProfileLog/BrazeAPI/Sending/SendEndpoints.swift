@@ -104,7 +104,7 @@ struct SendEndpoints {
 extension SendRequest {
     /// 201 with `dispatch_id`, then what was not done.
     func answer(
-        errors: [String] = [], dropped: [SendDecision.SendNote] = [], schedule: String? = nil
+        errors: [String] = [], dropped: [SendDecision.SendRefusal] = [], schedule: String? = nil
     ) -> APIAnswer {
         APIAnswer.ok(status: 201) { json in
             json.member("dispatch_id", plan.dispatch)
@@ -118,7 +118,7 @@ extension SendRequest {
 
 extension JSONWriter {
     /// `errors` and `dropped`, each only if there are some.
-    fileprivate mutating func notDone(errors: [String], dropped: [SendDecision.SendNote], of request: SendRequest) {
+    fileprivate mutating func notDone(errors: [String], dropped: [SendDecision.SendRefusal], of request: SendRequest) {
         if !errors.isEmpty { array("errors", errors) { $0.value($1) } }
         self.dropped(
             dropped.map { drop in

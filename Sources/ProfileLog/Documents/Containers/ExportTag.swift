@@ -42,7 +42,7 @@ struct ExportTag {
         Int(try object.object("priority")?.text("value") ?? "") ?? 0
     }
 
-    /// Returns remarks about a tag that is played otherwise than in the app.
+    /// Returns notes about a tag that is played otherwise than in the app.
     func notes() throws(TagExportError) -> [TagContainer.Unplayed] {
         var notes: [TagContainer.Unplayed] = []
         func add(_ node: YAMLNode, _ reason: String, _ remedy: String) {

@@ -351,7 +351,7 @@ enum ExportPattern {
         let isFlagged = pattern.hasPrefix("(?i)")
         var text = isFlagged ? String(pattern.dropFirst(4)) : pattern
         if isFull { text = "^(?:\(text))$" }
-        do throws(TextPattern.Fault) {
+        do throws(TextPattern.PatternError) {
             return .matches(pattern, try TextPattern(text, isAnyCase || isFlagged ? .anyCaseInLongText : .exact))
         } catch {
             throw .unplayable(node, "has a pattern that \(error.reason)", remedy: error.remedy)

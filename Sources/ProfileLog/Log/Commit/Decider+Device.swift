@@ -124,7 +124,7 @@ extension Decider {
         case .flush(let flush): return .flush(flush)
         case .send(let cause, let limit): return .send(cause, limit: limit)
         case .leave:
-            if device.state.status.launch == 0 { throw AppendError.unknownDevice }
+            if device.state.status.launch == 0 { throw AppendError.neverLaunched }
             return .leave
         case .changeUser(let id):
             if device.state.status.isRemoved { throw AppendError.appRemoved }
@@ -203,8 +203,11 @@ extension Decider {
 
 extension AppendError {
     /// An input needs the app on a device from which it was removed.
-    static let appRemoved = AppendError.invalid(
+    package static let appRemoved = AppendError.invalid(
         place: "The app", reason: "was removed from the device", remedy: "Launch it first: that installs it again.")
+    /// An input needs an app that was launched before.
+    static let neverLaunched = AppendError.invalid(
+        place: "The device", reason: "was never launched", remedy: "Launch the app on it first.")
 }
 
 extension EventContext {

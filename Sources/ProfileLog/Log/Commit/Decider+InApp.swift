@@ -6,7 +6,7 @@ extension Decider {
     mutating func decideInApp(_ device: Name, _ action: InAppAction, _ context: EventContext) throws {
         try checkClock(time(context))
         let status = try status(of: device)
-        if status.launch == 0 { throw AppendError.unknownDevice }
+        if status.launch == 0 { throw AppendError.neverLaunched }
         guard status.inApp != nil else {
             if action == .timePassed { return }
             throw AppendError.invalid(

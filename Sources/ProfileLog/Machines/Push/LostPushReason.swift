@@ -7,6 +7,6 @@ package enum LostPushReason: String, CaseIterable {
     case noToken = "the device has no push token: the app has not asked for permission"
     case neverLaunched = "a silent push does not start an app that was never launched"
     case forceQuit = "a silent push does not start an app that the user swiped away"
-    /// The push may not be shown; also the remark on one that is received and wakes the app.
+    /// The push may not be shown; also the reason of one that is received and wakes the app.
     case notAllowed = "the user does not allow the app to show pushes"
 }

@@ -154,7 +154,7 @@ package struct PushMachine {
         }
         switch ServerEvent.read(push, settings.serverEvents) {
         case .success(let event):
-            reasons += event.notes(isInForeground: status.isInForeground).map { $0.reason() }
+            reasons += event.reasons(isInForeground: status.isInForeground).map { $0.reason() }
             return log(event.event)
         case .failure(let unseen):
             reasons.append(unseen.reason)

@@ -1,4 +1,4 @@
-/// A remark about a step of a push that reached its device. docs/scenarios.md lists these reasons.
+/// The reason of a step of a push that reached its device. docs/scenarios.md lists these reasons.
 package enum PushReason: String, StepReason {
     // Received, captured, processed or opened.
     case notBrazes = "it is not one of Braze's: the SDK leaves it to the app"

@@ -27,11 +27,11 @@ struct ServerEvent {
         return .success(ServerEvent(event: event, flag: flag))
     }
 
-    /// Remarks about it.
-    func notes(isInForeground: Bool) -> [PushReason] {
-        var notes = [PushReason.serverEvent]
-        if flag != .string("true"), flag != .bool(true) { notes.append(.anyFlag) }
-        if !isInForeground { notes.append(.notInForeground) }
-        return notes
+    /// The reasons that are recorded with it.
+    func reasons(isInForeground: Bool) -> [PushReason] {
+        var reasons = [PushReason.serverEvent]
+        if flag != .string("true"), flag != .bool(true) { reasons.append(.anyFlag) }
+        if !isInForeground { reasons.append(.notInForeground) }
+        return reasons
     }
 }

@@ -123,7 +123,7 @@ extension SendPlan {
     private struct Refusal: Error {
         let reason: String
 
-        init(_ obstacle: SendReason) { reason = obstacle.reason() }
+        init(_ sentence: SendReason) { reason = sentence.reason() }
         init(reason: String) { self.reason = reason }
     }
 

@@ -19,7 +19,7 @@ package struct ImportChunk: Sendable {
     package let texts: [Text]
     /// The lines as the file has them, if those that the log refuses are to be skipped.
     package let records: [(line: Int, bytes: [UInt8])]
-    /// Remarks besides events.
+    /// Lines of its part of the file that are not in it.
     package let passedOver: PassedOver
     /// Bytes of the file up to its end.
     package let doneBytes: UInt64

@@ -11,9 +11,9 @@ struct JSONParser: ~Copyable {
     private var openMembers = JSONMemberStack()
     /// The first value since the last look that is JSON and cannot be kept; not in `strict` mode.
     private var firstError: JSONError?
-    /// Faults of each element of the member that is being read, in `objectwise` mode.
+    /// Errors of each element of the member that is being read, in `objectwise` mode.
     private var elementErrors: [JSONError?] = []
-    /// Faults in the elements of each member of the whole input, in `objectwise` mode.
+    /// Errors in the elements of each member of the whole input, in `objectwise` mode.
     private(set) var errors: [Name: [JSONError?]] = [:]
 
     enum Mode {
@@ -89,7 +89,7 @@ struct JSONParser: ~Copyable {
             next += 1
             skipWhitespace()
             let member = AttributeValue.Member(Name(key), try value(depth: depth))
-            if mode == .objectwise, depth == 1 { try noteFaults(of: member) }
+            if mode == .objectwise, depth == 1 { try noteErrors(of: member) }
             openMembers.push(.init(member: member, prefix: prefix, offset: keyStart - start))
             if try closes(with: UInt8(ascii: "}")) { return .object(try members(from: first, depth: depth)) }
         }
@@ -107,7 +107,7 @@ struct JSONParser: ~Copyable {
 
     /// Notes the values that cannot be kept in a member of the whole input: an element has its own error, and all else
     /// throws.
-    private mutating func noteFaults(of member: AttributeValue.Member) throws(JSONError) {
+    private mutating func noteErrors(of member: AttributeValue.Member) throws(JSONError) {
         switch member.value {
         case .array: break
         case .object: elementErrors = [firstError.take()]

@@ -2,8 +2,8 @@
 /// using any cache.
 ///
 /// Users are folded in parallel, each on one thread, devices and stores on one; memory grows with users and not with
-/// events. A replayer can be
-/// stopped after any slice and goes on where it stopped; it is not shared between threads.
+/// events. A
+/// replayer can be stopped after any slice and goes on where it stopped; it is not shared between threads.
 public final class Replayer<P: Projection> {
     /// The last position that is folded.
     package private(set) var position: Position = .start

@@ -159,7 +159,7 @@ private struct WhereParser {
             guard case .quoted(let text) = token.kind else {
                 throw refusal("has \(token.shown) where a pattern is expected", "Write a regular expression in quotes.")
             }
-            do throws(TextPattern.Fault) {
+            do throws(TextPattern.PatternError) {
                 let pattern = try TextPattern(text)
                 index += 1
                 return path.condition(.pattern(pattern, isFound: !isNegated))
