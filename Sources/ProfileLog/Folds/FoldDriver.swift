@@ -79,8 +79,9 @@ package protocol FoldSource {
     func header(at position: UInt64) throws -> RecordHeader
     /// The events that the `usersMerged` event at `position` takes over; nil if it was erased.
     func mergedPositions(_ header: RecordHeader, _ position: UInt64) throws -> [UInt64]?
-    /// Returns those of `items` that are void by what was recorded before `end`.
-    func voidedEvents(of items: [UInt64], before end: UInt64) throws -> VoidedEvents
+    /// The statements that events are void or count again, after position `begin` and before `end`, in the stream of
+    /// the user `owner` and of those who took these over.
+    func voidChanges(by owner: UInt64, after begin: UInt64, before end: UInt64) throws -> [VoidChange]
     /// Begins to load the records at `positions` from `index` on: called at each index, in order.
     func prefetch(_ positions: [UInt64], _ index: Int)
 }
@@ -104,6 +105,8 @@ package struct FoldDriver: Sendable {
     /// The first position of a fold that goes on: its states include earlier events, and this driver has not seen which
     /// of those are void. 0 if it has all events.
     @usableFromInline var begin: UInt64 = 0
+    /// The voids among these, as far as the fold looked for them; nil if it has all events.
+    @usableFromInline var earlier: EarlierVoids?
 
     /// A driver of folds in a store with these names.
     ///
@@ -117,7 +120,7 @@ package struct FoldDriver: Sendable {
     /// The driver of folds that go on at position `begin`, with states that include earlier events.
     package func goingOn(at begin: UInt64) -> FoldDriver {
         var driver = self
-        driver.begin = begin
+        (driver.begin, driver.earlier) = (begin, EarlierVoids())
         return driver
     }
 
@@ -182,15 +185,18 @@ package struct FoldDriver: Sendable {
         _ body: (borrowing EventView) throws -> Void
     ) throws {
         guard header.isOutcome, let items = header.effective(before: position), !items.isEmpty else { return }
-        var earlier: VoidedEvents?
-        if begin > 0, !isFromStart {
-            let unknown = items.filter { $0 < begin }
-            if !unknown.isEmpty { earlier = try source.voidedEvents(of: unknown, before: position) }
+        var unseen: VoidedEvents?
+        if let earlier, !isFromStart {
+            // A later statement that an item counts again holds, whatever was believed before it.
+            let unknown = items.filter { $0 < begin && voided?.decides(about: $0) != true }
+            if !unknown.isEmpty {
+                unseen = try earlier.voidedEvents(of: unknown, before: position, from: source)
+            }
         }
         for index in items.indices {
             source.prefetch(items, index)
             let item = items[index]
-            if voided?.void(of: item) != nil || earlier?.void(of: item) != nil { continue }
+            if voided?.void(of: item) != nil || unseen?.void(of: item) != nil { continue }
             let header = try source.header(at: item)
             guard header.isItem, !header.isErased else { continue }
             try withEvent(header, at: item, effect: position, body)
@@ -279,7 +285,7 @@ package struct FoldDriver: Sendable {
         guard let positions = try source.mergedPositions(header, position) else { return true }
         var merged = fold.initial
         var driver = self
-        driver.begin = 0
+        (driver.begin, driver.earlier) = (0, nil)
         guard try driver.fold(fold.ordered(positions), into: &merged, &fold, from: source) else { return false }
         try withEvent(header, at: position) { try fold.merge(merged, into: &state, by: $0) }
         return true

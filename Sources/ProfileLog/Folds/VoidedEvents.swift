@@ -4,7 +4,7 @@
 /// A state as of a version knows the voids up to that version: an earlier state shows what was believed then.
 @usableFromInline
 package struct VoidedEvents: Sendable {
-    /// The positions of the void events, by the positions of what they void.
+    /// The positions of the void events, by the positions of what they void; 0 for what counts again.
     @usableFromInline var voids: [UInt64: UInt64] = [:]
     /// The first version of the user at which one of the events matters; nil if there are none. A state that includes
     /// this version must be folded again.
@@ -17,14 +17,19 @@ package struct VoidedEvents: Sendable {
     package init() {}
 
     /// Tells whether the event at `position` is void.
-    package func contains(_ position: UInt64) -> Bool { voids[position] != nil }
+    package func contains(_ position: UInt64) -> Bool { void(of: position) != nil }
+
+    /// Tells whether one of the events is about the event at `position`: that it is void, or counts again.
+    @inlinable package func decides(about position: UInt64) -> Bool { voids[position] != nil }
 
     /// The `eventVoided` event that made the event at `position` void; nil if it counts.
-    @inlinable package func void(of position: UInt64) -> UInt64? { voids[position] }
+    @inlinable package func void(of position: UInt64) -> UInt64? {
+        if let void = voids[position], void > 0 { void } else { nil }
+    }
 
     /// Takes in what is said at `position`; in the order of the log.
     package mutating func apply(_ change: VoidChange) {
-        voids[change.target] = change.isVoid ? change.position : nil
+        voids[change.target] = change.isVoid ? change.position : 0
         first = min(first ?? .max, change.target)
     }
 
@@ -32,7 +37,8 @@ package struct VoidedEvents: Sendable {
 }
 
 /// The statement of an event about another one: that it is void, or that it counts again.
-package struct VoidChange {
+@usableFromInline
+package struct VoidChange: Sendable {
     package let position: UInt64
     package let target: UInt64
     /// The version of the user from which on the target matters.

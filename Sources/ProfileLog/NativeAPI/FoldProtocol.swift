@@ -247,6 +247,6 @@ private final class SentItems: FoldSource {
 
     /// Merges are lines of their own.
     func mergedPositions(_ header: RecordHeader, _ position: UInt64) -> [UInt64]? { nil }
-    func voidedEvents(of items: [UInt64], before end: UInt64) -> VoidedEvents { VoidedEvents() }
+    func voidChanges(by owner: UInt64, after begin: UInt64, before end: UInt64) -> [VoidChange] { [] }
     func prefetch(_ positions: [UInt64], _ index: Int) {}
 }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The environment in whose transaction this thread is: closing it would wait for itself.
-enum ThreadTransaction {
+package enum ThreadTransaction {
     private static let key: pthread_key_t = {
         var key: pthread_key_t = 0
         let code = pthread_key_create(&key, nil)
@@ -14,6 +14,9 @@ enum ThreadTransaction {
         get { pthread_getspecific(key) }
         set { pthread_setspecific(key, newValue) }
     }
+
+    /// Tells whether this thread is in a transaction.
+    package static var isOpen: Bool { environment != nil }
 
     /// Notes that a transaction of `environment` begins. Returns what was noted before, to be noted again when it ends.
     static func begin(in environment: Environment) -> UnsafeMutableRawPointer? {

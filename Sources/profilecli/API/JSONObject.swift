@@ -1,4 +1,5 @@
 internal import ProfileLog
+internal import ProfileLogRequests
 
 /// An object of an answer, its members asked for by name.
 struct JSONObject {

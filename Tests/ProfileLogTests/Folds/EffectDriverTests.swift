@@ -123,6 +123,60 @@ struct EffectDriverTests {
         }
     }
 
+    @Test("What was void at its flush and counts again has its effect", arguments: [0, 5, 40])
+    func countsAgain(events: Int) throws {
+        let log = try folder.open(options: .small(clock), projections: Self.projections)
+        let bo = UserID.externalID("bo")
+        let item = try save(7, of: ana, log)
+        try fill(events, of: bo, log)
+        try log.writeIndex()
+        try fill(1, of: bo, log)
+        _ = try log.commit(.identity(.merge(source: ana, target: bo), context: .test))
+        _ = try log.void(item, actor: "a test", reason: "it was wrong")
+        _ = try log.launch(device: "phone")
+        let user = try #require(try log.find(bo)).number
+        #expect(try log.state(Minutes.self, of: user) == 0)
+        _ = try log.unvoid(item, actor: "a test", reason: "it was right")
+        #expect(try log.state(Minutes.self, of: user) == 7)
+        #expect(try log.state(overStore: AllMinutes.self).state == 7)
+        for threads in [1, 3] {
+            #expect(try log.replay(Minutes.self, threads: threads, verify: true).isEqual)
+            #expect(try log.replay(AllMinutes.self, verify: true).isEqual)
+        }
+    }
+
+    @Test("A user who was made since the last index flush gets a snapshot at the last version")
+    func snapshotOfNewUser() throws {
+        var options = LogOptions()
+        options.snapshotInterval = 1
+        let log = try folder.open(options: options, projections: Self.projections)
+        for _ in 0..<300 { _ = try save(1, of: ana, log) }
+        _ = try log.launch(device: "phone")
+        let user = try #require(try log.find(ana))
+        for _ in 0..<2 {
+            try log.writeIndex()
+            let version = try log.withView {
+                try log.states.snapshot(Minutes.self, user.number.rawValue, upTo: user.version.rawValue, $0)?.version
+            }
+            #expect(version == user.version.rawValue)
+            try log.rebuildCaches()
+        }
+        #expect(try log.state(Minutes.self, of: user.number) == 300)
+    }
+
+    @Test("A void makes one read of a state over the store fold the whole log, and not the next one")
+    func keptAfterVoid() throws {
+        let log = try folder.open(options: LogOptions(), projections: Self.projections)
+        let first = try log.append([.customEventLogged(Self.song(1))], to: ana).last
+        try fill(100, of: ana, log)
+        try log.writeIndex()
+        _ = try log.state(overStore: AllMinutes.self)
+        _ = try log.void(first, actor: "a test", reason: "it was wrong")
+        #expect(try log.state(overStore: AllMinutes.self).state == 0)
+        let stored = try log.withView { try log.states.storedState(AllMinutes.self, $0) }
+        #expect(try stored?.state == 0 && stored?.position == log.lastPosition().rawValue)
+    }
+
     @Test("An item of a user who was merged counts once, in the other's state", arguments: [1, 3])
     func merged(threads: Int) throws {
         let log = try folder.open(options: .small(clock), projections: Self.projections)

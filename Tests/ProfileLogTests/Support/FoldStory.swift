@@ -118,7 +118,7 @@ private struct BatchRecords: FoldSource {
     }
 
     func mergedPositions(_ header: RecordHeader, _ position: UInt64) -> [UInt64]? { nil }
-    func voidedEvents(of items: [UInt64], before end: UInt64) -> VoidedEvents { VoidedEvents() }
+    func voidChanges(by owner: UInt64, after begin: UInt64, before end: UInt64) -> [VoidChange] { [] }
     func prefetch(_ positions: [UInt64], _ index: Int) {}
 }
 

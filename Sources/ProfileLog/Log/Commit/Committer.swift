@@ -63,8 +63,8 @@ package struct Committer: Sendable {
     }
 
     private func commitOnly<Value: Sendable>(_ body: (inout Decider) throws -> Value) throws -> Value {
-        try store.refuseIfClosed()
-        return try store.writing.withLock { _ in
+        try store.writing.withLock { _ in
+            try store.refuseIfClosed()
             let begin = ContinuousClock.now
             var value: Value?
             var report = CommitReport()

@@ -227,8 +227,10 @@ package struct StateStore: Sendable {
     ) throws -> (state: P.State, position: Position) {
         try P.checkName()
         let fold = try view.map { try storeState(P.self, $0) } ?? store.withView { try storeState(P.self, $0) }
-        // A read is right whether or not the next one is cheaper.
-        if fold.count > mostFoldedAtOnce { _ = try? keep(P.self, fold.state, at: fold.position, seen: fold.seen) }
+        // A read is right whether or not the next one is cheaper. In a transaction of this thread nothing is stored.
+        if fold.isFresh || fold.count > mostFoldedAtOnce, !ThreadTransaction.isOpen {
+            _ = try? keep(P.self, fold.state, at: fold.position, seen: fold.seen)
+        }
         return (fold.state, Position(rawValue: fold.position))
     }
 
@@ -337,7 +339,7 @@ package struct StateStore: Sendable {
         guard mayBeginAgain else { return nil }
         return StoreFold(
             state: try freshState(overStore: P.self, at: view.last, view), position: view.last, seen: view.last,
-            count: view.last)
+            count: view.last, isFresh: true)
     }
 
     /// The state over the whole store at `end`, folded from the first event on: nothing that is stored is used.
@@ -461,6 +463,8 @@ private struct StoreFold<P: Projection> {
     var seen: UInt64
     /// The number of events folded into the stored state.
     let count: UInt64
+    /// Tells whether it was folded from the first event on, as the stored state has what is void now.
+    var isFresh = false
 }
 
 /// A row of table `checkpoints` with a state: revision uint32 BE, position uint64 BE, the state, CRC-32C uint32 LE.

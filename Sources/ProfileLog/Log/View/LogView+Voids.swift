@@ -23,27 +23,17 @@ extension LogView {
         return voided
     }
 
-    /// Returns those of `items` that are void by what was recorded before `end`. Reads the events of their users since
-    /// then, and of the users who took these over.
-    package func voidedEvents(of items: [UInt64], before end: UInt64) throws -> VoidedEvents {
-        var wanted: [UInt64: Set<UInt64>] = [:]
-        for item in items { wanted[try header(at: item).user, default: []].insert(item) }
+    package func voidChanges(by owner: UInt64, after begin: UInt64, before end: UInt64) throws -> [VoidChange] {
         var changes: [VoidChange] = []
-        for (owner, items) in wanted {
-            let oldest = items.min() ?? end
-            for user in try mergedUsers(of: owner) {
-                try forEachPosition(of: user, after: 0, upTo: version(of: user, upTo: end - 1)) { position in
-                    if position <= oldest { return false }
-                    if let change = VoidChange(try header(at: position), at: position), items.contains(change.target) {
-                        changes.append(change)
-                    }
-                    return true
-                }
+        if begin + 1 >= end { return changes }
+        for user in try mergedUsers(of: owner) {
+            try forEachPosition(of: user, after: 0, upTo: version(of: user, upTo: end - 1)) { position in
+                if position <= begin { return false }
+                if let change = VoidChange(try header(at: position), at: position) { changes.append(change) }
+                return true
             }
         }
-        var voided = VoidedEvents()
-        for change in changes.sorted(by: { $0.position < $1.position }) { voided.apply(change) }
-        return voided
+        return changes
     }
 
     /// Returns `user`, and after each one the user who took them over: the canonical one is the last.

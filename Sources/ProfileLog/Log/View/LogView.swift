@@ -297,6 +297,8 @@ package struct LogView: Reading {
 
     func mergedInto(_ user: UInt64) throws -> UInt64? {
         if let merge = withTail({ $0.merges[user] }), merge.position <= last { return merge.target }
+        // The tail has all of a user who is in it from the first event on. Table `users` may not have the row yet.
+        if user > withTail({ $0.usersAtBase }) { return nil }
         return try storedBytes(of: user).flatMap { row throws(StorageError) in try UserRow.mergedInto(row) }
     }
 
@@ -307,9 +309,11 @@ package struct LogView: Reading {
     package func forEachPosition(
         of user: UInt64, after first: UInt64, upTo last: UInt64, _ body: (UInt64) throws -> Bool
     ) throws {
-        var end = last
+        var (end, slice) = (last, UInt64(128))
         while end > first {
-            let begin = end - Swift.min(end - first, 128)
+            let begin = end - Swift.min(end - first, slice)
+            // The tail finds a slice from its first entry on: longer ones keep a long search linear.
+            slice *= 2
             for position in try positions(of: user, from: begin + 1, to: end).reversed() {
                 guard try body(position) else { return }
             }

@@ -54,6 +54,27 @@ struct GrowthTests {
         }
     }
 
+    @Test("The fold of a launch of items that are older than the snapshot")
+    func launchAfterSnapshot() throws {
+        try expectNoSquare(1_500) { size in
+            let (folder, clock) = (TemporaryFolder(), TestClock())
+            var options = LogOptions.small(clock)
+            (options.indexLag, options.itemsPerFlush, options.snapshotInterval) = (100_000, 5, 1)
+            let log = try folder.open(options: options, projections: [ProfileProjection.self, Minutes.self])
+            let song = CustomEvent(name: "song", properties: [.init("minutes", .int(1))])
+            for _ in 0..<size {
+                _ = try log.append([.customEventSaved(song)], to: .externalID("ana"), context: .saved(on: "phone"))
+            }
+            try log.writeIndex()
+            _ = try log.launch(device: "phone")
+            let user = try #require(try log.find(.externalID("ana"))).number
+            return { () throws in
+                #expect(try log.state(Minutes.self, of: user) == Int64(size))
+                withExtendedLifetime(folder) {}
+            }
+        }
+    }
+
     @Test("Blame of events with many attributes", arguments: [false, true])
     func attributes(withLog: Bool) throws {
         try expectNoSquare(400) { size in
