@@ -66,6 +66,8 @@ final class StoreLock: Sendable {
     /// Closes the files. Before the environment is forgotten: the next one of this process would lose LMDB's locks.
     func close() {
         if isClosed.exchange(true, ordering: .relaxed) { return }
+        // The maps of the heads keep an open file, and so its locks, until the environment is freed.
+        _ = profilelog_lock(data, Int16(F_UNLCK), 0, 0)
         Glibc.close(lock)
         Glibc.close(data)
     }
