@@ -126,8 +126,11 @@ package struct EventReader: ReaderPart {
 
     // MARK: - The log
 
-    /// As ``EventLog/events(from:limit:where:scanLimit:)``. `skipping` gets each damaged record, which is then skipped;
-    /// nil to throw at the first.
+    /// Events from position `from` on, at most `limit` of them, in log order; with the last position that was looked at,
+    /// and the last one of the log.
+    ///
+    /// With a filter an answer may be short although more follows: it ends after `scanLimit` records. `skipping` gets
+    /// each damaged record, which is then skipped; nil to throw at the first.
     package func page(
         from: Position, limit: Int, where filter: EventFilter = EventFilter(), scanLimit: Int = 100_000,
         skipping: ((Position, StorageError) -> Void)? = nil
@@ -156,20 +159,17 @@ package struct EventReader: ReaderPart {
                     skipping(Position(rawValue: position), error)
                 }
             }
-            try view.withCursor(view.tables.log) { log in
-                try view.scan(from: scanned + 1, to: scanned + count, skipping: skip) { position, header in
-                    if filter.mayMatch(header.kind) {
-                        let record = try RecordHeader(log.find(position), at: position)
-                        var event = try RecordedEvent(reading: record, at: position, names: names)
-                        if let key = try follow?.key(at: position, header, in: view) { event.idempotencyKey = key }
-                        if filter.matches(event) {
-                            events.append(event)
-                            bytes += header.body.count
-                        }
+            try view.scan(from: scanned + 1, to: scanned + count, skipping: skip) { position, header in
+                if filter.mayMatch(header.kind) {
+                    var event = try RecordedEvent(reading: header, at: position, names: names)
+                    if let key = try follow?.key(at: position, header, in: view) { event.idempotencyKey = key }
+                    if filter.matches(event) {
+                        events.append(event)
+                        bytes += header.body.count
                     }
-                    scanned = position
-                    return events.count < limit && bytes < maxBytes
                 }
+                scanned = position
+                return events.count < limit && bytes < maxBytes
             }
             return (events, scanned: Position(rawValue: scanned), last: Position(rawValue: view.last))
         }
