@@ -58,11 +58,11 @@ mutations:
 	@scripts/mutations.sh
 
 lint:
-	swift format lint --strict -r Sources Tests Examples Benchmarks/Sources Package.swift Benchmarks/Package.swift
+	swift format lint --strict -r Sources Tests Examples Benchmarks/Sources Package.swift
 
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 .build/release/profilecli .build/release/profiled $(DESTDIR)$(PREFIX)/bin
 
 clean:
-	rm -rf .build demo-store Benchmarks/.build Benchmarks/C/.build
+	rm -rf .build demo-store Benchmarks/C/.build

@@ -12,6 +12,7 @@ let package = Package(
     name: "profilelog",
     products: [
         .library(name: "ProfileLog", targets: ["ProfileLog"]),
+        .library(name: "ProfileLogTesting", targets: ["ProfileLogTesting"]),
         .executable(name: "profilecli", targets: ["profilecli"]),
         .executable(name: "profiled", targets: ["profiled"]),
     ],
@@ -69,6 +70,10 @@ let package = Package(
         .target(
             name: "ProfileLog", dependencies: ["ProfileLogSnippets"], path: "Sources/ProfileLog/ProfileLog",
             swiftSettings: settings),
+        .target(name: "CFolding", path: "Sources/ProfileLog/Testing/CFolding"),
+        .target(
+            name: "ProfileLogTesting", dependencies: ["CFolding", "ProfileLog"], path: "Sources/ProfileLog/Testing",
+            exclude: ["CFolding"], swiftSettings: settings),
         .target(
             name: "ProfileLogDocuments",
             dependencies: ["ProfileLogSnippets", .product(name: "Yams", package: "Yams")],
@@ -123,16 +128,40 @@ let package = Package(
             dependencies: ["ProfileLogBrazeAPI", "ProfileLogNativeAPI", "ProfileLog", "TestSupport"],
             swiftSettings: settings),
         .executableTarget(
-            name: "Embedder", dependencies: ["ProfileLog"], path: "Examples/Embedder/Sources", packageAccess: false),
+            name: "profilelog-bench",
+            dependencies: ["ProfileLog", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Benchmarks/Sources/profilelog-bench"),
+        .executableTarget(
+            name: "profilelog-baseline",
+            dependencies: [
+                "ProfileLog",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Benchmarks/Sources/profilelog-baseline"),
+        .executableTarget(
+            name: "ServiceLoop", dependencies: ["ProfileLog"], path: "Examples/ServiceLoop/Sources",
+            packageAccess: false),
         .executableTarget(
             name: "OwnProjection", dependencies: ["ProfileLog"], path: "Examples/OwnProjection/Sources",
             packageAccess: false),
-        .testTarget(
-            name: "ExampleTests", dependencies: ["Embedder", "OwnProjection", "ProfileLog", "TestSupport"],
+        .executableTarget(
+            name: "PastQuestions", dependencies: ["ProfileLog"], path: "Examples/PastQuestions/Sources",
+            packageAccess: false),
+        .executableTarget(
+            name: "DevicePair", dependencies: ["ProfileLog"], path: "Examples/DevicePair/Sources",
             packageAccess: false),
         .testTarget(
-            name: "EmbeddingTests", dependencies: ["ProfileLog", "TestSupport"], packageAccess: false,
-            swiftSettings: settings),
+            name: "ExampleTests",
+            dependencies: [
+                "DevicePair", "OwnProjection", "PastQuestions", "ProfileLog", "ProfileLogTesting", "ServiceLoop",
+                "TestSupport",
+            ],
+            packageAccess: false),
+        .testTarget(
+            name: "EmbeddingTests", dependencies: ["ProfileLog", "ProfileLogTesting", "TestSupport"],
+            packageAccess: false, swiftSettings: settings),
         .testTarget(
             name: "ProfileLogTests",
             dependencies: ["ProfileLog", "ProfileLogMachines", "ProfileLogMessaging", "TestSupport"],

@@ -13,7 +13,7 @@ import time
 
 from bench_machine import machine
 
-BASELINE = "Benchmarks/.build/release/profilelog-baseline"
+BASELINE = ".build/release/profilelog-baseline"
 PROFILED = ".build/release/profiled"
 CLI = ".build/release/profilecli"
 CONNECTIONS = 64

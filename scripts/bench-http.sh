@@ -11,5 +11,5 @@ scripts/setup.sh bench
 work=$(mktemp -d "${TMPDIR:-/tmp}/profilelog-bench-http.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-swift build --package-path Benchmarks -c release >&2
+swift build -c release >&2
 python3 scripts/bench-http.py --rounds "${1:-5}" --seconds "${2:-300}" --work "$work"

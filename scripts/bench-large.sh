@@ -13,8 +13,8 @@ trap 'rm -rf "$work"' EXIT
 
 make -s -C Benchmarks/C
 swift build -c release --product profilecli >&2
-swift build --package-path Benchmarks -c release >&2
-bench=Benchmarks/.build/release/profilelog-bench
+swift build -c release >&2
+bench=.build/release/profilelog-bench
 
 for events in "${sizes[@]}"; do
     .build/release/profilecli generate --events "$events" --users $((events / 20)) >"$work/events.jsonl"

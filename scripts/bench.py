@@ -13,9 +13,11 @@ import time
 from bench_machine import machine
 
 C = "Benchmarks/C/.build/cbench"
-SWIFT = "Benchmarks/.build/release/profilelog-bench"
+SWIFT = ".build/release/profilelog-bench"
 CLI = ".build/release/profilecli"
 CHILD = ".build/release/profilelog-crashchild"
+# Another build of profilelog-bench, whose folds are compared with those of this one.
+BEFORE = os.environ.get("BEFORE")
 START = "1800000000000000"
 SCENARIO = """
 workspace:
@@ -121,6 +123,23 @@ class Benchmark:
         row("256 callers, one event each, events/s", median(cs, "events_per_s"), median(swifts, "events_per_s"),
             "≥ 0.6", note=latencies(swifts))
 
+    def update(self):
+        """Tasks that decide by a user's state, in turn with tasks that append without conditions, in one process."""
+        done = run(SWIFT, "update", "--store", self.store("update"), "--turns", self.rounds)
+        row("64 tasks, decisions by a user's state, updates/s / appends/s", None, done["updates_per_s"], "≥ 0.8",
+            ratio=done["ratio"],
+            note=f"appends {done['appends_per_s']:,.0f}; {done['decisions_per_update']:.2f} decisions an update; "
+            + latencies([done]))
+
+    def watch(self):
+        """The log as a sequence: what is there, and what comes."""
+        past = run(SWIFT, "watch", "--store", os.path.join(self.work, "swift"), "--turns", self.rounds)
+        row("a sequence of all events, events/s", None, past["events_per_s"], "≥ 500,000")
+        live = run(SWIFT, "watch-live", "--store", self.store("live"))
+        for what, key in (("this", "own"), ("another", "other")):
+            print(f"| an event of {what} process in a live sequence, after its acknowledgement, p99 | | "
+                  f"{live[key + '_p99_us'] / 1000:.2f} ms | | ≤ 5 ms | {latencies([live], key + '_')} |", flush=True)
+
     def fold(self):
         store = os.path.join(self.work, "swift")
         c, one = self.pairs(lambda: run(C, "fold", "--store", store), lambda: run(SWIFT, "fold", "--store", store))
@@ -131,6 +150,34 @@ class Benchmark:
             lambda: run(SWIFT, "fold", "--store", store, "--threads", 2))
         speedup = median(twos, "events_per_s") / median(ones, "events_per_s")
         row("replay with fold, two threads / one", None, median(twos, "events_per_s"), "≥ 1.7", ratio=speedup)
+        self.fold_before("replay with fold", store, "≥ 0.98")
+
+    def fold_before(self, what, store, bar):
+        """The same store folded by another build, in turn."""
+        if not BEFORE:
+            return
+        before, now = self.pairs(lambda: run(BEFORE, "fold", "--store", store),
+                                 lambda: run(SWIFT, "fold", "--store", store))
+        rates = median(before, "events_per_s"), median(now, "events_per_s")
+        row(f"{what}, this build / the one before, events/s", None, rates[1], bar, ratio=rates[1] / rates[0],
+            note=f"before {rates[0]:,.0f}")
+
+    def own_folds(self):
+        """An embedder's folds in turn with the profile's, and what flushes cost a fold."""
+        logged, saved = os.path.join(self.work, "logged"), os.path.join(self.work, "saved")
+        for store, share in ((logged, 0), (saved, 20)):
+            made = run(SWIFT, "append-devices", "--store", store, "--input", self.input, "--saved", share)
+        own = run(SWIFT, "fold", "--store", logged, "--own", "--turns", self.rounds)
+        for what, key in (("by user", "user"), ("over the store", "store"), ("by device", "device")):
+            bar = "≥ 0.3" if key == "user" else ""
+            row(f"replay of an embedder's fold {what} / the profile's, events/s", None, own[key + "_events_per_s"], bar,
+                ratio=own[key + "_share"])
+        without, with_flushes = self.pairs(lambda: run(SWIFT, "fold", "--store", logged),
+                                           lambda: run(SWIFT, "fold", "--store", saved))
+        rates = median(without, "events_per_s"), median(with_flushes, "events_per_s")
+        row("replay with fold, 20 % saved and flushed / all logged, events/s", None, rates[1], "",
+            ratio=rates[1] / rates[0], note=f"{made['flushed']:,} items in {made['events']:,} events")
+        self.fold_before("replay with fold, 20 % saved and flushed", saved, "≥ 0.90")
 
     def what_if(self):
         """Every profile folded as it is and without an attribute, and compared."""
@@ -245,9 +292,10 @@ def main():
     print(f"{options.events:,} events, {options.users:,} users, medians of {options.rounds}; {machine()}\n")
     print("| what | C | ProfileLog | ratio | wanted | note |\n|---|---|---|---|---|---|", flush=True)
     benchmark = Benchmark(options)
-    for part in (benchmark.append, benchmark.append_one, benchmark.concurrent, benchmark.fold, benchmark.what_if,
-                 benchmark.reads, benchmark.cold, benchmark.big_user, benchmark.histories, benchmark.where,
-                 benchmark.as_of, benchmark.imports, benchmark.messages):
+    for part in (benchmark.append, benchmark.append_one, benchmark.concurrent, benchmark.update, benchmark.fold,
+                 benchmark.own_folds, benchmark.watch, benchmark.what_if, benchmark.reads, benchmark.cold,
+                 benchmark.big_user, benchmark.histories, benchmark.where, benchmark.as_of, benchmark.imports,
+                 benchmark.messages):
         part()
 
 

@@ -65,7 +65,7 @@ struct ProfileCLI: AsyncParsableCommand {
         BrokenPage.endProcess(
             withStatus: ExitStatus.damaged.rawValue,
             saying: "Error: A page of the store's file is broken.\n"
-                + StorageError.brokenPage(operation: "read").remedy + "\n")
+                + StorageError.brokenPage(operation: "read").commandRemedy + "\n")
         do {
             try await work()
         } catch is Output.ReaderHasGone {
@@ -222,9 +222,11 @@ struct CommandError: Error {
             self.init("The output cannot be written: \(error.reason).", remedy: error.remedy, status: .unwritable)
         case AppendError.refused(.diskFull), StorageError.diskFull:
             self.init(StorageError.diskFull.description, remedy: Self.diskFullRemedy)
-        case let error as AppendError: self.init(error.description, remedy: error.remedy, status: error.exitStatus)
+        case let error as AppendError:
+            self.init(error.description, remedy: error.commandRemedy, status: error.exitStatus)
         case let error as StorageError:
-            self.init(error.description, remedy: error.remedy, status: error.isDamage ? .damaged : .failed)
+            self.init(error.description, remedy: error.commandRemedy, status: error.isDamage ? .damaged : .failed)
+        case let error as MomentError: self.init(error.description, remedy: error.commandRemedy)
         case let error as ScratchFolder.FolderError: self.init(error.description, remedy: error.remedy)
         case let error as JSONError: self.init(error.description, remedy: "Correct it and run the command again.")
         default:

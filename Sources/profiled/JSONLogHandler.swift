@@ -4,8 +4,6 @@ public import ProfileLog
 /// JSON as it is written in code, for the answers of the service itself: `["status": "ok", "last_position": .int(12)]`.
 /// Members stay in their order, and one that is nil is none.
 extension AttributeValue: ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-    /// Makes text.
-    public init(stringLiteral value: String) { self = .string(value) }
     /// Makes an array.
     public init(arrayLiteral elements: AttributeValue...) { self = .array(elements) }
 

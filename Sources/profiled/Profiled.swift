@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CMalloc
 internal import Foundation
 internal import ProfileLog
+internal import ProfileLogRequests
 
 @main
 struct Profiled: AsyncParsableCommand {
@@ -30,7 +31,7 @@ struct Profiled: AsyncParsableCommand {
         BrokenPage.endProcess(
             withStatus: 2,
             saying: "profiled: A page of the store's file is broken.\n"
-                + StorageError.brokenPage(operation: "read").remedy + "\n")
+                + StorageError.brokenPage(operation: "read").commandRemedy + "\n")
         refuseUnknownCommand()
         await main(nil)
     }

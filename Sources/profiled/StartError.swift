@@ -24,9 +24,9 @@ struct StartError: Error, CustomStringConvertible {
         switch error {
         case let failure as StartError: self = failure
         case let error as ScratchFolder.FolderError: self.init(error.description, remedy: error.remedy)
-        case let error as StorageError: self.init(error.description, remedy: error.remedy)
+        case let error as StorageError: self.init(error.description, remedy: error.commandRemedy)
         // From the fixtures; appends before the failed one are stored.
-        case let error as AppendError: self.init(error.fact, remedy: error.remedy)
+        case let error as AppendError: self.init(error.fact, remedy: error.commandRemedy)
         case let error as IOError: self.init(code: error.errnoCode, host: host, port: port)
         case is SocketAddressError, is SocketAddressError.UnknownHost:
             self.init("The host \(host) is not known.", remedy: "Correct --host; 127.0.0.1 is this machine alone.")

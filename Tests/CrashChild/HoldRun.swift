@@ -14,13 +14,13 @@ enum HoldRun {
     /// Stays in a read until a line comes. Then it ends the read, and begins another one.
     static func readUntilTold(store: String) throws {
         let log = try EventLog(path: store)
-        try log.read { _ in
+        try log.withReader { _ in
             Report.line("holds")
             _ = readLine()
         }
         Report.line("ended")
         do {
-            try log.read { _ in Report.line("read again") }
+            try log.withReader { _ in Report.line("read again") }
         } catch StorageError.filesChanged {
             Report.line("refused")
         }

@@ -40,9 +40,9 @@ struct ScriptRun {
     private func read() {
         do {
             let last = try log.lastPosition()
-            let events = try log.events(from: Position(rawValue: 1), limit: 1000).events
+            let events = try log.reader.events.page(from: Position(rawValue: 1), limit: 1000).events
             if events.last?.position ?? .start != last { Report.line("bad the log is read to \(events.count)") }
-            for user in try log.users(limit: 100) { _ = try log.profile(of: user.number) }
+            for user in try log.reader.users.page(limit: 100) { _ = try log.reader.profile(of: user.number) }
             Report.line("last \(last.rawValue)")
         } catch {
             Report.line("bad reads stopped: \(error)")

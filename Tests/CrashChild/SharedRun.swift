@@ -59,15 +59,17 @@ enum SharedRun {
             } else {
                 Report.line("bad user \(user.rawValue) is unknown")
             }
-            let profile = try log.profile(of: user)
+            let profile = try log.reader.profile(of: user)
             if profile.version.rawValue < version { Report.line("bad profile of user \(user.rawValue) is stale") }
-            let event = try log.history(of: user, from: Version(rawValue: version), to: Version(rawValue: version))
-                .first
+            let event = try log.reader.events.history(
+                of: user, from: Version(rawValue: version), to: Version(rawValue: version)
+            )
+            .first
             if event?.position.rawValue != position {
                 Report.line("bad version \(version) of user \(user.rawValue) is not at \(position)")
             }
             while scanned < position {
-                let page = try log.events(from: Position(rawValue: scanned + 1), limit: 1000)
+                let page = try log.reader.events.page(from: Position(rawValue: scanned + 1), limit: 1000)
                 for event in page.events {
                     if event.position.rawValue != scanned + 1 {
                         Report.line("bad gap before position \(event.position.rawValue)")

@@ -59,8 +59,7 @@ struct AppendVerbTests {
         try log.append([.happened("a")], to: .ana)
         try log.append([.happened("b")], to: .ana, context: .server)
         try log.append([.saved("c")], to: .ana, context: .push(on: "phone"))
-        let ana = try #require(try log.find(.ana))
-        let events = try log.history(of: ana.number).filter { $0.event.customName != nil }
+        let events = try log.history(of: .ana).filter { $0.event.customName != nil }
         #expect(events.map(\.context.source) == [.app, .rest, .extension])
         #expect(events.last?.context.device == "phone")
     }

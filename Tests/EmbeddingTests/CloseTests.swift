@@ -64,11 +64,10 @@ struct CloseTests {
     func waits() throws {
         let log = try folder.open()
         try log.append([.happened("seen")], to: .ana)
-        let ana = try #require(try log.find(.ana)).number
         let hasEnded = Mutex(false)
         let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let thread = Thread {
-            try? log.forEachEvent(of: ana) { _ in
+            try? log.forEachEvent(of: .ana) { _ in
                 begun.signal()
                 mayEnd.wait()
                 hasEnded.withLock { $0 = true }
@@ -126,8 +125,7 @@ struct CloseTests {
             defer { try? FileManager.default.removeItem(at: folder) }
             let log = try EventLog(path: folder.path, create: true)
             try log.append([.customEventLogged(CustomEvent(name: "seen"))], to: .externalID("ana"))
-            guard let ana = try log.find(.externalID("ana")) else { return }
-            try log.forEachEvent(of: ana.number) { _ in
+            try log.forEachEvent(of: "ana") { _ in
                 log.close()
                 return true
             }

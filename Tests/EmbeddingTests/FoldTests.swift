@@ -84,7 +84,7 @@ struct FoldTests {
 
     private func open() throws -> EventLog {
         try folder.open(projections: [
-            ProfileProjection.self, MinutesPlayed.self, MinutesOfAll.self, MinutesOnDevice.self, EventsSeen.self,
+            MinutesPlayed.self, MinutesOfAll.self, MinutesOnDevice.self, EventsSeen.self,
         ])
     }
 
@@ -97,11 +97,9 @@ struct FoldTests {
         _ minutes: Int64, of user: UserID? = nil, store: Int64? = nil, _ log: EventLog,
         _ location: SourceLocation = #_sourceLocation
     ) throws {
-        let number = try #require(try log.find(user ?? ana)).number
-        #expect(try log.state(MinutesPlayed.self, of: number) == minutes, sourceLocation: location)
-        #expect(try log.state(overStore: MinutesOfAll.self).state == store ?? minutes, sourceLocation: location)
-        #expect(
-            try log.state(MinutesOnDevice.self, onDevice: "phone") == store ?? minutes, sourceLocation: location)
+        #expect(try log.state(of: MinutesPlayed.self, for: user ?? ana) == minutes, sourceLocation: location)
+        #expect(try log.state(of: MinutesOfAll.self) == store ?? minutes, sourceLocation: location)
+        #expect(try log.state(of: MinutesOnDevice.self, on: "phone") == store ?? minutes, sourceLocation: location)
         #expect(try log.replay(MinutesPlayed.self, threads: 2, verify: true).isEqual, sourceLocation: location)
         #expect(try log.replay(MinutesOfAll.self, verify: true).isEqual, sourceLocation: location)
         #expect(try log.replay(MinutesOnDevice.self, verify: true).isEqual, sourceLocation: location)
@@ -115,8 +113,7 @@ struct FoldTests {
         try expect(3, log)
         _ = try log.launch(device: "phone")
         try expect(6, log)
-        let user = try #require(try log.find(ana)).number
-        #expect(try log.profileView(log.profile(of: user)).customEvents.map(\.name) == ["played song"])
+        #expect(try log.profile(of: ana).customEvents.map(\.name) == ["played song"])
     }
 
     @Test("Before its flush a version has nothing of it")
@@ -125,8 +122,8 @@ struct FoldTests {
         _ = try save(3, log)
         let before = try #require(try log.find(ana))
         _ = try log.launch(device: "phone")
-        #expect(try log.state(MinutesPlayed.self, of: before.number, asOf: before.version) == 0)
-        #expect(try log.state(MinutesPlayed.self, of: before.number) == 3)
+        #expect(try log.state(of: MinutesPlayed.self, for: ana, asOf: .version(before.version)) == 0)
+        #expect(try log.state(of: MinutesPlayed.self, for: ana) == 3)
     }
 
     @Test("What is void counts in no scope, and counts again after an unvoid", arguments: [1, 2, 3])
@@ -148,7 +145,7 @@ struct FoldTests {
             try expect(103, log)
             let flushed = try #require(try log.find(ana))
             _ = try log.void(position, actor: "a test", reason: "it was wrong")
-            #expect(try log.state(MinutesPlayed.self, of: flushed.number, asOf: flushed.version) == 103)
+            #expect(try log.state(of: MinutesPlayed.self, for: ana, asOf: .version(flushed.version)) == 103)
         }
         try expect(100, log)
         _ = try log.unvoid(position, actor: "a test", reason: "it was right")
@@ -161,10 +158,9 @@ struct FoldTests {
         var context = context()
         context.occurredAt = OccurredAt(Timestamp(rawValue: 5_000_000))
         let saved = try log.append([.customEventSaved(Self.song(3))], to: ana, context: context).last
-        let user = try #require(try log.find(ana)).number
-        #expect(try log.state(EventsSeen.self, of: user) == .init(seen: [], waited: 1))
+        #expect(try log.state(of: EventsSeen.self, for: ana) == .init(seen: [], waited: 1))
         _ = try log.launch(device: "phone")
-        let state = try log.state(EventsSeen.self, of: user)
+        let state = try log.state(of: EventsSeen.self, for: ana)
         let recorded = try #require(try log.event(at: saved))
         let seen = try #require(state.seen.first)
         #expect(state.seen.count == 1 && state.waited == 1)

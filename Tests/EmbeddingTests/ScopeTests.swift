@@ -45,8 +45,8 @@ struct ScopeTests {
     func right() throws {
         let found = try errors(
             in: """
-                func read(_ log: EventLog, _ user: UserNumber) throws -> Int {
-                    try log.state(ByUser.self, of: user) + log.state(overStore: OverStore.self).state
+                func read(_ log: EventLog) throws -> Int {
+                    try log.state(of: ByUser.self, for: "ana") + log.state(of: OverStore.self)
                 }
                 """)
         #expect(!found.contains("error:"), "\(found)")
@@ -56,11 +56,11 @@ struct ScopeTests {
         "A read by another scope does not compile, nor does a projection of two scopes",
         arguments: [
             (
-                "func read(_ log: EventLog, _ user: UserNumber) throws -> Int { try log.state(OverStore.self, of: user) }",
+                "func read(_ log: EventLog) throws -> Int { try log.state(of: OverStore.self, for: \"ana\") }",
                 "UserProjection"
             ),
             (
-                "func read(_ log: EventLog) throws -> Int { try log.state(overStore: ByUser.self).state }",
+                "func read(_ log: EventLog) throws -> Int { try log.state(of: ByUser.self) }",
                 "StoreProjection"
             ),
             ("extension ByUser: StoreProjection {}", "error:"),

@@ -7,11 +7,10 @@ import Testing
 struct UpdateTests {
     let folder = TemporaryFolder()
 
-    private func open() throws -> EventLog { try folder.open(projections: [ProfileProjection.self, Coins.self]) }
+    private func open() throws -> EventLog { try folder.open(projections: [Coins.self]) }
 
     private func coins(of user: UserID, _ log: EventLog) throws -> Int {
-        guard let found = try log.find(user) else { return 0 }
-        return try log.state(Coins.self, of: found.number)
+        try log.state(of: Coins.self, for: user)
     }
 
     private static let spent: @Sendable (Int) -> [ProfileEvent] = { $0 > 0 ? [.happened("spent")] : [] }
@@ -57,8 +56,7 @@ struct UpdateTests {
             try await group.waitForAll()
         }
         await writer.close()
-        let ana = try #require(try log.find(.ana))
-        let names = try log.history(of: ana.number).compactMap(\.event.customName).filter { $0 != "earned" }
+        let names = try log.history(of: .ana).compactMap(\.event.customName).filter { $0 != "earned" }
         #expect(names == (0..<64).map { "had \($0)" })
     }
 
@@ -102,8 +100,7 @@ struct UpdateTests {
             return [.happened("had \(coins)")]
         }
         #expect(seen == [1, 3])
-        let bo = try #require(try log.find(.bo))
-        #expect(try log.history(of: bo.number).last?.event.customName == "had 3")
+        #expect(try log.history(of: .bo).last?.event.customName == "had 3")
     }
 
     @Test("An unknown user has the initial state, and is made by the first event; an ID that makes no user is refused")
@@ -141,8 +138,7 @@ struct UpdateTests {
             return [.happened("had \(coins)")]
         }
         #expect(runs == 9)
-        let ana = try #require(try log.find(.ana))
-        #expect(try log.history(of: ana.number).compactMap(\.event.customName).last == "had 8")
+        #expect(try log.history(of: .ana).compactMap(\.event.customName).last == "had 8")
     }
 
     @Test("A cancelled task decides nothing")

@@ -1,23 +1,43 @@
 import ProfileLog
+import ProfileLogTesting
 
 /// The samples in the comments of public declarations, compiled as another package compiles them.
-private func samples(_ log: EventLog, _ user: UserInfo, _ receipt: AppendReceipt, _ monday: Timestamp) throws {
+private func samples(_ log: EventLog, _ receipt: AppendReceipt, _ monday: Timestamp) throws {
     try log.setRules(FoldRules(policies: ["plan": .lastOccurred]))
     try log.setRules(FoldRules(policies: ["visits": .counter, "signup_source": .firstWins]))
 
-    let then = try log.profile(of: user.number, asOf: .time(monday))
+    let then = try log.profile(of: "ana", asOf: .time(monday))
     print(then)
+
+    let (balance, version) = try log.read { moment in
+        (try moment.state(of: Balance.self, for: "ana"), try moment.find("ana")?.version)
+    }
+    print(balance, version ?? 0)
+
+    var silver: [UserID] = []
+    try log.forEachUser { user, profile in
+        if profile["plan"] == "silver" { silver.append(user.id) }
+    }
+    print(silver)
+
+    let minutes = try log.state(of: MinutesPlayed.self, for: "ana", asOf: .version(7))
+    print(minutes)
+
+    for change in try log.changes(of: "ana", from: .time(monday)) { print(change.field, change.after ?? .null) }
+
+    var total: Int64 = 0
+    try log.forEachState(of: MinutesPlayed.self, threads: 2) { _, _, minutes in total += minutes }
+    print(total)
 
     try log.void(receipt.last, actor: "ops", reason: "a test purchase")
 
-    while try !log.replayIntoShadow(threads: 2).isComplete {}
-    try log.swapShadow()
+    try log.rebuildStates(threads: 2)
 
-    for entry in try log.blame(of: user.number, field: "address.city") {
+    for entry in try log.blame(.customAttribute("address", path: "city"), of: "ana") {
         print(entry.field, entry.value ?? .null, entry.write.event.position)
     }
 
-    let seen = try log.blame(of: user.number, field: "event:Viewed Home", withLog: true).first
+    let seen = try log.blame(.customEvent("Viewed Home"), of: "ana", withLog: true).first
     print(seen?.value ?? 0, seen?.log.map(\.event.context.device) ?? [])
 
     do {
@@ -25,7 +45,6 @@ private func samples(_ log: EventLog, _ user: UserInfo, _ receipt: AppendReceipt
         print(impact.changed)
     }
 
-    try samplesOfAppends(log, user, receipt)
     let impact = try log.whatIf(AlteredHistory(without: [.source(.import)]))
     print(impact.changed, "of", impact.users, "profiles would differ")
 }
@@ -39,7 +58,7 @@ private enum Balance: UserProjection {
     static func merge(_ source: Int, into target: inout Int, by event: borrowing EventView) { target += source }
 }
 
-private func samplesOfAppends(_ log: EventLog, _ ana: UserInfo, _ earlier: AppendReceipt) throws {
+private func samplesOfAppends(_ log: EventLog, _ ana: UserInfo) throws {
     let user = UserID.externalID("ana")
 
     let receipt = try log.append(
@@ -56,6 +75,9 @@ private func samplesOfAppends(_ log: EventLog, _ ana: UserInfo, _ earlier: Appen
         guard balance >= 5 else { return [] }
         return [.customEventLogged(CustomEvent(name: "spent", properties: [.init("coins", .int(5))]))]
     }
+
+    let events = [ProfileEvent.customEventLogged(CustomEvent(name: "played song"))]
+    do { try log.append(events, to: user) } catch let error as any LogError { print(error.description, error.remedy) }
 
     let push = EventContext.extension("PushContent", on: "phone", storage: .appGroup("group.app"))
     print(push)
@@ -86,4 +108,17 @@ private enum Spent: UserProjection {
     static func apply(_ event: borrowing EventView, to spent: inout Double) {
         if case .purchase(let purchase)? = event.content { spent += purchase.price }
     }
+}
+
+private func samplesOfTesting() throws {
+    let store = try TemporaryLog(projections: [Spent.self])
+    try store.log.append([.customEventLogged(CustomEvent(name: "seen"))], to: .externalID("ana"))
+    store.clock.advance(by: .seconds(60))
+    try store.reopen()
+
+    let song = CustomEvent(name: "played song", properties: [.init("minutes", .int(3))])
+    let minutes = try fold(MinutesPlayed.self, given: [.logged(song), .saved(song), .launch, .void(0)])
+    print(minutes)
+
+    try checkLaws(of: MinutesPlayed.self, given: [.logged(song), .saved(song), .launch, .merge])
 }

@@ -22,39 +22,47 @@ struct ExampleTests {
         return output
     }
 
-    @Test("An embedder saves, launches and reads a profile; its second run repeats what has a key")
-    func embedder() throws {
+    @Test("A service appends, sells without an overdraft and follows the log; its second run repeats what has a key")
+    func service() throws {
         let store = folder.file("store").path
-        let first = try output(of: ChildProcess.built("Embedder"), [store])
+        let first = try output(of: ChildProcess.built("ServiceLoop"), [store])
         #expect(
             first == """
                 Appended up to position 3.
-                  version 3: level = int(7), played song × 1
-                Saved at position 5.
-                  version 5: level = int(7), played song × 1
-                Launched: 1 flush.
-                  version 8: level = int(7), Completed Match Game × 1, played song × 1
+                jane is on level int(7) after 3 events.
+                The gift is at position 5.
+                The gift is at position 5, a retry.
+                The user exists already, at version 2; nothing was stored. Read the user again, decide again, and \
+                append at the version that it has now.
+                Sold 10 of 64 orders; ana has 0 coins.
+                The follower saw 50 coins spent.
+                A consumer read 20 events, and 0 after these.
                 4 users.
-                now level = int(2), at version 2 level = int(7)
-                set by the event of version 3
-                in the order of occurrence level = int(7)
-                level is int(2), and was int(7)
-                newest first: customAttributesChanged, customAttributesChanged, userCreated
+                The log is closing; nothing was stored. Open the log again, or make another `LogWriter`, and append \
+                it there.
 
                 """)
-        let second = try output(of: ChildProcess.built("Embedder"), [store])
+        let second = try output(of: ChildProcess.built("ServiceLoop"), [store])
         #expect(second.hasPrefix("Appended up to position 3, a retry.\n"))
+        #expect(second.contains("Sold 10 of 64 orders; ana has 0 coins.\nThe follower saw 0 coins spent.\n"))
     }
 
-    @Test("A projection of one's own is read, proved and rebuilt")
+    @Test("A projection in three scopes is read, proved and rebuilt")
     func projection() throws {
         let store = folder.file("store").path
         for _ in 0..<2 {
             #expect(
                 try output(of: ChildProcess.built("OwnProjection"), [store]) == """
-                    jane paid ["EUR": 1250]
+                    jane spent EUR 12.50, bo EUR 0.30
+                      by product: book EUR 12.50, pen EUR 0.30
+                      on the phone: EUR 12.50
+                    jane spent EUR 12.50, bo nothing
+                      by product: book EUR 12.50
+                      on the phone: EUR 12.50
                     Live states equal a fresh fold.
+                    Rebuilt: true, with 0 users whose states were wrong.
                     The store is sound.
+                    The backup has 9 events.
                     1 of 2 profiles would change
                     1 with the corrected purchase
                     1 if the first level stayed
@@ -62,6 +70,58 @@ struct ExampleTests {
 
                     """)
         }
+    }
+
+    @Test("The past is asked by version, position and time, why it is so, and what would be")
+    func past() throws {
+        #expect(
+            try output(of: ChildProcess.built("PastQuestions"), [folder.file("store").path]) == """
+                level 2; at version 2 it was 3
+                  at position 3 7, on Monday 7
+                in the order of occurrence 7
+                in January she had 0 events and the level none
+                The moment is beyond the user's last version, 8. Ask for an earlier one.
+                she lives in Basel after 8 events, at position 8
+                newest first: customAttributesChanged, customAttributesChanged, customEventLogged
+                beginners: eve
+                level is 2, and was 7:
+                  set by version 4, request line 3
+                address.city is Basel, set at position 8
+                she viewed home 2 times, by versions 5, 6
+                since version 2: address none -> an object
+                since version 2: level 3 -> 2
+                since version 2: Viewed Home none -> 2
+                without the late level 1 of 1 profiles would differ
+                void, her level is 7; before the void it was 2
+                it counts again: 2
+                erased 1 person; zoe is not known
+
+                """)
+    }
+
+    @Test("An extension saves in a process of its own; its app launches, repairs and changes the user")
+    func devices() throws {
+        #expect(
+            try output(of: ChildProcess.built("DevicePair"), [folder.file("store").path]) == """
+                another process saved: customEventSaved
+                games: jane 0, bo 0
+                waits: customEventSaved
+                waits: userAttributeSaved
+                launched: flushed
+                launched: rejected, The user attribute email must be an e-mail address
+                games: jane 1, bo 0
+                repairs what was rejected: The user attribute email must be an e-mail address
+                launched: flushed
+                jane's address: string("jane@example.com")
+                another process saved: customEventSaved
+                launched: flushed
+                games: jane 2, bo 0
+                another process saved: customEventSaved
+                launched: taken by the SDK, not sent
+                online: 0 items wait
+                games: jane 2, bo 1
+
+                """)
     }
 
     @Test("The CI job plays its scenarios, writes a report, and fails if one fails")
@@ -88,13 +148,16 @@ struct ExampleTests {
     // MARK: - The code in the documents
 
     @Test(
-        "Each paragraph of Swift in a document is in an example",
-        arguments: [
-            "README.md", "docs/embedding.md", catalogue + "ProfileLog.md", catalogue + "AskAboutThePast.md",
-            catalogue + "FoldYourOwnProjection.md", catalogue + "TryARule.md",
-        ])
+        "Each paragraph of Swift in a document is in an example, or in the tests of one",
+        arguments: ["README.md", "docs/embedding.md"]
+            + [
+                "ProfileLog", "AppendAndRetry", "AskAboutThePast", "ChooseAScope", "Concurrency", "Deploy", "Devices",
+                "FoldYourOwnProjection", "ShareAStore", "TestYourFold", "TryARule", "WatchTheLog",
+            ].map { catalogue + $0 + ".md" })
     func documents(path: String) throws {
-        let code = try Self.swift(in: "Examples").map { Self.withoutIndentation($0.text) }.joined()
+        let tests = try Repository.text("Tests/ExampleTests/MinutesPlayedTests.swift")
+        let code = try (Self.swift(in: "Examples").map { $0.text } + [tests])
+            .map { Self.withoutIndentation($0) }.joined()
         let text = try Repository.text(path)
         let blocks = text.components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "```").first }

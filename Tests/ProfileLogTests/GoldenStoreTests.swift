@@ -148,7 +148,7 @@ struct GoldenStoreTests {
                 .customEventQueued, .dataSent, .appLeft, .sessionEnded, .userLoggedOut, .pendingDiscarded,
             ]))
         let ana = try #require(try log.find(.externalID("ana")))
-        let profile = try log.profileView(log.profile(of: ana.number))
+        let profile = try log.named(log.profile(of: ana.number))
         #expect(profile.attributes.map(\.value) == [.string("ana@example.com")])
         #expect(
             profile.customEvents.map(\.name) == ["Completed Match Game", "Viewed Session Progress", "played"] as [Name])

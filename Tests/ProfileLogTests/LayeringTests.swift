@@ -12,10 +12,13 @@ struct LayeringTests {
         ("Facts", []), ("Records", ["Facts"]), ("Folds", ["Records"]), ("Machines", ["Folds"]), ("Store", ["Facts"]),
         ("Log", ["Machines", "Store"]), ("Replay", ["Log"]), ("Snippets", ["Replay"]), ("ProfileLog", ["Snippets"]),
         ("Documents", ["Snippets"]), ("Messaging", ["Folds"]), ("Requests", ["Documents"]), ("NativeAPI", ["Requests"]),
-        ("BrazeAPI", ["Messaging", "Requests"]),
+        ("BrazeAPI", ["Messaging", "Requests"]), ("Testing", ["ProfileLog"]),
     ]
 
     private static func target(_ room: String) -> String { room == "ProfileLog" ? room : "ProfileLog" + room }
+
+    /// The room of the target with this name after `ProfileLog`.
+    private static func room(_ rest: Substring) -> String { rest.isEmpty ? "ProfileLog" : String(rest) }
 
     @Test("A room depends on lower rooms only")
     func directions() throws {
@@ -27,7 +30,7 @@ struct LayeringTests {
             lower.insert(room.name)
             let declarations = manifest.components(separatedBy: "arget(").dropFirst()
             let rest = try #require(declarations.first { $0.contains("name: \"\(target)\"") })
-            let dependencies = rest.matches(of: /"ProfileLog(\w*)"/).map { String($0.1) }.dropFirst()
+            let dependencies = rest.matches(of: /"ProfileLog(\w*)"/).map { Self.room($0.1) }.dropFirst()
             #expect(Set(dependencies) == room.below, "\(target)")
             #expect(rest.contains("path: \"Sources/ProfileLog/\(room.name)\""), "\(target)")
         }
@@ -41,7 +44,7 @@ struct LayeringTests {
             reach[room.name] = reached
             for file in try files("ProfileLog/" + room.name) {
                 for match in file.text.matches(of: /import ProfileLog(\w*)/) {
-                    #expect(reached.contains(String(match.1)), "\(file.name) has \(match.0)")
+                    #expect(reached.contains(Self.room(match.1)), "\(file.name) has \(match.0)")
                 }
             }
         }
@@ -55,17 +58,40 @@ struct LayeringTests {
         }
     }
 
-    @Test("An embedder sees at most 320 declarations")
+    @Test("An embedder sees at most 320 declarations, and their tests 30 more")
     func surface() throws {
+        let library = Self.rooms.prefix(while: { $0.name != "Documents" }).map { $0.name }
+        #expect(try publicDeclarations(in: library) <= 320)
+        #expect(try publicDeclarations(in: ["Testing"]) <= 30)
+    }
+
+    @Test("A public type has something that an embedder can read or give")
+    func members() throws {
+        for room in Self.rooms.map(\.name) {
+            for file in try files("ProfileLog/" + room) {
+                let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false)
+                for (index, line) in lines.enumerated() {
+                    guard let type = line.firstMatch(of: /^( *)public (?:final )?(?:struct|class|enum) (\w+)/) else {
+                        continue
+                    }
+                    let body = lines[(index + 1)...].prefix { !$0.hasPrefix("\(type.1)}") }
+                    let hasMember = body.contains { $0.contains(/^ *(?:public |case |indirect case )/) }
+                    #expect(hasMember || line.contains(" case "), "\(file.name): \(type.2)")
+                }
+            }
+        }
+    }
+
+    private func publicDeclarations(in rooms: [String]) throws -> Int {
         var count = 0
-        for room in Self.rooms.prefix(while: { $0.name != "Documents" }) {
-            for file in try files("ProfileLog/" + room.name) {
+        for room in rooms {
+            for file in try files("ProfileLog/" + room) {
                 count += file.text.split(separator: "\n").count {
                     $0.contains("public ") && $0.contains(/^ *(@\w+ )*public (?!import )/)
                 }
             }
         }
-        #expect(count <= 320)
+        return count
     }
 
     @Test("Only Store imports LMDB")

@@ -211,7 +211,7 @@ private struct ModelRun {
         if !user.text.hasPrefix("device:") { #expect(try log.find(.externalID(user.text)) == info) }
         let expected = try #require(model.profiles[user])
         let state = try log.profile(of: info.number)
-        let view = log.profileView(state)
+        let view = log.named(state)
         var actual = NaiveModel.Profile(version: Int(info.version.rawValue))
         actual.attributes = Dictionary(uniqueKeysWithValues: view.customAttributes.map { ($0.name, $0.value) })
         actual.standard = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name, $0.value) })

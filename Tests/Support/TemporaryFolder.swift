@@ -53,10 +53,11 @@ public final class TemporaryFolder: Sendable {
     /// Opens the log whose store is this folder, or `name` in it. It stays open until the end of the test.
     public func open(
         _ name: String? = nil, create: Bool = true, options: LogOptions = LogOptions(),
-        projections: [any Projection.Type] = [ProfileProjection.self]
+        projections: [any Projection.Type]? = nil
     ) throws -> EventLog {
-        let log = try EventLog(
-            path: name.map { self($0) } ?? path, create: create, options: options, projections: projections)
+        let path = name.map { self($0) } ?? path
+        let projections = projections ?? [ProfileProjection.self]
+        let log = try EventLog(path: path, create: create, options: options, projections: projections)
         logs.withLock { $0.append(log) }
         return log
     }

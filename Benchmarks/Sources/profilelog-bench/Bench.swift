@@ -9,8 +9,8 @@ struct Bench: AsyncParsableCommand {
         commandName: "profilelog-bench",
         abstract: "ProfileLog's half of the benchmark; Benchmarks/C has the other. One line of JSON for each run.",
         subcommands: [
-            Append.self, Concurrent.self, Flush.self, Fold.self, History.self, Read.self, AsOf.self, Histories.self,
-            WhatIf.self,
+            Append.self, AppendDevices.self, Concurrent.self, Update.self, Flush.self, Fold.self, History.self,
+            Read.self, AsOf.self, Histories.self, WhatIf.self, Watch.self, WatchLive.self, WatchAppends.self,
         ])
 }
 
@@ -150,7 +150,7 @@ struct Concurrent: AsyncParsableCommand {
         var last: Timestamp?
         var next = after.next
         while true {
-            let page = try log.events(from: next, limit: 10_000)
+            let page = try log.reader.events.page(from: next, limit: 10_000)
             for event in page.events where event.event.kind != .userCreated {
                 if event.recordedAt == last { sizes[sizes.count - 1] += 1 } else { sizes.append(1) }
                 last = event.recordedAt
@@ -194,8 +194,21 @@ struct Fold: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Full replay with fold, from a closed store.")
     @Option var store: String
     @Option var threads = 1
+    @Flag(
+        help: """
+            Replay projections of an embedder in turn with the profile's: by user, over the store and by device. A store \
+            of append-devices has events of devices.
+            """)
+    var own = false
+    @Option(help: "Turns of --own; the medians are printed.") var turns = 3
 
     func run() throws {
+        if own {
+            let log = try EventLog(path: store)
+            let rates = try OwnFolds(log: log, threads: threads).fields(turns: turns)
+            let events = try log.lastPosition().rawValue
+            return report([("events", "\(events)")] + rates)
+        }
         let before = anonymousBytes()
         let clock = ContinuousClock()
         let begin = clock.now
@@ -226,10 +239,10 @@ struct History: ParsableCommand {
         let log = try EventLog(path: store)
         let clock = ContinuousClock()
         if let user {
-            guard let info = try log.find(.externalID(user)) else { throw BenchmarkError("No user \(user).") }
+            guard try log.find(.externalID(user)) != nil else { throw BenchmarkError("No user \(user).") }
             for round in 0..<7 {
                 let begin = clock.now
-                let events = try log.history(of: info.number)
+                let events = try log.history(of: .externalID(user))
                 report([
                     ("round", "\(round)"), ("events", "\(events.count)"),
                     ("ms", format((clock.now - begin).microseconds / 1000)),
@@ -243,7 +256,7 @@ struct History: ParsableCommand {
         let begin = clock.now
         for _ in 0..<users {
             let user = UserNumber(rawValue: 1 + random.next() % count)
-            events += try log.history(of: user).count
+            events += try log.reader.events.history(of: user).count
         }
         let seconds = (clock.now - begin).seconds
         report([
@@ -268,7 +281,7 @@ struct Read: ParsableCommand {
         for _ in 0..<reads {
             let user = UserNumber(rawValue: 1 + random.next() % count)
             let begin = clock.now
-            _ = try log.profile(of: user)
+            _ = try log.reader.profile(of: user)
             latencies.add(clock.now - begin)
         }
         report([("reads", "\(reads)")] + latencies.fields())
@@ -295,14 +308,14 @@ struct AsOf: ParsableCommand {
         for _ in 0..<reads {
             let version = Version(rawValue: 1 + random.next() % user.version.rawValue)
             let begin = clock.now
-            _ = try log.profile(of: user.number, asOf: version)
+            _ = try log.reader.profile(of: user.number, asOf: version)
             latencies.add(clock.now - begin)
         }
         let attributes = (0..<fields).map { "attribute \($0)" }
         let one = try measure(reads / 20) { index in
-            _ = try log.blame(of: user.number, field: attributes[index % fields])
+            _ = try log.blame(.customAttribute(Name(attributes[index % fields])), of: user.id)
         }
-        let all = try measure(reads / 200) { _ in _ = try log.blame(of: user.number) }
+        let all = try measure(reads / 200) { _ in _ = try log.blame(of: user.id) }
         // The same store without snapshots.
         var options = LogOptions()
         options.snapshotInterval = 0
@@ -395,7 +408,7 @@ struct Histories: ParsableCommand {
         var (read, sum) = (0, UInt64(0))
         func views() throws {
             for _ in 0..<users {
-                try log.forEachEvent(of: user()) { event in
+                try log.reader.events.forEach(of: user()) { event in
                     read += 1
                     sum &+= UInt64(bitPattern: event.recordedAt.rawValue)
                     return true
@@ -407,7 +420,7 @@ struct Histories: ParsableCommand {
         let viewed = try clock.measure { for _ in 0..<rounds { try views() } }.seconds
         var decoded = 0
         let decoding = try clock.measure {
-            for _ in 0..<(rounds * users) { decoded += try log.history(of: user()).count }
+            for _ in 0..<(rounds * users) { decoded += try log.reader.events.history(of: user()).count }
         }.seconds
         guard read == decoded, decoded == rounds * users * events else { throw BenchmarkError("Events are missing.") }
         report([

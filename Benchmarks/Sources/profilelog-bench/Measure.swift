@@ -22,6 +22,12 @@ struct Latencies {
 
 func format(_ value: Double) -> String { String(format: "%.1f", value) }
 
+/// The middle one of some numbers, at least one.
+func median(_ numbers: [Double]) -> Double {
+    let sorted = numbers.sorted()
+    return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+}
+
 func report(_ fields: [(String, String)]) {
     print("{" + fields.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",") + "}")
 }
@@ -29,6 +35,13 @@ func report(_ fields: [(String, String)]) {
 extension Duration {
     var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
     var microseconds: Double { seconds * 1e6 }
+}
+
+/// A clock that all processes of the machine share.
+func monotonicNanoseconds() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
 /// Resident memory that is not file-backed, in bytes.

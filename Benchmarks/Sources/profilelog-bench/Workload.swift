@@ -37,6 +37,33 @@ struct WorkloadEvent: ~Copyable, Sendable {
     }
 
     func add(to builder: inout AppendBuilder) throws(AppendError) { try builder.add(event, to: user, context: context) }
+
+    /// As `add(to:)`, on one of `devices`: saved there for its next launch, or logged.
+    func add(to builder: inout AppendBuilder, devices: Int, isSaved: Bool) throws(AppendError) {
+        let context = EventContext(
+            source: .import, occurredAt: self.context.occurredAt, device: device(of: devices),
+            storage: isSaved ? .appGroup("group.kitchen") : nil)
+        try builder.add(isSaved ? saved : event, to: user, context: context)
+    }
+
+    /// The ID of the device with this number.
+    static func device(_ number: Int) -> String { "phone \(number)" }
+
+    /// One of `count` devices, always the same for the user.
+    private func device(of count: Int) -> String {
+        guard case .externalID(let id) = user else { return Self.device(0) }
+        return Self.device(id.utf8.reduce(0) { hash, byte in (hash * 31 + Int(byte)) % count })
+    }
+
+    /// The same statement, to be saved.
+    private var saved: ProfileEvent {
+        switch event {
+        case .customEventLogged(let logged): .customEventSaved(logged)
+        case .customAttributesChanged(let changes): .customAttributesSaved(changes)
+        case .userAttributesChanged(let changes): .userAttributeSaved(changes[0])
+        default: event
+        }
+    }
 }
 
 /// The input of a run: parsed before the clock starts, as the C program does.
@@ -68,6 +95,16 @@ final class Workload: @unchecked Sendable {
     }
 
     func add(_ index: Int, to builder: inout AppendBuilder) throws(AppendError) { try events[index].add(to: &builder) }
+
+    /// As `WorkloadEvent.add(to:devices:isSaved:)`.
+    func add(
+        _ index: Int, to builder: inout AppendBuilder, devices: Int, isSaved: Bool
+    ) throws(AppendError) {
+        try events[index].add(to: &builder, devices: devices, isSaved: isSaved)
+    }
+
+    /// When the event happened.
+    func occurredAt(_ index: Int) -> OccurredAt? { events[index].context.occurredAt }
 }
 
 /// JSON Lines of the workload's shape, window by window, so that 100 million of them need no memory for all.

@@ -4,7 +4,7 @@ internal import ProfileLogRequests
 struct ExportedProfile {
     let user: UserInfo
     let createdAt: Timestamp?
-    private let view: ProfileView
+    private let view: Profile
     private let totalRevenue: [ProfileState.Revenue]
     private let attributes: [Name: AttributeValue]
     private let usage: () throws -> UsageState
@@ -26,7 +26,7 @@ struct ExportedProfile {
     ) {
         self.user = user
         self.createdAt = createdAt
-        view = api.log.profileView(profile)
+        view = api.log.reader.named(profile)
         totalRevenue = profile.totalRevenue
         attributes = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name, $0.value) })
         self.usage = usage
@@ -94,7 +94,7 @@ struct ExportedProfile {
         }
     }
 
-    private func write(_ customAttributes: [ProfileView.Field], to json: inout JSONWriter) {
+    private func write(_ customAttributes: [Profile.Field], to json: inout JSONWriter) {
         if customAttributes.isEmpty { return }
         json.member(
             ExportField.customAttributes.rawValue,

@@ -82,7 +82,7 @@ struct TrackEndpoints {
         _ object: TrackObject, _ receipt: AppendReceipt?, _ answer: TrackAnswer
     ) throws -> APIAnswer {
         let view = try place(object, receipt).map { user, version in
-            log.profileView(try log.profile(of: user, asOf: version))
+            log.reader.named(try log.reader.profile(of: user, asOf: version))
         }
         return APIAnswer.ok(status: 201) { json in
             json.objects("users", view.map { [$0] } ?? []) { $0.touched(object, $1) }
@@ -112,7 +112,7 @@ extension Timestamp {
 
 extension JSONWriter {
     /// An entry of `users`: the used identifier, and the parts of the user in the object.
-    fileprivate mutating func touched(_ object: TrackObject, _ view: ProfileView) {
+    fileprivate mutating func touched(_ object: TrackObject, _ view: Profile) {
         identifier(object.target.user)
         switch object.touched {
         case .customAttributes(let names):

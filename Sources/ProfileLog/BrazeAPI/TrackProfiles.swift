@@ -67,7 +67,7 @@ struct TrackProfiles {
     mutating func customAttribute(_ name: Name, of user: UserID) throws -> AttributeValue? {
         let person = try foldStored(user)
         if custom[person] == nil {
-            let view = try profile(of: person).map(view.log.profileView)
+            let view = try profile(of: person).map(view.log.reader.named)
             custom[person] = [:]
             for attribute in view?.customAttributes ?? [] { custom[person]?[attribute.name] = attribute.value }
         }

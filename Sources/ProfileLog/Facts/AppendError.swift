@@ -29,7 +29,7 @@ public enum AppendError: Error, Hashable, Sendable {
     case outcomeUnknown(code: Int32)
 }
 
-extension AppendError: CustomStringConvertible {
+extension AppendError: LogError {
     /// The facts in one line.
     public var description: String {
         switch self {
@@ -71,14 +71,15 @@ extension AppendError: CustomStringConvertible {
         case .conflict: "Decide again by what the log holds now, and append that."
         case .keyReused: "Use a new key for new content."
         case .invalid(_, _, let remedy): remedy ?? "Correct it and try again."
-        case .unknownUser(let id): id.wantedForm ?? "See `profilecli users` for those that exist."
-        case .unknownDevice: "Save or launch something on it first; `profilecli device` lists the devices."
-        case .pendingFull:
-            "Launch the app on it (`profilecli launch`) or discard what waits (`profilecli pending discard`)."
+        case .unknownUser(let id):
+            id.wantedForm ?? "`log.find` says whether a user exists; an append to an external ID creates one."
+        case .unknownDevice: "Save or launch something on it first."
+        case .pendingFull: "Launch the app on it (`log.launch`) or discard what waits (`log.discard`)."
         case .tooLarge: "Send it in several appends."
-        case .overloaded, .closed: "Try again in a moment."
+        case .overloaded: "Try again in a moment."
+        case .closed: "Open the log again, or make another `LogWriter`, and append it there."
         case .refused(let error): error.remedy
-        case .outcomeUnknown: "Restart, and try the same again with the same idempotency key."
+        case .outcomeUnknown: "Close the log, open it again, and append the same with the same idempotency key."
         }
     }
 }

@@ -41,6 +41,19 @@ public enum AttributeValue: Codable, Sendable {
     }
 }
 
+extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral
+{
+    /// Makes text.
+    public init(stringLiteral text: String) { self = .string(text) }
+    /// Makes an integer.
+    public init(integerLiteral number: Int64) { self = .int(number) }
+    /// Makes a double.
+    public init(floatLiteral number: Double) { self = .double(number) }
+    /// Makes a Boolean.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
 extension AttributeValue: Hashable {
     /// Tells whether both are the same, text compared by its bytes.
     public static func == (left: AttributeValue, right: AttributeValue) -> Bool {

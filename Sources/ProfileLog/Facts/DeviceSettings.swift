@@ -3,7 +3,7 @@ public struct DeviceSettings: Hashable, Sendable {
     /// Tells whether the SDK runs. A disabled SDK takes nothing, so pending items stay pending (spec/device 4).
     package var isSDKEnabled = true
     /// Tells whether the device has a network. Without one, the SDK keeps what it took and sends it later.
-    package var isOnline = true
+    public var isOnline = true
     /// The rule by which the SDK sends what it took.
     package var requestPolicy = RequestPolicy.automatic
     /// Seconds between two sendings of the automatic policy, by the caller's clock. 0 sends at once.

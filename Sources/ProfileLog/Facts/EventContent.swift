@@ -1,7 +1,7 @@
 /// The merge of a user into another.
 public struct Merge: Hashable, Sendable {
     /// The user that was merged away.
-    package var source: UserNumber
+    public var source: UserNumber
     /// The number of events of the source.
     package var version: Version
     /// The source's IDs that resolve to the target from now on.
@@ -149,7 +149,7 @@ public struct Flush: Hashable, Sendable {
     /// 0, 1, 2 … within the launch and the user.
     package var chunk: UInt32
     /// The items made effective, in the order in which they take effect.
-    package var flushed: [Position]
+    public var flushed: [Position]
     /// The items that were not accepted, with the reason.
     package var rejected: [Rejection]
     /// Tells whether the flushed items were only handed to the SDK: they take effect when it sends them (`dataSent`).
@@ -183,7 +183,7 @@ public struct Flush: Hashable, Sendable {
 /// Items that were discarded by hand and will never be flushed.
 public struct Discard: Hashable, Sendable {
     /// The positions of the items.
-    package var positions: [Position]
+    public var positions: [Position]
     /// The actor who discarded them.
     package var actor: String
     package var reason: String
@@ -199,7 +199,7 @@ public struct Discard: Hashable, Sendable {
 /// The statement that an earlier event of the same person is void, or counts again.
 public struct Voiding: Hashable, Sendable {
     /// The event that is void or counts again.
-    package var target: Position
+    public var target: Position
     /// The version of this user from which on the event matters: its own, or that of the merge which brought it.
     package var since: Version
     /// The name of who made it void, or let it count again.
@@ -224,7 +224,8 @@ public struct ObjectRefusal: Hashable, Sendable {
     package var index: Int
     /// The field that was skipped; nil if the whole object was.
     package var field: String?
-    package var reason: String
+    /// The reason why it was skipped.
+    public var reason: String
 
     /// The object at `index` of `list`, or a field of it, was skipped for `reason`.
     package init(list: String, index: Int, field: String? = nil, reason: String) {

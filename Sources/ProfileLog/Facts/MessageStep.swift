@@ -12,7 +12,7 @@ public struct MessageStep: Hashable, Sendable {
     /// The event that led to this step; nil if none did.
     package var cause: Position?
     /// The reason why it went no further, or what is special about it; nil if there is nothing to say.
-    package var reason: String?
+    public var reason: String?
     /// The `dispatch_id` of the request that sent it; nil for an in-app message.
     package var dispatch: String?
     /// The identifier of the button or link that the user chose; nil if none was.

@@ -1,5 +1,5 @@
 /// An event's place in the whole log, from 1, in commit order and without gaps.
-public struct Position: OrderedByNumber, Codable, Hashable, Sendable {
+public struct Position: OrderedByNumber, Codable, Hashable, Sendable, ExpressibleByIntegerLiteral {
     /// The place; 0 is before the first event.
     public var rawValue: UInt64
 
@@ -10,6 +10,10 @@ public struct Position: OrderedByNumber, Codable, Hashable, Sendable {
     @inlinable
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
+    /// Makes the position with this number.
+    @inlinable
+    public init(integerLiteral value: UInt64) { rawValue = value }
+
     /// The next place.
-    @inlinable public var next: Position { Position(rawValue: rawValue + 1) }
+    @inlinable package var next: Position { Position(rawValue: rawValue + 1) }
 }

@@ -52,7 +52,7 @@ public enum StorageError: Error, Hashable, Sendable {
     case system(operation: String, code: Int32)
 }
 
-extension StorageError: CustomStringConvertible {
+extension StorageError: LogError {
     /// The facts in one line.
     public var description: String {
         switch self {
@@ -100,22 +100,21 @@ extension StorageError: CustomStringConvertible {
     /// The next step for the reader.
     public var remedy: String {
         switch self {
-        case .noStore:
-            "Check --store or PROFILELOG_STORE; the first `save`, `log`, `import` or `simulate` makes a store."
-        case .notAStore: "Name another folder with --store; nothing was changed in this one."
+        case .noStore: "Check the path; `EventLog` with `create: true` makes a store."
+        case .notAStore: "Name another folder; nothing was changed in this one."
         case .newerFormat: "Install the ProfileLog that wrote it, or a later one."
         case .notWritable:
             "Change the folder's permissions, or run as the user who owns the store. "
                 + "To read what is on a read-only disk, copy data.mdb into an empty folder of your own, "
-                + "and name that with --store."
+                + "and open that."
         case .unreachable:
             "Check that the path exists, that you may enter it, and that its file system has locks (flock)."
         case .networkFileSystem: "Keep the store on a local disk."
         case .truncated: "Restore the file from a backup; do not write to it."
         case .diskFull: "Free some space and try the same again, with the same idempotency key if it had one."
-        case .copyFull: "Free some space there and run the same command again; the store itself is as it was."
+        case .copyFull: "Free some space there and make the copy again; the store itself is as it was."
         case .mapFull: "Start a new store, and tell us how you filled this one."
-        case .inUse: "Stop it (`profiled`, another `profilecli`) and try again."
+        case .inUse: "Close it there and try again."
         case .openElsewhere:
             "Open it by the path that the other program uses, or stop that program. "
                 + "A link to, or a mount of, the whole folder is a path to the same store; "
@@ -126,18 +125,17 @@ extension StorageError: CustomStringConvertible {
             "Stop every program that uses the store, put the right data.mdb back if it is missing or overwritten, "
                 + "and start again; lock.mdb is made when it is needed."
         case .processNumberTaken:
-            "Let the containers that share the store share one PID namespace (`docker run --pid`), "
-                + "or start this program again."
+            "Let the containers that share the store share one PID namespace, or start this program again."
         case .readersFull: "Stop some of them and try again."
-        case .closedAfterFailure: "Check the disk, then restart the program."
+        case .closedAfterFailure: "Check the disk, then close the log and open it again."
         case .closed: "Open it again."
         case .otherHistory:
             "Compare what you keep with the log from a position that both have, or read it from the start."
         case .damaged:
-            "Run `profilecli check` to see everything that is damaged, and restore those parts from a backup."
+            "Run `log.check` to see everything that is damaged, and restore those parts from a backup."
         case .brokenPage:
-            "Run `profilecli check` to see which part of the store it belongs to, and restore data.mdb from a backup; "
-                + "copy it again with `profilecli replay --into` if it is a copy that was made while a program wrote."
+            "Run `log.check` to see which part of the store it belongs to, and restore data.mdb from a backup; "
+                + "copy it again with `log.copy` if it is a copy that was made while a program wrote."
         case .system: "Check the disk and the folder's permissions, then try again."
         }
     }

@@ -113,8 +113,15 @@ public enum UserID: Codable, Hashable, Sendable {
     }
 }
 
+extension UserID: ExpressibleByStringLiteral {
+    /// Reads the form of ``description``: `"ana"` is an external ID, `"email:ana@example.com"` an e-mail address. Text
+    /// that is no literal of your own may begin like one of these forms: name its case, as in `.externalID(text)`.
+    public init(stringLiteral text: String) { self.init(text) }
+}
+
 extension UserID: CustomStringConvertible {
-    /// The form that `init(_:)` reads.
+    /// `alias:LABEL:NAME`, `braze:ID`, `email:ADDRESS`, `phone:NUMBER`, `device:ID`, or an external ID; `id:…` if that
+    /// begins like one of these.
     public var description: String {
         switch self {
         case .externalID(let id): Self.prefixes.contains { id.utf8.starts(with: $0.utf8) } ? "id:\(id)" : id

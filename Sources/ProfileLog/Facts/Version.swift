@@ -1,5 +1,5 @@
 /// The number of a user's events: an unknown user is at 0, the first event is version 1.
-public struct Version: OrderedByNumber, Codable, Hashable, Sendable {
+public struct Version: OrderedByNumber, Codable, Hashable, Sendable, ExpressibleByIntegerLiteral {
     /// The count.
     public var rawValue: UInt64
 
@@ -9,6 +9,10 @@ public struct Version: OrderedByNumber, Codable, Hashable, Sendable {
     /// Makes the version with this number.
     @inlinable
     public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// Makes the version with this number.
+    @inlinable
+    public init(integerLiteral value: UInt64) { rawValue = value }
 
     /// The version that the next event gets.
     @inlinable package var next: Version { Version(rawValue: rawValue + 1) }

@@ -1,14 +1,14 @@
 /// Folds a user's events into the profile: what has taken effect, and what still waits on devices.
-public enum ProfileProjection: UserProjection {
+package enum ProfileProjection: UserProjection {
     /// The name of its snapshots.
-    public static let name = "profile"
+    package static let name = "profile"
     /// Raised with the meaning of `apply`.
-    public static let revision: UInt32 = 10
+    package static let revision: UInt32 = 10
     /// Nothing folded yet.
-    public static var initial: ProfileState { ProfileState() }
+    package static var initial: ProfileState { ProfileState() }
 
     /// Takes over what only the source has, and adds the counts; attributes with a policy by that (spec/rest-api 2.6).
-    public static func merge(
+    package static func merge(
         _ source: ProfileState, into target: inout ProfileState, by event: borrowing EventView
     ) {
         merge(source, into: &target, under: event.rules)
@@ -23,13 +23,13 @@ public enum ProfileProjection: UserProjection {
     }
 
     /// Folds one event in.
-    public static func apply(_ event: borrowing EventView, to state: inout ProfileState) {
+    package static func apply(_ event: borrowing EventView, to state: inout ProfileState) {
         guard let rules = event.rules else { return fold(event, &state, nil) }
         fold(event, &state, rules.isEmpty && state.removals.isEmpty ? nil : rules)
     }
 
     /// Adds the item to what waits.
-    public static func applyWaiting(_ item: borrowing EventView, to state: inout ProfileState) {
+    package static func applyWaiting(_ item: borrowing EventView, to state: inout ProfileState) {
         applyRare(item, &state, nil)
     }
 

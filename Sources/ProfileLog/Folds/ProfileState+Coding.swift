@@ -1,6 +1,6 @@
 extension ProfileProjection {
     /// Everything in a fixed order, keys ascending: equal states, equal bytes.
-    public static func encode(_ state: ProfileState) -> [UInt8] {
+    package static func encode(_ state: ProfileState) -> [UInt8] {
         var writer = WireWriter(capacity: 1024)
         writer.varint(state.version.rawValue)
         writer.varint(state.lastPosition.rawValue)
@@ -56,7 +56,7 @@ extension ProfileProjection {
     }
 
     /// The state that `encode` wrote; nil if the bytes are invalid.
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> ProfileState? {
+    package static func decode(_ bytes: UnsafeRawBufferPointer) -> ProfileState? {
         var reader = WireReader(bytes)
         var state = ProfileState()
         state.version = Version(rawValue: reader.varint())

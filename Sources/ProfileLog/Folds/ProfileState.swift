@@ -1,6 +1,6 @@
 /// The state of one user. Values stay in their stored form until they are read: a fold over millions of events builds
 /// no strings.
-public struct ProfileState: Sendable {
+package struct ProfileState: Sendable {
     // A fold over many users waits for memory. What most events change comes first, in 64 bytes.
 
     /// Events folded so far.

@@ -25,19 +25,23 @@ public final class EventLog: Sendable {
     ///
     /// Costs a scan of the log's tail: the events that the caches lack. The caches are written when that is
     /// `options.indexLag` records, or as many as there are users, up to 2^20; by the end of the write up to three times
-    /// as much may have gathered. If they lag by more, or cannot be used, they are written first. `projections` are
-    /// those with stored states; by default the profile.
+    /// as much may have gathered. If they lag by more, or cannot be used, they are written first.
+    ///
+    /// - Parameter projections: your own whose states are stored. The profile's are stored always. A projection that is
+    ///   not among them can be read too: it is folded from the first event.
+    @_disfavoredOverload  // in the package, the other one
     public convenience init(
-        path: String, create: Bool = false, options: LogOptions = LogOptions(),
-        projections: [any Projection.Type] = [ProfileProjection.self]
+        path: String, create: Bool = false, options: LogOptions = LogOptions(), projections: [any Projection.Type] = []
     ) throws {
-        try self.init(path: path, create: create, options: options, projections: projections, creation: nil)
+        try self.init(
+            path: path, create: create, options: options, projections: [ProfileProjection.self] + projections)
     }
 
-    /// As the public one. The batch `creation` makes a new store. With `alone` it throws `inUse` if the store is open
-    /// elsewhere.
+    /// As the public one; `projections` are all with stored states. The batch `creation` makes a new store. With
+    /// `alone` it throws `inUse` if the store is open elsewhere.
     package init(
-        path: String, create: Bool, options: LogOptions, projections: [any Projection.Type], creation: CommitBatch?,
+        path: String, create: Bool = false, options: LogOptions = LogOptions(),
+        projections: [any Projection.Type] = [ProfileProjection.self], creation: CommitBatch? = nil,
         alone: Bool = false
     ) throws {
         store = try OpenStore(
@@ -158,7 +162,7 @@ public final class EventLog: Sendable {
     /// they lag by more than usual). Then writes the states over the whole store, without the write lock.
     ///
     /// Caches can lag without harm, so a failure here loses nothing: the next one catches up.
-    public func writeIndex() throws {
+    package func writeIndex() throws {
         try caches.writeIndex()
     }
 

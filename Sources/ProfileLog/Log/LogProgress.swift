@@ -1,5 +1,5 @@
 /// The progress of a long piece of work.
-public struct LogProgress: Hashable, Sendable {
+public struct LogProgress: Hashable, Sendable, CustomStringConvertible {
     /// The work that is being done, in a word or two.
     package var stage: String
     /// The part of this stage that is done, in `unit`.
@@ -16,4 +16,10 @@ public struct LogProgress: Hashable, Sendable {
         self.total = total
         self.unit = unit
     }
+
+    /// The part of this stage that is done, from 0 to 1; nil if the whole is not known.
+    public var fraction: Double? { total == 0 ? nil : min(1, Double(done) / Double(total)) }
+
+    /// A line for people: `replay: 40000 of 1000000 events`.
+    public var description: String { total == 0 ? stage : "\(stage): \(done) of \(total) \(unit)" }
 }

@@ -96,7 +96,7 @@ struct BatchEndpoint {
     /// Returns the outcome of each item, by the receipt. The number of events of each item, and the refusals, were
     /// erased with the person of the first event, if that was erased.
     private func answer(to receipt: AppendReceipt, _ results: [BatchResult]) throws -> APIAnswer {
-        try log.read { log in
+        try log.withReader { log in
             try APIAnswer.ok { json in
                 try json.stored(receipt.last, in: log)
                 json.member("events", receipt.places.count)

@@ -95,7 +95,7 @@ struct BlameEndpoint {
     /// Status 404: the user never had `field`, or every update of it was refused or still waits.
     private func unknownField(_ field: String, _ user: UserInfo, _ misses: [NearMiss]) throws -> APIError {
         if let last = misses.last { return .noEffect(of: field, last, misses.count) }
-        let profile = log.profileView(try log.profile(of: user.number))
+        let profile = log.named(try log.profile(of: user.number))
         let events = profile.customEvents.map { OccurrenceBlame.Subject.event($0.name) }
         let products = profile.purchases.map { OccurrenceBlame.Subject.product($0.name) }
         let attributes = Set((profile.attributes + profile.customAttributes).map(\.name.text)).sorted()

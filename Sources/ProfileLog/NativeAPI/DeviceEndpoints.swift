@@ -243,7 +243,7 @@ struct DeviceEndpoints {
             try log.devices.find(device)?.user.flatMap { try log.users.find($0) }
         }
         let (receipt, sent) = try await store.perform { log in
-            if try log.read({ try $0.users.isOutdated(id) }) { _ = try log.commit(.release(id)) }
+            if try log.withReader({ try $0.users.isOutdated(id) }) { _ = try log.commit(.release(id)) }
             return try log.changeUserAndSend(
                 device: device, to: log.reader.users.writtenID(id), context: context)
         }

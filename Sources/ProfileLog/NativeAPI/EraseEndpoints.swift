@@ -30,7 +30,7 @@ struct EraseEndpoints {
         let erasesAll = try fields.flag("all")
         let erasure = try await store.performSlowly { log in
             for _ in 0...RequestStore.optimisticAttempts {
-                var users = try log.read { try candidates(id, $0) }
+                var users = try log.withReader { try candidates(id, $0) }
                 if let number {
                     users.removeAll { Int64(clamping: $0.number.rawValue) != number }
                     if users.isEmpty { throw Self.anotherUser(number) }

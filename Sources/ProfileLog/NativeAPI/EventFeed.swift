@@ -43,7 +43,7 @@ package struct EventFeed: Sendable {
     package mutating func next() -> (bytes: [UInt8], isAtEnd: Bool) {
         var text: [UInt8] = []
         do {
-            return try log.read { log in
+            return try log.withReader { log in
                 var events = EventJSON(log: log)
                 var sent = pages.scanned
                 try pages.next(in: log, limit: Self.maxEvents) { event in

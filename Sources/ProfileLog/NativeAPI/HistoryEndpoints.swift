@@ -153,7 +153,7 @@ struct HistoryEndpoints {
     private func refuseUnknown(_ field: Name, of user: UserInfo) throws {
         let filter = EventFilter(field: field)
         guard try log.events.history(of: user.number, limit: 1, where: filter).isEmpty else { return }
-        let view = log.profileView(try log.profile(of: user.number))
+        let view = log.named(try log.profile(of: user.number))
         let fields = (view.attributes + view.customAttributes).map(\.name)
         // Of a merged user, the history is not in this one.
         if fields.contains(where: { field == $0 || field.text.hasPrefix($0.text + ".") }) { return }
@@ -177,7 +177,7 @@ struct HistoryEndpoints {
         let deadline = ContinuousClock.now + .seconds(Int64(wait))
         var (scanned, isAtEnd) = (after.position, false)
         while true {
-            let answer = try log.read { log -> APIAnswer? in
+            let answer = try log.withReader { log -> APIAnswer? in
                 try after.check(log, "after")
                 var keys: AppendKeys? = AppendKeys()
                 let page = try log.events.page(

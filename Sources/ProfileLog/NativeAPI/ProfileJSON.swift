@@ -15,7 +15,7 @@ struct ProfileJSON {
     ///
     /// - Parameter createdAt: when the log recorded the user's first event; read if it is nil.
     func write(_ state: ProfileState, createdAt: Timestamp? = nil, to json: inout JSONWriter) throws {
-        let view = log.profileView(state)
+        let view = log.named(state)
         json.member("version", state.version.rawValue)
         json.member("position", state.lastPosition.rawValue)
         json.member("created_at", try createdAt ?? log.event(at: state.created)?.recordedAt)
@@ -52,7 +52,7 @@ struct ProfileJSON {
 
 extension JSONWriter {
     fileprivate mutating func fields(
-        _ key: String, _ fields: [ProfileView.Field], _ write: (inout JSONWriter, ProfileView.Field) -> Void
+        _ key: String, _ fields: [Profile.Field], _ write: (inout JSONWriter, Profile.Field) -> Void
     ) {
         object(key) { json in
             for field in fields { json.member(field.name.text) { write(&$0, field) } }

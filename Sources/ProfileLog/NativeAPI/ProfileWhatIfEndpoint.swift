@@ -40,7 +40,7 @@ struct ProfileWhatIfEndpoint {
             // Stops when the caller has gone or the service ends.
             let impact = try log.whatIf(alteration, options) { _ in !Task.isCancelled }
             if Task.isCancelled { throw AppendError.closed }
-            return try log.read { log in
+            return try log.withReader { log in
                 try APIAnswer.ok { try impact.write(of: log, hasCondition: condition != nil, to: &$0) }
             }
         }
@@ -173,10 +173,11 @@ struct AlteredHistoryReader {
         try refuseOthers(members, history.corrections[position], original)
         do {
             _ = try Alteration(history, of: log)
-        } catch let AppendError.invalid(place, reason, remedy) {
+        } catch let error as AppendError {
+            guard case .invalid(let place, let reason, _) = error else { throw error }
             throw APIError.invalid(
                 "correct", "has an event that cannot be: \(place.prefix(1).lowercased())\(place.dropFirst()) \(reason)",
-                remedy: remedy ?? APIError.correctIt)
+                remedy: error.commandRemedy)
         }
     }
 

@@ -27,7 +27,7 @@ struct TagEndpoint {
         var firings = run.fired.map { TagFiring(tag: $0.tag, outcome: provider.execute($0)) }
         let steps = try prepare(&firings, context)
         let receipts = isDry ? [] : try await commit(steps, &firings, context)
-        return try log.read {
+        return try log.withReader {
             try answer(firings, receipts, container, run, event, device, isDry: isDry, $0)
         }
     }

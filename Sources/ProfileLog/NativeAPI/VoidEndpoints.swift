@@ -33,7 +33,7 @@ struct VoidEndpoints {
         let position = change.position.rawValue
         var apiError = APIError(
             status: 400, code: "invalid", error: "The event at position \(position) \(refusal.reason).",
-            remedy: refusal.remedy.replacing("POSITION", with: "\(position)"), place: "position")
+            remedy: refusal.commandRemedy(at: change.position), place: "position")
         switch refusal {
         case .isVoid(let void):
             (apiError.status, apiError.code, apiError.facts) = (409, "void", [("void", void.rawValue)])
@@ -58,13 +58,13 @@ struct VoidEndpoints {
             json.member(change.isVoid ? "voided" : "unvoided", change.position.rawValue)
             json.member("kind", target.event.kind.name)
             json.member("repeated", receipt.isRepetition)
-            json.array("changed", changes(log.profileView(before), log.profileView(after))) { $0.value($1.text) }
+            json.array("changed", changes(log.named(before), log.named(after))) { $0.value($1.text) }
         }
     }
 
     /// The attributes, events and products that are not the same in both.
-    private func changes(_ before: ProfileView, _ after: ProfileView) -> [Name] {
-        func differing<Item: Hashable>(_ items: KeyPath<ProfileView, [Item]>, _ name: (Item) -> Name) -> [Name] {
+    private func changes(_ before: Profile, _ after: Profile) -> [Name] {
+        func differing<Item: Hashable>(_ items: KeyPath<Profile, [Item]>, _ name: (Item) -> Name) -> [Name] {
             Set(before[keyPath: items]).symmetricDifference(after[keyPath: items]).map(name)
         }
         let names =

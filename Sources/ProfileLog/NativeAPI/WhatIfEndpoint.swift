@@ -19,7 +19,7 @@ struct WhatIfEndpoint {
         let until = try query.text("until")
         let most = Int(try query.number("items", 0...UInt64(Self.mostAffectedItems), standard: 100))
         try query.end()
-        try log.read { log in
+        try log.withReader { log in
             scope.user = try user.map { try log.users.knownUser(meantBy: $0).number }
             if let device = scope.device, try log.devices.find(device) == nil { throw APIError.unknownDevice }
             scope.since = try since.map { try Self.position($0, "since", isStart: true, log) }
@@ -33,7 +33,7 @@ struct WhatIfEndpoint {
         let report = try log.whatIf(policy, in: scope, quirks: quirks, mostItems: most) { _ in !Task.isCancelled }
         guard report.isComplete else { throw AppendError.closed }
         let warnings = try WhatIfWarnings(request, policy, report)
-        return try log.read { log in
+        return try log.withReader { log in
             try APIAnswer.ok { json in
                 try Self.write(report, policy, log, to: &json)
                 if !quirks.isEmpty { Self.write(quirks, of: report, to: &json) }

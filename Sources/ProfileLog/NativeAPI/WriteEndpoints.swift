@@ -72,7 +72,7 @@ struct WriteEndpoints {
         to receipt: AppendReceipt, savedOn device: String?, requested: DeviceStorage?,
         _ more: (inout JSONWriter, LogReader) throws -> Void
     ) throws -> APIAnswer {
-        try log.read { log in
+        try log.withReader { log in
             let place = receipt.places.last
             let user = try place.flatMap { try log.users.find($0.user) }
             let saved = try device == nil ? nil : log.event(at: receipt.last)

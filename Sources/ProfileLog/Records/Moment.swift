@@ -135,22 +135,6 @@ package struct LocalTime: Hashable, Sendable {
     }
 }
 
-/// The reason why the past cannot be asked of a moment.
-public enum MomentError: Error, Hashable {
-    /// The position is beyond the log's end.
-    case beyondLog(last: Position)
-    /// The time is later than the clock of the log and its last event.
-    case beyondNow(Timestamp)
-    /// The user has not so many events.
-    case beyondUser(last: Version)
-    /// The user's first event is later, at this position.
-    case beforeUser(created: Position)
-    /// A version is one user's, and all users were asked for.
-    case versionOfAll
-    /// The user has not so many launches.
-    case beyondLaunches(count: Int)
-}
-
 /// The order in which a history is read.
 public enum EventOrder: String, Hashable, Sendable {
     /// As the log recorded it.

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Replays, the shadow, blame and what-if: what a log can be asked beyond its states.
+/// Replays: the proof, copies, and stored states that are folded again.
 extension EventLog {
     // MARK: - Replay
 
@@ -62,10 +62,22 @@ extension EventLog {
         return report
     }
 
-    /// Replays the log into the store in the folder `path`: same records, positions, times and names.
+    // MARK: - Copies
+
+    /// Copies the log, up to the position `until`, into the store in the folder `path`: same records, positions, times
+    /// and names. The log stays open: this is a backup.
     ///
-    /// Creates the folder if needed. A copy that was stopped goes on where it stopped; a store with other content is
-    /// refused. Each step is durable before the next. `progress` may stop the work by returning false.
+    /// Creates the folder if needed. A copy that was stopped goes on where it stopped, and later ones bring what is new;
+    /// a store with other content is refused. Each step is durable before the next. `progress` may stop the work by
+    /// returning false.
+    @discardableResult
+    public func copy(
+        to path: String, until: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> ReplayReport {
+        try replay(into: path, until: until, progress: progress)
+    }
+
+    /// As ``copy(to:until:progress:)``.
     ///
     /// With `latest`, an event with a later time gets that time in the copy: the clock was ahead when it was recorded
     /// (docs/decisions/0007). Such a copy goes on only in one run.
@@ -82,12 +94,20 @@ extension EventLog {
     /// Needs the store alone (`StorageError.inUse` otherwise), and room for a second file. The new file replaces the
     /// old one when it is complete and on the disk; until then a crash leaves the store as it was. Disks and backups
     /// may keep the old content.
-    package static func compact(
-        path: String, options: LogOptions = LogOptions(),
-        projections: [any Projection.Type] = [ProfileProjection.self], progress: (LogProgress) -> Bool = { _ in true }
+    ///
+    /// - Returns: whether it was done; false if `progress` stopped it.
+    @discardableResult
+    public static func compact(
+        path: String, options: LogOptions = LogOptions(), progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> Bool {
+        try compaction(of: path, options: options, progress: progress).isComplete
+    }
+
+    /// As ``compact(path:options:progress:)``, with the sizes before and after.
+    package static func compaction(
+        of path: String, options: LogOptions = LogOptions(), progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> Compaction {
-        let log = try EventLog(
-            path: path, create: false, options: options, projections: projections, creation: nil, alone: true)
+        let log = try EventLog(path: path, options: options, alone: true)
         return try log.environment.replacingFile { replace in
             if let damage = try log.check().problems.first { throw StorageError.damaged(place: damage.description) }
             let before = log.environment.usedBytes
@@ -110,15 +130,29 @@ extension EventLog {
     /// Users that a replay of some users names at most: a swap replaces their states in one transaction.
     package static let mostChosenUsers = 1_000
 
+    /// Folds the stored states of this log's projections again, compares them with those that are read, and puts them in
+    /// their place: after `apply` was changed, or if ``replay(_:threads:until:verify:progress:)`` found a difference.
+    ///
+    /// Readers and writers go on, and see the old states until the new ones take their place in one transaction. Each
+    /// slice of users is durable before the next. `progress` is asked after each, and stops the work with false: the
+    /// report is not complete then, and the next call goes on there, as after a crash.
+    ///
+    /// ```swift
+    /// try log.rebuildStates(threads: 2)
+    /// ```
+    @discardableResult
+    public func rebuildStates(
+        threads: Int = 1, progress: (LogProgress) -> Bool = { _ in true }
+    ) throws -> ShadowReport {
+        let report = try replayIntoShadow(threads: threads, verify: true, progress: progress)
+        if report.isComplete { try swapShadow() }
+        return report
+    }
+
     /// Folds the stored states of this log's projections again, as a shadow next to those that are read.
     ///
     /// Readers and writers go on. Each slice of users is durable before the next; a replay that was stopped or killed
     /// goes on there when it is called again. When it is complete, ``swapShadow()`` makes its states the live ones.
-    ///
-    /// ```swift
-    /// while try !log.replayIntoShadow(threads: 2).isComplete {}
-    /// try log.swapShadow()
-    /// ```
     ///
     /// - Parameters:
     ///   - users: whose states are folded; empty for those of all users, and for states over the whole store.
@@ -126,7 +160,7 @@ extension EventLog {
     ///   - threads: how many fold.
     ///   - verify: compares each live state with the fresh one.
     ///   - progress: is asked after each slice, and stops the replay with false.
-    public func replayIntoShadow(
+    package func replayIntoShadow(
         users: [UserID] = [], until: Position? = nil, threads: Int = 1, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ShadowReport {
@@ -169,7 +203,7 @@ extension EventLog {
     /// Refused if there is no shadow, or if it is not complete. The states that it replaces are removed afterwards, in
     /// small transactions.
     @discardableResult
-    public func swapShadow() throws -> ShadowReport { try swapShadow(ifGeneration: nil) }
+    package func swapShadow() throws -> ShadowReport { try swapShadow(ifGeneration: nil) }
 
     /// As ``swapShadow()``; with `number`, refuses a shadow of another generation.
     package func swapShadow(ifGeneration number: UInt64?) throws -> ShadowReport {
@@ -180,7 +214,7 @@ extension EventLog {
 
     /// Gives the shadow up. Returns whether there was one.
     @discardableResult
-    public func discardShadow() throws -> Bool { try discardShadow(ifGeneration: nil) }
+    package func discardShadow() throws -> Bool { try discardShadow(ifGeneration: nil) }
 
     /// As ``discardShadow()``; with `number`, refuses a shadow of another generation.
     package func discardShadow(ifGeneration number: UInt64?) throws -> Bool {
@@ -205,62 +239,5 @@ extension EventLog {
                 return user.number.rawValue
             }
         ).sorted()
-    }
-
-    // MARK: - Blame and what-if
-
-    /// Returns the reason why the attributes of `user` have their values: for each value, also inside arrays and
-    /// objects, the last event that wrote it, and what was there before. Void events are skipped; attributes that came
-    /// with a merge name the user whose events they were.
-    ///
-    /// ```swift
-    /// for entry in try log.blame(of: user.number, field: "address.city") {
-    ///     print(entry.field, entry.value ?? .null, entry.write.event.position)
-    /// }
-    /// ```
-    ///
-    /// `event:NAME` and `product:ID` tell why the user has a count: the value is the count, and the write is the event
-    /// that was counted last.
-    ///
-    /// ```swift
-    /// let seen = try log.blame(of: user.number, field: "event:Viewed Home", withLog: true).first
-    /// print(seen?.value ?? 0, seen?.log.map(\.event.context.device) ?? [])
-    /// ```
-    ///
-    /// One attribute costs the events between its last write and the snapshot before that; the log, an array that grew
-    /// over time and a user with void events cost the user's whole history.
-    ///
-    /// - Parameters:
-    ///   - field: one attribute, or a part of it as in `address.city` or `pets[0].name`; nil for all attributes. A
-    ///     standard and a custom attribute of the same name are both in the answer. An event or a product, unless an
-    ///     attribute is called so.
-    ///   - withLog: whether the answer has all writes of each value.
-    /// - Returns: the values in the order of their names; nothing if the user never had the attribute.
-    public func blame(of user: UserNumber, field: String? = nil, withLog: Bool = false) throws -> [FieldBlame] {
-        try reader.blame(of: user, field: field, withLog: withLog)
-    }
-
-    /// Returns the profiles that would differ if the history were `history`. Writes nothing.
-    ///
-    /// ```swift
-    /// let impact = try log.whatIf(AlteredHistory(without: [.event(receipt.last)]))
-    /// ```
-    ///
-    /// Folds each user twice in one pass over the log; once more only for those with altered events. A question about
-    /// single events or users reads their events only. Throws ``AppendError/invalid(place:reason:remedy:)`` for an
-    /// event that is not there, that was erased, or that has no content.
-    ///
-    /// - Parameter threads: users are folded in parallel; the answer is the same for any number.
-    public func whatIf(_ history: AlteredHistory, threads: Int = 1) throws -> ProfileImpact {
-        var options = WhatIfOptions()
-        options.threads = threads
-        return try whatIf(read { try Alteration(history, of: $0) }, options)
-    }
-
-    /// As `whatIf(_:threads:)`. `progress` may stop it by returning false.
-    package func whatIf(
-        _ alteration: Alteration, _ options: WhatIfOptions, progress: (LogProgress) -> Bool = { _ in true }
-    ) throws -> ProfileImpact {
-        try AlteredFold(log: self, alteration: alteration, options: options).run(progress)
     }
 }

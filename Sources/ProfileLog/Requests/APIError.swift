@@ -135,6 +135,7 @@ extension APIError {
         case let error as APIError: self = error
         case let error as AppendError: self.init(error)
         case let error as StorageError: self.init(error)
+        case let error as MomentError: self.init(error)
         case let error as ReadError: self.init(error)
         case let error as DocumentError: self = .invalid(error.place, error.reason, remedy: error.remedy)
         case let error as JSONError:
@@ -154,7 +155,7 @@ extension APIError {
             return
         }
         let (status, code) = Self.statusAndCode(error)
-        self.init(status: status, code: code, error: error.description, remedy: error.remedy)
+        self.init(status: status, code: code, error: error.description, remedy: error.commandRemedy)
         switch error {
         case .versionConflict(_, _, let actual): facts = [("actual", actual.rawValue)]
         case .keyReused(let position): facts = [("position", position.rawValue)]
@@ -212,7 +213,7 @@ extension APIError {
 
     package init(_ error: StorageError) {
         let (status, code) = Self.statusAndCode(error)
-        self.init(status: status, code: code, error: error.description, remedy: error.remedy)
+        self.init(status: status, code: code, error: error.description, remedy: error.commandRemedy)
     }
 
     private static func statusAndCode(_ error: StorageError) -> (Int, String) {
@@ -239,30 +240,29 @@ extension APIError {
     /// Finds the reason why the past cannot be asked of the moment in `place`.
     package init(_ error: MomentError, _ place: String) {
         switch error {
-        case .beyondLog(let last):
+        case .beyondLog:
             self = .invalidHere(
-                place, "is beyond the log's last position, \(last.rawValue)",
-                remedy: "Ask for an earlier one. A number is a position; a day is written as in 2026-01-31.")
-        case .beyondNow(let now):
+                place, error.reason,
+                remedy: "\(error.remedy) A number is a position; a day is written as in 2026-01-31.")
+        case .beforeUser:
+            self.init(error)
+            self.place = place
+        case .versionOfAll: self = .invalid(place, error.reason, remedy: error.remedy)
+        case .beyondLaunches(count: 0):
             self = .invalidHere(
-                place, "is later than now, \(now.rfc3339())", remedy: "Ask for an earlier time, or for `now`.")
-        case .beyondUser(let last):
-            self = .invalidHere(
-                place, "is beyond the user's last version, \(last.rawValue)", remedy: "Ask for an earlier one.")
-        case .beforeUser(let created):
-            self.init(
-                status: 404, code: "unknown_user", error: "The user did not exist yet at that point.",
-                remedy: "Their first event is at position \(created.rawValue).", place: place)
-        case .versionOfAll:
-            self = .invalid(
-                place, "is a version, which is one user's", remedy: "Ask for a position or a time.")
-        case .beyondLaunches(let count):
-            self = .invalidHere(
-                place, "is none of the user's launches, of which there are \(count)",
-                remedy: count == 0
-                    ? "Start the app once with `POST /v1/devices/{device}/launch`."
-                    : "Ask for \(count == 1 ? "" : "1 to ")\(count).")
+                place, error.reason, remedy: "Start the app once with `POST /v1/devices/{device}/launch`.")
+        case .beyondNow, .beyondUser, .beyondLaunches:
+            self = .invalidHere(place, error.reason, remedy: error.remedy)
         }
+    }
+
+    /// As ``init(_:_:)``, of a moment that no field gives.
+    private init(_ error: MomentError) {
+        let isOfUser = if case .beforeUser = error { true } else { false }
+        self.init(
+            status: isOfUser ? 404 : 400, code: isOfUser ? "unknown_user" : "invalid", error: error.description,
+            remedy: error.commandRemedy)
+        isOfStore = !isOfUser && error != .versionOfAll
     }
 
     /// Runs `body`, with a moment that it cannot resolve as an error of `place`.

@@ -86,14 +86,14 @@ package final class DecisionView {
     package func profile(of number: UserNumber) throws -> ProfileState? {
         guard let info = known[number] else { return nil }
         try spend(1)
-        return try log.profile(of: number, asOf: info.version)
+        return try log.reader.profile(of: number, asOf: info.version)
     }
 
     /// Returns the usage of a user who was found before, as they were then.
     package func usage(of number: UserNumber) throws -> UsageState? {
         guard let info = known[number] else { return nil }
         try spend(1)
-        return try log.state(UsageProjection.self, of: number, asOf: info.version)
+        return try log.reader.state(UsageProjection.self, of: number, asOf: info.version)
     }
 
     /// The device with this ID; nil if it has no event. Relies on nothing.

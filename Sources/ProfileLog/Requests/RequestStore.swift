@@ -30,7 +30,7 @@ package final class RequestStore: Sendable {
 
     /// Lends a reader whose reads are all of one view: an answer made of them is of one moment.
     package func read<Value>(_ body: (LogReader) throws -> Value) throws -> Value {
-        try log.read { try body(withTraits($0)) }
+        try log.withReader { try body(withTraits($0)) }
     }
 
     private func withTraits(_ reader: LogReader) -> LogReader {

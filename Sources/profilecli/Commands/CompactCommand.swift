@@ -18,7 +18,7 @@ struct CompactCommand: ParsableCommand {
     @OptionGroup var output: FormatOption
 
     func run() throws {
-        let compaction = try ProgressBar.run { try EventLog.compact(path: store.path, progress: $0) }
+        let compaction = try ProgressBar.run { try EventLog.compaction(of: store.path, progress: $0) }
         guard compaction.isComplete else {
             throw CommandError(
                 "The store was not compacted, and is unchanged.", remedy: "Run the same command again.",

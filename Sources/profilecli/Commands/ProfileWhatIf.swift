@@ -23,7 +23,7 @@ struct ProfileWhatIf {
         try place.refuseService()
         guard let path = options.program else { preconditionFailure("no program") }
         let log = try openStore(place.path)
-        let only = try log.read { log in
+        let only = try log.withReader { log in
             try user.map { try log.users.canonicalUser(of: log.users.knownUser(meantBy: UserID($0)).number) }
         }
         let limit = try AlteredHistoryOptions.span(options.programLimit, "--program-limit") ?? .seconds(10)

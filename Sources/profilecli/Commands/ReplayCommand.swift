@@ -150,7 +150,7 @@ struct ReplayCommand: AsyncParsableCommand {
     /// The position that `--until` names in `log`; nil for its end.
     private func lastPosition(of log: EventLog) throws -> Position? {
         guard let until else { return nil }
-        guard let position = UInt64(until).map(Position.init) else {
+        guard let position = UInt64(until).map(Position.init(rawValue:)) else {
             return try Moment.time(LocalMoment.time(until), now: .now()).map {
                 try log.reader.past.lastPosition(recordedBy: $0)
             }

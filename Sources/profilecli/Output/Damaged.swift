@@ -1,4 +1,5 @@
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 
 /// The damage that the answers of a command report.
 struct Damaged {
@@ -28,6 +29,6 @@ struct Damaged {
     func report() throws { if let sentence { throw Self.failure(sentence) } }
 
     static func failure(_ sentence: String) -> CommandError {
-        CommandError(sentence, remedy: StorageError.damaged(place: "").remedy, status: .damaged)
+        CommandError(sentence, remedy: StorageError.damaged(place: "").commandRemedy, status: .damaged)
     }
 }

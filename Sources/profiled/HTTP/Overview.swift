@@ -21,7 +21,8 @@ struct Overview: Sendable {
         if let failure = store.failure {
             // The reason may name the store's folder.
             let error = keys.isClosed ? "The store cannot be read and written." : failure.description
-            return APIAnswer(503, ["status": "failed", "error": .string(error), "remedy": .string(failure.remedy)])
+            return APIAnswer(
+                503, ["status": "failed", "error": .string(error), "remedy": .string(failure.commandRemedy)])
         }
         let last = store.lastPosition.map { AttributeValue($0) } ?? .null
         let differences = store.api.store.auditor.report.differences.count

@@ -43,11 +43,12 @@ struct RebuildTask: Service {
         case .swapped: logger.notice("the states of an older program were folded again")
         case .endedElsewhere:
             logger.notice("another program on this store has ended the fold of the states of an older program")
-        case .failed(let error, let remedy):
+        case .failed(let failure):
+            let remedy = (failure.error as? any LogError)?.commandRemedy ?? "The service tries again."
             // An error of the shadow names projections and numbers of users, and no value.
             logger.warning(
                 "states of an older program cannot be folded again now",
-                metadata: ["error": "\(error)", "remedy": "\(remedy ?? "The service tries again.")"])
+                metadata: ["error": "\(failure.error)", "remedy": "\(remedy)"])
         }
     }
 }

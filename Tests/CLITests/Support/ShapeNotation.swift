@@ -1,5 +1,6 @@
 import ProfileLog
 import ProfileLogRequests
+import TestSupport
 
 /// The way in which docs/json.md writes a shape: `{id: text, note?: text, rows: [Event], sums: {*: number}}`.
 extension AnswerShape {

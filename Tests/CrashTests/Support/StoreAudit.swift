@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 
 /// Reads a whole store and tests what must hold in any, whatever happened to the processes that wrote it. Problems are
 /// collected as text, for use on any thread.

@@ -13,7 +13,7 @@ struct MergedDatesTests {
     /// Returns the target's values after `first` and `second` are merged, and the event that set each.
     private func merged(
         _ attribute: StandardAttribute, _ first: AttributeValue?, into second: AttributeValue?
-    ) throws -> ProfileView.Field? {
+    ) throws -> Profile.Field? {
         let log = try folder.open(options: .small(TestClock()))
         for (user, value) in [(source, first), (target, second)] {
             let change = UserAttributeChange(attribute, value ?? .null)
@@ -22,7 +22,7 @@ struct MergedDatesTests {
         _ = try log.commit(.identity(.merge(source: source, target: target), context: .test))
         let number = try #require(try log.find(target)).number
         try log.expectSound()
-        return try log.profileView(log.profile(of: number)).attributes.first { $0.name.text == attribute.name }
+        return try log.named(log.profile(of: number)).attributes.first { $0.name.text == attribute.name }
     }
 
     @Test(

@@ -54,7 +54,7 @@ struct DeviceLogTests {
 
     private func count(_ name: Name, of user: String, _ log: EventLog) throws -> UInt64? {
         let number = try #require(try log.find(.externalID(user))).number
-        return try log.profileView(log.profile(of: number)).customEvents.first { $0.name == name }?.occurrences.count
+        return try log.named(log.profile(of: number)).customEvents.first { $0.name == name }?.occurrences.count
     }
 
     // MARK: - Refusals leave nothing
@@ -322,7 +322,7 @@ struct DeviceLogTests {
         #expect(try log.reader.items.rejected(of: ana).isEmpty)
         #expect(try log.reader.items.rejected(isOpen: false).map(\.repairedBy) == [repair.last])
         _ = try log.launch(device: "d")
-        #expect(try log.profileView(log.profile(of: ana)).attributes.map(\.value) == [.string("a@example.com")])
+        #expect(try log.named(log.profile(of: ana)).attributes.map(\.value) == [.string("a@example.com")])
         try expectWhole(log)
     }
 
@@ -340,10 +340,10 @@ struct DeviceLogTests {
         let event = try log.append([saved], to: ana, context: .saved(on: "d")).last
         let second = try log.append([level(8)], to: ana, context: .saved(on: "d")).last
         let number = try #require(try log.find(ana)).number
-        let promised = try log.profileView(log.profile(of: number).flushingAllPending()).customAttributes
+        let promised = try log.named(log.profile(of: number).flushingAllPending()).customAttributes
         let launch = try log.launch(device: "d")
         #expect(try flushes(launch.flushed, log).map(\.items) == [[event, first, second]])
-        let attributes = try log.profileView(log.profile(of: number)).customAttributes
+        let attributes = try log.named(log.profile(of: number)).customAttributes
         #expect(attributes.map(\.value) == [.int(8)] && promised.map(\.value) == [.int(8)])
         try expectWhole(log)
     }
@@ -428,7 +428,7 @@ struct DeviceLogTests {
         _ = try log.append([saved], to: .device("d"), context: .saved(on: "d"))
         let user = try #require(try log.find(.device("d")))
         _ = try log.changeUser(device: "d", to: .email("b@example.org"))
-        let profile = try log.profileView(log.profile(of: user.number))
+        let profile = try log.named(log.profile(of: user.number))
         #expect(profile.attributes.map(\.value) == ["b@example.org"])
         #expect(try log.reader.addresses.users(sharing: .email("b@example.org")).map(\.number) == [user.number])
         try expectWhole(log)

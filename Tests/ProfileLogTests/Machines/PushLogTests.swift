@@ -89,10 +89,10 @@ struct PushLogTests {
         let user = try #require(try log.find(ana)).number
         let history = try log.history(of: user, where: EventFilter(kinds: [.objectsLeftOut]))
         #expect(history.map(\.event) == [.objectsLeftOut([.lost(logged)])])
-        #expect(try log.profileView(log.profile(of: user)).customEvents.isEmpty)
+        #expect(try log.named(log.profile(of: user)).customEvents.isEmpty)
         let report = try log.push(.initialize, on: "d")
         _ = try log.append([logged], to: ana, context: context)
-        #expect(try log.profileView(log.profile(of: user)).customEvents.map(\.name) == ["opened cart"])
+        #expect(try log.named(log.profile(of: user)).customEvents.map(\.name) == ["opened cart"])
         #expect(report.flushed.isEmpty, "it was saved after the launch")
     }
 

@@ -1,21 +1,7 @@
 public import ProfileLog
 
 /// Values as they stand in a text: `["level": 3, "tags": ["a", true]]`.
-extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
-{
-    /// Makes text.
-    public init(stringLiteral value: String) { self = .string(value) }
-
-    /// Makes an integer.
-    public init(integerLiteral value: Int64) { self = .int(value) }
-
-    /// Makes a double.
-    public init(floatLiteral value: Double) { self = .double(value) }
-
-    /// Makes a truth value.
-    public init(booleanLiteral value: Bool) { self = .bool(value) }
-
+extension AttributeValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     /// Makes an array.
     public init(arrayLiteral elements: AttributeValue...) { self = .array(elements) }
 

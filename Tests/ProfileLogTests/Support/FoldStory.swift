@@ -130,13 +130,13 @@ extension FoldStory where P.State: Equatable {
 
 extension FoldStory where P == ProfileProjection {
     func then(_ body: (FoldedProfile) throws -> Void, _ location: SourceLocation = #_sourceLocation) throws {
-        try tell(location) { log, _, state in try body(FoldedProfile(state, log.profileView(state))) }
+        try tell(location) { log, _, state in try body(FoldedProfile(state, log.named(state))) }
     }
 
     /// Attributes, events, purchases, what waits and who set what are as they were before `when`.
     func thenNothingChanges(_ location: SourceLocation = #_sourceLocation) throws {
         try tell(location) { log, before, state in
-            #expect(log.profileView(state) == log.profileView(before), sourceLocation: location)
+            #expect(log.named(state) == log.named(before), sourceLocation: location)
             #expect(state.launches == before.launches, sourceLocation: location)
             #expect(state.version > before.version, sourceLocation: location)
         }
@@ -146,9 +146,9 @@ extension FoldStory where P == ProfileProjection {
 /// A folded profile, for expectations to read.
 struct FoldedProfile {
     let state: ProfileState
-    let view: ProfileView
+    let view: Profile
 
-    init(_ state: ProfileState, _ view: ProfileView) {
+    init(_ state: ProfileState, _ view: Profile) {
         self.state = state
         self.view = view
     }
@@ -181,8 +181,8 @@ struct FoldedProfile {
     var firstSeen: Int64? { state.firstSeen?.rawValue }
     var lastSeen: Int64? { state.lastSeen?.rawValue }
 
-    private func field(_ name: Name) -> ProfileView.Field? { view.customAttributes.first { $0.name == name } }
-    private func field(_ attribute: StandardAttribute) -> ProfileView.Field? {
+    private func field(_ name: Name) -> Profile.Field? { view.customAttributes.first { $0.name == name } }
+    private func field(_ attribute: StandardAttribute) -> Profile.Field? {
         view.attributes.first { $0.name.text == attribute.name }
     }
 

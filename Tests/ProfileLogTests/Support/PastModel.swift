@@ -11,7 +11,7 @@ struct PastModel: Equatable {
         left.values == right.values && left.events == right.events
     }
 
-    init(_ view: ProfileView) {
+    init(_ view: Profile) {
         for field in view.customAttributes { values[field.name] = field.value }
         for event in view.customEvents { events[event.name] = event.occurrences.count }
     }

@@ -1,5 +1,6 @@
 import ProfileLog
 import ProfileLogRequests
+import TestSupport
 import Testing
 
 @Suite("POST /users/alias/new, /users/alias/update")

@@ -1,5 +1,6 @@
 import Dispatch
 import ProfileLog
+import TestSupport
 import Testing
 
 @testable import ProfileLogBrazeAPI
@@ -204,7 +205,7 @@ struct BrazeMergeTests {
                     #""subscription_groups":[\#(state("both", "subscribed"))],"push_tokens":[\#(token("t1", "d1"))]"#))
             await mergeAlias(api, way)
             let kept = try #require(try api.log.find(.externalID("b")))
-            let view = api.log.profileView(try api.log.profile(of: kept.number, asOf: kept.version))
+            let view = api.log.named(try api.log.profile(of: kept.number, asOf: kept.version))
             let values = Dictionary(uniqueKeysWithValues: view.attributes.map { ($0.name.text, $0.value) })
             #expect(
                 values["subscription_groups"]

@@ -1,5 +1,6 @@
 import ProfileLog
 import ProfileLogMessaging
+import TestSupport
 import Testing
 
 @testable import ProfileLogBrazeAPI
@@ -83,7 +84,7 @@ struct BrazeSubscriptionTests {
                 }
                 let user = try #require(try api.log.reader.addresses.users(sharing: .email("x@y.example")).last)
                 #expect(user.number == anonymous.number)
-                let groups = try api.log.profileView(api.log.profile(of: user.number)).attributes.first {
+                let groups = try api.log.named(api.log.profile(of: user.number)).attributes.first {
                     $0.name.text == "subscription_groups"
                 }
                 #expect(groups?.value.asArray?.last?.at("subscription_group_id").text == group)

@@ -1,5 +1,6 @@
 import ProfileLog
 import ProfileLogNativeAPI
+import TestSupport
 import Testing
 
 @testable import ProfileLogBrazeAPI
@@ -270,7 +271,7 @@ struct SendPersonTests {
                 #"{"campaign_id":"hook","recipients":[{"email":"s@x.example","prioritization":["unidentified"],"#
                     + #""attributes":{"email":"other@x.example","level":9}}],\#(Self.what)}"#)
             let alias = try #require(try api.log.find(.alias(label: "web", name: "w")))
-            let view = try api.log.profileView(api.log.profile(of: alias.number))
+            let view = try api.log.named(api.log.profile(of: alias.number))
             #expect(view.customAttributes.contains { $0.name == "level" && $0.value == 9 })
             #expect(await api.export(#""email_address":"other@x.example""#).count == 0)
         }

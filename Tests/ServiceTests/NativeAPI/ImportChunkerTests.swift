@@ -1,6 +1,7 @@
 import ProfileLog
 import ProfileLogNativeAPI
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ProfileLogLog

@@ -1,5 +1,6 @@
 import ProfileLog
 import ProfileLogRequests
+import TestSupport
 import Testing
 
 /// Debug builds compare every success with the form that its endpoint declares, so each test of an endpoint tests its

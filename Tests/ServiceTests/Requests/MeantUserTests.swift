@@ -1,6 +1,7 @@
 import Foundation
 import ProfileLog
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ProfileLogNativeAPI
@@ -67,7 +68,7 @@ struct MeantUserTests {
             let user = write.path == "/v1/batch" ? json.at("results.0.user") : json.at("user")
             #expect(user.at("number") == 3)
             let jane = try #require(try api.log.find(.externalID("jane")))
-            #expect(try api.log.profileView(api.log.profile(of: jane.number)).customAttributes.isEmpty)
+            #expect(try api.log.named(api.log.profile(of: jane.number)).customAttributes.isEmpty)
             #expect(await api.get("/v1/profile", [("user", "email:x@y.example")]).json.at("user.number") == 3)
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import ProfileLog
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import ProfileLog
+import TestSupport
 
 @testable import ProfileLogBrazeAPI
 @testable import ProfileLogRequests

@@ -1,5 +1,6 @@
 import ProfileLog
 import ProfileLogMessaging
+import TestSupport
 
 @testable import ProfileLogBrazeAPI
 @testable import ProfileLogRequests

@@ -19,16 +19,7 @@ extension API {
     }
 }
 
-extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
-    /// Makes text.
-    public init(stringLiteral value: String) { self = .string(value) }
-
-    /// Makes an integer.
-    public init(integerLiteral value: Int64) { self = .int(value) }
-
-    /// Makes a truth value.
-    public init(booleanLiteral value: Bool) { self = .bool(value) }
-
+extension AttributeValue {
     /// The value at a path of keys and indices, as in `devices.0.user`; null if there is none.
     func at(_ path: String) -> AttributeValue {
         path.split(separator: ".").reduce(self) { value, part in

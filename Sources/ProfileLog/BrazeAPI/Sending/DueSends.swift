@@ -94,7 +94,7 @@ struct DueSends {
     func parts(of schedule: Schedule) throws -> [Part] {
         guard let events = schedule.events else { return [] }
         let span = min(UInt64(events), schedule.source.rawValue - 1)
-        let page = try log.events(
+        let page = try log.reader.events.page(
             from: Position(rawValue: schedule.source.rawValue - span), limit: events,
             where: EventFilter(kinds: [.messageScheduled]), scanLimit: Int(span))
         return try page.events.compactMap { event in

@@ -11,7 +11,7 @@ extension Decider {
             if action == .timePassed { return }
             throw AppendError.invalid(
                 place: "The device", reason: "has no in-app messages",
-                remedy: "Declare some (`profilecli messages declare`), and start a session on it.")
+                remedy: "Declare some, and start a session on it.")
         }
         let before = places.count
         let reaction = try react(.action(action), on: device, cause: nil, context)
@@ -20,7 +20,7 @@ extension Decider {
         if places.count > before { return }
         throw AppendError.invalid(
             place: "The action", reason: "is impossible: \(refusal)",
-            remedy: "See what the device has of its messages: `profilecli messages show`.")
+            remedy: "See what the device has of its messages.")
     }
 
     /// Decides the steps that became ready on the device before something happens there. In the background no timer

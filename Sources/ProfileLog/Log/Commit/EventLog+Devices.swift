@@ -4,13 +4,13 @@ extension EventLog {
     /// The items that wait on `device`: those that the next launch hands over, in the order in which they were saved,
     /// then those that the SDK has taken and not sent.
     public func waiting(on device: String) throws -> [RecordedEvent] {
-        try read { log in try log.devices.pending(on: device) + log.devices.queue(on: device) }
+        try withReader { log in try log.devices.pending(on: device) + log.devices.queue(on: device) }
     }
 
     /// The outcome of the saved item at `position`, or of a logged one that the SDK had to queue; nil if no such item
     /// is there. Reads its user's history after it.
     public func outcome(of position: Position) throws -> ItemOutcome? {
-        try read { log in try log.items.outcome(of: position) }
+        try withReader { log in try log.items.outcome(of: position) }
     }
 
     /// Puts the user with this ID on `device`, as the SDK's `changeUser`; an unknown user is made. What the SDK had

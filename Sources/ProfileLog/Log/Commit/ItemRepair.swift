@@ -6,7 +6,7 @@ extension PreparedAppend {
     package static func repair(
         of position: Position, with correction: ProfileEvent? = nil, source: EventSource = .cli, in log: EventLog
     ) throws -> PreparedAppend {
-        let (item, owner) = try log.read { log in
+        let (item, owner) = try log.withReader { log in
             guard let item = try log.event(at: position), item.event.kind.isSaved else {
                 throw AppendError.invalid(place: "Position \(position.rawValue)", reason: "is no saved item")
             }

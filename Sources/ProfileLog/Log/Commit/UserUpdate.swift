@@ -80,7 +80,7 @@ private struct UserUpdate<P: UserProjection>: Sendable {
     }
 
     func decided(_ decide: (P.State) throws -> [ProfileEvent]) throws -> Decision {
-        let read = try log.read { log -> (end: Position, info: UserInfo?, state: P.State)? in
+        let read = try log.withReader { log -> (end: Position, info: UserInfo?, state: P.State)? in
             if let key, try log.events.hasAppend(underOneOf: [key]) { return nil }
             let info = try log.users.find(user)
             let state = try info.map { try log.state(P.self, of: $0.number) } ?? P.initial

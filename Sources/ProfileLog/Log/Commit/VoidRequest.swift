@@ -62,16 +62,17 @@ extension VoidRefusal {
     /// The next step.
     package var remedy: String {
         switch self {
-        case .beyondEnd, .counts, .erased: "See `profilecli history USER` for positions of events."
-        case .voiding(.eventVoided, let target): "`profilecli unvoid \(target.rawValue)` lets that one count again."
-        case .voiding(_, let target): "`profilecli void \(target.rawValue)` makes that one void."
-        case .isVoid: "`profilecli unvoid POSITION` lets it count again."
+        case .beyondEnd, .counts, .erased: "See `log.history` for positions of events."
+        case .voiding(.eventVoided, let target):
+            "`log.unvoid` of position \(target.rawValue) lets that one count again."
+        case .voiding(_, let target): "`log.void` of position \(target.rawValue) makes that one void."
+        case .isVoid: "`log.unvoid` lets it count again."
         case .kind(let kind):
             switch kind?.role {
             case .outcome, .device(.launched): "Void the items that it flushed, one by one."
             case .identity(.merged): "A merge stays; void events that it brought, one by one."
             case .identity(.erased): "An erasure cannot be undone."
-            case .identity(.created): "A user stays; erase one with `profilecli erase USER`."
+            case .identity(.created): "A user stays; erase one with `log.erase`."
             case .identity: "Give the ID again, or to another user."
             case .content, .device, .message, .note, nil: "It changes no attribute, event or purchase of a profile."
             }
@@ -104,7 +105,8 @@ extension VoidRefusal {
 
 extension AppendError {
     init(_ refusal: VoidRefusal, _ request: VoidRequest) {
-        self = .invalid(place: "The event at position \(request.position.rawValue)", reason: refusal.reason)
+        self = .invalid(
+            place: "The event at position \(request.position.rawValue)", reason: refusal.reason, remedy: refusal.remedy)
     }
 }
 

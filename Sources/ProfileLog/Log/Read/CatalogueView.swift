@@ -1,11 +1,11 @@
 /// A catalogue with its names. Lists are in ascending order of the names' bytes.
 package struct CatalogueView: Hashable, Sendable {
     /// Custom events that took effect.
-    package var events: [ProfileView.Counted]
+    package var events: [Profile.Counted]
     /// Custom attributes that were given a value.
     package var attributes: [Attribute]
     /// Products that were bought.
-    package var products: [ProfileView.Counted]
+    package var products: [Profile.Counted]
 
     /// A custom attribute.
     package struct Attribute: Hashable, Sendable {

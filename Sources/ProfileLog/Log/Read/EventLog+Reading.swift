@@ -9,8 +9,21 @@ extension EventLog {
     package var reader: LogReader { LogReader(store, states) }
 
     /// Lends a reader whose reads are all of one view, opened now: their results are of one moment.
-    package func read<Result>(_ body: (LogReader) throws -> Result) throws -> Result {
+    package func withReader<Result>(_ body: (LogReader) throws -> Result) throws -> Result {
         try store.withView { view in try body(LogReader(store, states, view)) }
+    }
+
+    /// Lends one moment of the log, for several questions whose answers must belong together.
+    ///
+    /// ```swift
+    /// let (balance, version) = try log.read { moment in
+    ///     (try moment.state(of: Balance.self, for: "ana"), try moment.find("ana")?.version)
+    /// }
+    /// ```
+    ///
+    /// To append what such an answer decides, use ``update(_:_:context:idempotencyKey:_:)``.
+    public func read<Result>(_ body: (borrowing LogMoment) throws -> Result) throws -> Result {
+        try withReader { try body(LogMoment($0)) }
     }
 
     // MARK: - Users
@@ -21,9 +34,26 @@ extension EventLog {
     /// Returns the number of users.
     public func userCount() throws -> UInt64 { try reader.users.count() }
 
-    /// Returns up to `limit` users with numbers above `after`, ascending.
-    public func users(after: UserNumber = UserNumber(rawValue: 0), limit: Int) throws -> [UserInfo] {
-        try reader.users.page(after: after, limit: limit)
+    /// Calls `body` with the profile of every user who is not erased or merged into another, in the order of their
+    /// creation, all of one moment.
+    ///
+    /// ```swift
+    /// var silver: [UserID] = []
+    /// try log.forEachUser { user, profile in
+    ///     if profile["plan"] == "silver" { silver.append(user.id) }
+    /// }
+    /// ```
+    ///
+    /// To stop, throw. Pages of the store cannot be used again until it ends, so `body` should not wait.
+    public func forEachUser(
+        asOf moment: Moment = .now, _ body: (UserInfo, Profile) throws -> Void
+    ) throws {
+        try withReader { log in
+            let past = try log.past.history(at: moment)
+            _ = try log.users.forEachProfile(in: past, withUsage: false) { user, _, state, _ in
+                try body(user, log.named(state))
+            }
+        }
     }
 
     // MARK: - Events
@@ -31,13 +61,15 @@ extension EventLog {
     /// The event at `position`; nil if the log does not reach so far.
     public func event(at position: Position) throws -> RecordedEvent? { try reader.event(at: position) }
 
-    /// One user's events from version `from` to version `to`, both included, at most `limit` of them, in `direction`.
+    /// One user's events from version `from` to version `to`, both included, at most `limit` of them, in `direction`;
+    /// none of an unknown user.
     public func history(
-        of user: UserNumber, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
+        of user: UserID, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
         direction: Direction = .forward, limit: Int = .max, where filter: EventFilter = EventFilter()
     ) throws -> [RecordedEvent] {
-        try reader.events.history(
-            of: user, from: from, to: to, direction: direction, limit: limit, where: filter)
+        try read { moment in
+            try moment.history(of: user, from: from, to: to, direction: direction, limit: limit, where: filter)
+        }
     }
 
     /// Calls `body` with one user's events from version `from` to version `to`, both included, in `direction`, until it
@@ -45,77 +77,66 @@ extension EventLog {
     ///
     /// Decodes only what is asked of an event: the cheap way through a long history.
     public func forEachEvent(
-        of user: UserNumber, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
+        of user: UserID, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),
         direction: Direction = .forward, _ body: (borrowing EventView) throws -> Bool
     ) throws {
-        try reader.events.forEach(of: user, from: from, to: to, direction: direction, body)
-    }
-
-    /// Events from position `from` on, at most `limit` of them, in log order; with the last position that was looked
-    /// at, and the last one of the log.
-    ///
-    /// - Parameter scanLimit: records to look at; with a filter, an answer may be short although more follows: go on
-    ///   after `scanned`. With a limit of 0 or less nothing is looked at.
-    public func events(
-        from: Position, limit: Int, where filter: EventFilter = EventFilter(), scanLimit: Int = 100_000
-    ) throws -> (events: [RecordedEvent], scanned: Position, last: Position) {
-        try reader.events.page(from: from, limit: limit, where: filter, scanLimit: scanLimit)
+        try withReader { log in
+            guard let number = try log.users.find(user)?.number else { return }
+            try log.events.forEach(of: number, from: from, to: to, direction: direction, body)
+        }
     }
 
     // MARK: - States
 
-    /// The state of a projection for one user, as of `version` (or now): nearest snapshot, and a fold of what follows.
-    ///
-    /// Sees everything that was acknowledged before the call.
-    public func state<P: UserProjection>(
-        _ projection: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
-    ) throws -> P.State {
-        try reader.state(P.self, of: user, asOf: version)
-    }
-
-    /// The user's profile, as of `version` (or now).
-    public func profile(of user: UserNumber, asOf version: Version = Version(rawValue: .max)) throws -> ProfileState {
-        try reader.profile(of: user, asOf: version)
-    }
-
-    /// The user's profile as it was at `moment`, folded in `order`.
+    /// The profile of a user as it was at `moment`, folded in `order`; an empty one of a user who was not there.
     ///
     /// In the order of occurrence, a time says when things happened, whenever they were recorded; a position or a
-    /// version says what was recorded. Throws ``MomentError``.
+    /// version says what was recorded. Throws ``MomentError`` for what cannot be asked: see ``LogMoment``.
     ///
     /// ```swift
-    /// let then = try log.profile(of: user.number, asOf: .time(monday))
+    /// let then = try log.profile(of: "ana", asOf: .time(monday))
     /// ```
-    public func profile(
-        of user: UserNumber, asOf moment: Moment, order: EventOrder = .recorded
-    ) throws -> ProfileState {
-        try reader.past.profile(of: user, asOf: moment, order: order)
+    public func profile(of user: UserID, asOf moment: Moment = .now, order: EventOrder = .recorded) throws -> Profile {
+        try read { try $0.profile(of: user, asOf: moment, order: order) }
     }
 
-    /// The state of a projection over the whole store, and the position that it has reached: the stored state, and a
-    /// fold of what follows. Sees everything that was acknowledged before the call.
+    /// The state of a projection for one user at `moment`: nearest snapshot, and a fold of what follows. The initial
+    /// state of a user who was not there; ``MomentError`` for what cannot be asked (``LogMoment``).
+    ///
+    /// ```swift
+    /// let minutes = try log.state(of: MinutesPlayed.self, for: "ana", asOf: .version(7))
+    /// ```
+    public func state<P: UserProjection>(of _: P.Type, for user: UserID, asOf moment: Moment = .now) throws -> P.State {
+        try read { try $0.state(of: P.self, for: user, asOf: moment) }
+    }
+
+    /// The state of a projection over the whole store at `moment`: the stored state, and a fold of what follows.
     ///
     /// Its cost is that of the events after the stored state: if the log was opened with the projection, about as many
-    /// as the caches may lag by (`LogOptions.indexLag`).
-    ///
-    /// After an event that voids or unvoids one which the stored state has, the first read folds the whole log.
-    public func state<P: StoreProjection>(overStore _: P.Type) throws -> (state: P.State, position: Position) {
-        try reader.state(overStore: P.self)
+    /// as the caches may lag by. Before the stored state, and after an event that voids or unvoids one which that state
+    /// has, the read folds the log from its first event; the next read of the present is cheap again.
+    public func state<P: StoreProjection>(of _: P.Type, asOf moment: Moment = .now) throws -> P.State {
+        // Outside of a view the state may be stored for the next reader.
+        if moment == .now { return try reader.state(overStore: P.self).state }
+        return try read { try $0.state(of: P.self, asOf: moment) }
     }
 
-    /// The state of a projection for the device with this ID: as ``state(overStore:)``, and one of the states there.
-    public func state<P: DeviceProjection>(_: P.Type, onDevice device: String) throws -> P.State {
-        try reader.state(P.self, onDevice: device)
+    /// The state of a projection for the device with this ID at `moment`; the initial state of an unknown device. Costs
+    /// what that of a ``StoreProjection`` costs.
+    public func state<P: DeviceProjection>(
+        of _: P.Type, on device: String, asOf moment: Moment = .now
+    ) throws -> P.State {
+        if moment == .now { return try reader.state(P.self, onDevice: device) }
+        return try read { try $0.state(of: P.self, on: device, asOf: moment) }
     }
 
-    /// `state`, which must be of this log, with its names.
-    public func profileView(_ state: ProfileState) -> ProfileView { reader.profileView(state) }
-
-    /// The rules by which the event after `position` (or the next one) is folded, and the event that set them; `.start`
-    /// if none did.
-    public func rules(
-        asOf position: Position = Position(rawValue: .max)
-    ) throws -> (position: Position, rules: FoldRules) {
-        try reader.rules(asOf: position)
+    /// The rules by which the event after `moment` is folded, and the event that set them; position 0 if none did.
+    public func rules(asOf moment: Moment = .now) throws -> (position: Position, rules: FoldRules) {
+        try withReader { log in try log.rules(asOf: log.past.position(at: moment)) }
     }
+
+    // MARK: - Sizes
+
+    /// The numbers of the store, of one moment. Looks at every device and at everything that waits.
+    public func statistics() throws -> LogStatistics { try reader.statistics() }
 }

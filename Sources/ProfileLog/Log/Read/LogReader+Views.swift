@@ -1,11 +1,11 @@
 extension LogReader {
-    /// As ``EventLog/profileView(_:)``.
-    package func profileView(_ state: ProfileState) -> ProfileView { ProfileView(state, names.current) }
+    /// `state`, which must be of this log, with its names.
+    package func named(_ state: ProfileState) -> Profile { Profile(state, names.current) }
 
     /// `state`, which must be of this log, with its names.
     package func catalogueView(_ state: CatalogueState) -> CatalogueView {
         CatalogueView(
-            events: named(state.events),
+            events: counted(state.events),
             attributes: state.attributes.compactMap { number, use in
                 names.name(number).map { name in
                     let counts = zip(AttributeType.allCases, use.counts).filter { $0.1 > 0 }
@@ -14,7 +14,7 @@ extension LogReader {
                         longestArray: use.longestArray)
                 }
             }.sorted { $0.name < $1.name },
-            products: named(state.products))
+            products: counted(state.products))
     }
 
     /// The type of the first value that a custom attribute ever had, by `state`, which must be of this log; nil if it
@@ -23,14 +23,14 @@ extension LogReader {
         names.number(attribute).flatMap { state.attributes[$0]?.first }
     }
 
-    private func named(_ numbered: [UInt32: ProfileState.Occurrences]) -> [ProfileView.Counted] {
+    private func counted(_ numbered: [UInt32: ProfileState.Occurrences]) -> [Profile.Counted] {
         numbered.compactMap { number, occurrences in
             names.name(number).map { .init(name: $0, occurrences: occurrences) }
         }.sorted { $0.name < $1.name }
     }
 }
 
-extension ProfileView {
+extension Profile {
     /// `state` with the names that its numbers have in `names`.
     package init(_ state: ProfileState, _ names: NameMap) {
         let fields = state.fields.fields.compactMap { field -> (isCustom: Bool, field: Field)? in
@@ -43,6 +43,7 @@ extension ProfileView {
             )
         }
         self.init(
+            version: state.version,
             attributes: fields.filter { !$0.isCustom }.map(\.field).sorted { $0.name < $1.name },
             customAttributes: fields.filter(\.isCustom).map(\.field).sorted { $0.name < $1.name },
             customEvents: state.events.compactMap { event in

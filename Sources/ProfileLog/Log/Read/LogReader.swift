@@ -1,11 +1,11 @@
 /// Reads the log, for what answers questions.
 ///
 /// An answer is often made of several reads, and must be of one moment: no commit of another writer may come between
-/// them. So ``EventLog/read(_:)`` lends a reader whose reads are all of one view. ``EventLog/reader`` opens a view for
+/// them. So ``EventLog/withReader(_:)`` lends a reader whose reads are all of one view. ``EventLog/reader`` opens a view for
 /// each read, and is for what follows the log while it grows.
 ///
 /// ```swift
-/// let (user, waiting) = try log.read { log in
+/// let (user, waiting) = try log.withReader { log in
 ///     (try log.users.find(id), try log.devices.pending(on: "phone"))
 /// }
 /// ```
@@ -70,7 +70,7 @@ package struct LogReader {
 
     // MARK: - States
 
-    /// As ``EventLog/state(_:of:asOf:)``.
+    /// The state of a projection for one user, as of `version` (or now).
     package func state<P: UserProjection>(
         _: P.Type, of user: UserNumber, asOf version: Version = Version(rawValue: .max)
     ) throws -> P.State {
@@ -81,7 +81,7 @@ package struct LogReader {
         }
     }
 
-    /// As ``EventLog/profile(of:asOf:)``.
+    /// The state of the user's profile, as of `version` (or now).
     package func profile(of user: UserNumber, asOf version: Version = Version(rawValue: .max)) throws -> ProfileState {
         // By way of a variable: as a result, each generic function on the way would move this large state.
         var state = ProfileProjection.initial
@@ -92,7 +92,8 @@ package struct LogReader {
         return state
     }
 
-    /// As ``EventLog/state(overStore:)``, as of the reader's view, or as of `position`.
+    /// The state of a projection over the whole store, and the position that it has reached: the end of the reader's
+    /// view, or `position`.
     package func state<P: StoreProjection>(
         overStore _: P.Type, asOf position: Position? = nil
     ) throws -> (state: P.State, position: Position) {
@@ -104,7 +105,7 @@ package struct LogReader {
         }
     }
 
-    /// As ``EventLog/state(_:onDevice:)``, as of the reader's view, or as of `position`.
+    /// The state of a projection for the device with this ID, as ``state(overStore:asOf:)``.
     package func state<P: DeviceProjection>(
         _: P.Type, onDevice device: String, asOf position: Position? = nil
     ) throws -> P.State {
@@ -113,7 +114,8 @@ package struct LogReader {
 
     // MARK: - Rules
 
-    /// As ``EventLog/rules(asOf:)``.
+    /// The rules by which the event after `position` (or the next one) is folded, and the event that set them; `.start`
+    /// if none did.
     package func rules(
         asOf position: Position = Position(rawValue: .max)
     ) throws -> (position: Position, rules: FoldRules) {

@@ -11,15 +11,17 @@ package struct LogExtent: Hashable, Sendable {
 }
 
 /// The numbers of a store.
-package struct LogStatistics: Hashable, Sendable {
+public struct LogStatistics: Hashable, Sendable {
     /// The size of the store.
     package var extent: LogExtent
     /// The number of devices with an event.
-    package var devices: Int
+    public var devices: Int
     /// The number of devices where something waits.
     package var devicesWithPending: Int
     /// Items that wait for launches on all devices, by list.
     package var pending: [PendingKind: Int]
+    /// The number of items that wait for launches, on all devices.
+    public var waiting: Int { pending.values.reduce(0, +) }
     /// Items that SDKs have taken and not sent, on all devices.
     package var queued: Int
     /// Rows by table, in the order of docs/decisions/0001.

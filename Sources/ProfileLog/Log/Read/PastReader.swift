@@ -4,7 +4,7 @@ package struct PastReader: ReaderPart {
 
     // MARK: - Moments
 
-    /// As ``EventLog/profile(of:asOf:order:)``.
+    /// The profile of a user at `moment`, folded in `order`. Throws ``MomentError``.
     package func profile(
         of user: UserNumber, asOf moment: Moment, order: EventOrder = .recorded
     ) throws -> ProfileState {

@@ -11,10 +11,10 @@ public struct UserInfo: Hashable, Sendable {
     /// Position of their first event.
     package var created: Position
     /// Tells whether the person was erased, alone or with the user they were merged into.
-    package var isErased: Bool
+    public var isErased: Bool
 
     /// The ID by which they are best known: external ID, alias, e-mail, phone, device, or else the `braze_id`.
-    package var id: UserID {
+    public var id: UserID {
         var row = UserRow()
         row.identities = ids
         return row.primary ?? .brazeID(brazeID)

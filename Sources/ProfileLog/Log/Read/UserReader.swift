@@ -29,7 +29,7 @@ package struct UserReader: ReaderPart {
     /// As ``EventLog/userCount()``.
     package func count() throws -> UInt64 { try withView { view in try view.userCount() } }
 
-    /// As ``EventLog/users(after:limit:)``.
+    /// Up to `limit` users with numbers above `after`, ascending.
     package func page(after: UserNumber = UserNumber(rawValue: 0), limit: Int) throws -> [UserInfo] {
         try withView { view in
             let count = try view.userCount()

@@ -67,9 +67,8 @@ package struct ShadowStates: Sendable {
         return .invalid(
             place: "The shadow", reason: "is of another replay: \(shadow.work)",
             remedy: isWhole
-                ? "profiled folds such a shadow after an upgrade: GET /v1/replay shows the progress. Try again after "
-                    + "its swap. If no program folds it, discard it: `profilecli replay --discard`."
-                : "Swap it or discard it first: `profilecli replay --discard`.")
+                ? "Another program may fold it: try again after its swap. If none does, discard it."
+                : "Swap it or discard it first.")
     }
 
     // MARK: - Folding
@@ -196,7 +195,7 @@ package struct ShadowStates: Sendable {
 
     private static let gone = AppendError.invalid(
         place: "The shadow", reason: "was swapped or discarded by another process, or the caches were rebuilt",
-        remedy: "Run `profilecli replay --shadow` again if you need another one.")
+        remedy: "Fold another one if you need it.")
 
     // MARK: - Ending it
 
@@ -206,14 +205,12 @@ package struct ShadowStates: Sendable {
     package func swap(ifGeneration number: UInt64? = nil) throws -> Shadow {
         try write { generations, transaction in
             guard let shadow = try generations.shadow(number) else {
-                throw AppendError.invalid(
-                    place: "The shadow", reason: "does not exist", remedy: "Make one with `profilecli replay --shadow`."
-                )
+                throw AppendError.invalid(place: "The shadow", reason: "does not exist", remedy: "Fold one first.")
             }
             guard shadow.isComplete else {
                 throw AppendError.invalid(
                     place: "The shadow", reason: "is not complete: \(shadow.work)",
-                    remedy: "Run `profilecli replay --shadow` again; it goes on where it stopped.")
+                    remedy: "Fold it again; it goes on where it stopped.")
             }
             if shadow.users.isEmpty {
                 for projected in shadow.projections { generations.live[projected.name] = shadow.generation }
@@ -353,7 +350,7 @@ extension Generations {
         if let number, let shadow, shadow.generation != number {
             throw .invalid(
                 place: "The shadow", reason: "is of generation \(shadow.generation), not \(number)",
-                remedy: "Look at it again with `GET /v1/replay`.")
+                remedy: "Look at it again.")
         }
         return shadow
     }

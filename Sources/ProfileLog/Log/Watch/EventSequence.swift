@@ -59,7 +59,7 @@ public struct EventSequence: AsyncSequence, Sendable {
             _ pages: EventPages, _ log: EventLog
         ) async throws -> (pages: EventPages, page: [RecordedEvent]) {
             var (pages, page) = (pages, [RecordedEvent]())
-            try log.read { log in
+            try log.withReader { log in
                 try pages.next(in: log, limit: EventSequence.eventsPerPage, maxBytes: EventSequence.bytesPerPage) {
                     event in
                     page.append(event)

@@ -73,9 +73,7 @@ extension PushMachine {
         case .expand, .input, .act, .open, .dismiss: break
         }
         guard let known = input.chosen else {
-            return PushRefusal(
-                "The push", "is not on the screen of the device",
-                "Deliver one first; `profilecli push list` shows those on their way and on the screen.")
+            return PushRefusal("The push", "is not on the screen of the device", "Deliver one first.")
         }
         if known.progress.isUnderway {
             return PushRefusal("The push", "is on its way to the device", "Deliver it first.")

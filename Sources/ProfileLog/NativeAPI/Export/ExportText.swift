@@ -90,7 +90,7 @@ final class ExportText: APIAnswer.Stream {
                 if state.reader.isAtEnd { return nil }
                 var json = JSONWriter()
                 json.beginArray()
-                try log.read { log in _ = try state.reader.read(limit: Self.rowsAtOnce, log, to: &json) }
+                try log.withReader { log in _ = try state.reader.read(limit: Self.rowsAtOnce, log, to: &json) }
                 json.endArray()
                 guard case .array(let rows) = try JSON.parse(json.bytes, maxDepth: 100) else { return nil }
                 for row in rows { lines.write(row, to: &bytes) }

@@ -134,7 +134,7 @@ package struct ImportChunk: Sendable {
             defer { last = number }
             return number == last
         }
-        return try log.read { log in
+        return try log.withReader { log in
             try !log.events.hasAppend(underOneOf: [key])
                 && log.events.hasAppend(underOneOf: numbers.map { Self.key(name, $0) })
         }
@@ -144,7 +144,7 @@ package struct ImportChunk: Sendable {
     fileprivate func resolved(in log: EventLog) throws -> ImportChunk {
         var holders: [UserID: UserID] = [:]
         for address in addresses {
-            if try log.read({ try $0.users.isOutdated(address) }) { _ = try log.commit(.release(address)) }
+            if try log.withReader({ try $0.users.isOutdated(address) }) { _ = try log.commit(.release(address)) }
             let holder = try log.reader.users.writtenID(address)
             if holder != address { holders[address] = holder }
         }
@@ -607,14 +607,14 @@ package struct ImportTally: Sendable {
             skipped += UInt64(events)
         } else {
             stored += UInt64(events)
-            withoutEffect += UInt64(try log.read { try NoEffect.count(of: receipt, in: $0) })
+            withoutEffect += UInt64(try log.withReader { try NoEffect.count(of: receipt, in: $0) })
         }
     }
 
     /// Returns the number of lines stored under `key`: an event each, without those of new users and of devices that
     /// got their first.
     private static func storedEvents(_ key: String, _ log: EventLog) throws -> Int {
-        try log.read { log in
+        try log.withReader { log in
             guard let receipt = try log.events.append(underKey: key), !receipt.places.isEmpty else { return 0 }
             let page = try log.events.page(from: receipt.first, limit: receipt.places.count)
             return page.events.count { $0.event.kind != .userCreated && $0.event.kind != .userChanged }

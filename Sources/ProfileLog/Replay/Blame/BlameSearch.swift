@@ -1,5 +1,5 @@
 extension LogReader {
-    /// As ``EventLog/blame(of:field:withLog:)``.
+    /// As ``EventLog/blame(_:of:withLog:)``, of the attribute or count that the text `field` names.
     package func blame(of user: UserNumber, field: String? = nil, withLog: Bool = false) throws -> [FieldBlame] {
         try withView { view in
             let search = try BlameSearch(self, view, of: user, asOf: nil, withLog: withLog)

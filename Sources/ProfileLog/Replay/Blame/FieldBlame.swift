@@ -3,7 +3,7 @@ public struct FieldBlame: Hashable, Sendable {
     /// The attribute's name.
     package var attribute: Name
     /// Tells whether it is a custom attribute.
-    package var isCustom: Bool
+    public var isCustom: Bool
     /// The place in the attribute's value; empty for the value itself.
     package var path: [Step]
     /// The value now; nil if the attribute has no value any more.

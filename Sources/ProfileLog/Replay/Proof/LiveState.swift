@@ -28,7 +28,7 @@ package final class LiveState<P: StoreProjection>: Sendable {
             }
             let begun = try beginning.withLock { _ -> Position? in
                 if reached.withReading({ $0 != nil }) { return nil }
-                let fold = try log.state(overStore: P.self)
+                let fold = try log.reader.state(overStore: P.self)
                 reached.withWriting { $0 = fold }
                 return fold.position
             }
@@ -80,7 +80,7 @@ package final class LiveState<P: StoreProjection>: Sendable {
     package func withState<Result>(_ body: (P.State) throws -> Result) throws -> Result {
         if let result = try withStateIfThere(body) { return result }
         try catchUp()
-        return try withStateIfThere(body) ?? body(log.state(overStore: P.self).state)
+        return try withStateIfThere(body) ?? body(log.reader.state(overStore: P.self).state)
     }
 
     /// As ``withState(_:)``; nil if there is no state.

@@ -1,7 +1,7 @@
 /// The report of a replay.
 public struct ReplayReport: Hashable, Sendable {
     /// Events folded.
-    package var events: UInt64
+    public var events: UInt64
     /// Users who have any.
     package var users: Int
     /// The time that the fold took, without the comparison.
@@ -9,7 +9,7 @@ public struct ReplayReport: Hashable, Sendable {
     /// SHA-256 over all profiles; of a replay that was stopped, over what it had folded.
     package var digest: String
     /// Tells whether the replay came to its end.
-    package var isComplete: Bool
+    public var isComplete: Bool
     /// Comparisons of a live profile with a fresh fold: one for each user, and one for each of their launches and
     /// flushes.
     package var compared = 0

@@ -4,7 +4,7 @@
 /// Users are folded in parallel, each on one thread, devices and stores on one; memory grows with users and not with
 /// events. A
 /// replayer can be stopped after any slice and goes on where it stopped; it is not shared between threads.
-public final class Replayer<P: Projection> {
+package final class Replayer<P: Projection> {
     /// The last position that is folded.
     package private(set) var position: Position = .start
     private let log: EventLog
@@ -21,7 +21,7 @@ public final class Replayer<P: Projection> {
     }
 
     /// A replay of `log` on `threads` threads.
-    public init(_ log: EventLog, threads: Int = 1) {
+    package init(_ log: EventLog, threads: Int = 1) {
         self.log = log
         lanes = (0..<max(1, threads)).map { _ in Guarded(Lane()) }
     }
@@ -35,7 +35,7 @@ public final class Replayer<P: Projection> {
     ///
     /// Returns whether `target` was reached.
     @discardableResult
-    public func run(to target: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
+    package func run(to target: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }) throws -> Bool {
         // A view also brings the names up to date.
         let (end, driver) = try log.withView { view in
             let end = min(view.last, target?.rawValue ?? .max)
@@ -141,7 +141,7 @@ public final class Replayer<P: Projection> {
 
     /// Calls `body` with each user who has events, their version and state, ascending by number; with none if the fold
     /// is not by user.
-    public func forEachUser(_ body: (UserNumber, Version, P.State) throws -> Void) rethrows {
+    package func forEachUser(_ body: (UserNumber, Version, P.State) throws -> Void) rethrows {
         let count = lanes.count
         let slots = lanes.map { $0.withReading { $0.users.versions.count } }.max() ?? 0
         for slot in 0..<slots {
@@ -158,7 +158,7 @@ public final class Replayer<P: Projection> {
     }
 
     /// The states of a fold by device, by the devices' IDs.
-    public var devices: [Name: P.State] {
+    package var devices: [Name: P.State] {
         var devices: [Name: P.State] = [:]
         for lane in lanes { lane.withReading { devices.merge($0.devices) { $1 } } }
         return devices

@@ -18,7 +18,14 @@ package struct StateRebuild: Sendable {
         /// Another program on this store folded them, or discarded what was folded.
         case endedElsewhere
         /// The step failed; the next one tries again.
-        case failed(error: String, remedy: String?)
+        case failed(Failure)
+    }
+
+    /// An error of a step. Two with the same text are one piece of news.
+    package struct Failure: Equatable, Sendable {
+        package let error: any Error
+
+        package static func == (one: Self, other: Self) -> Bool { "\(one.error)" == "\(other.error)" }
     }
 
     package struct Step: Sendable {
@@ -47,8 +54,7 @@ package struct StateRebuild: Sendable {
                 // The step that failed may have been the first, and has not said that it began.
                 return Step(news: wasAnnounced ? .endedElsewhere : nil)
             }
-            let remedy = (error as? AppendError)?.remedy ?? (error as? StorageError)?.remedy
-            let failure = News.failed(error: "\(error)", remedy: remedy)
+            let failure = News.failed(Failure(error: error))
             defer { lastFailure = failure }
             return Step(news: failure == lastFailure ? nil : failure, isFailure: true)
         }

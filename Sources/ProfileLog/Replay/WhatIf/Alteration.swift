@@ -72,7 +72,7 @@ package struct Alteration: Sendable {
 
     // MARK: - What is asked
 
-    private static let remedy = "Name an event that was saved or logged: `profilecli history USER` lists them."
+    private static let remedy = "Name an event that was saved or logged: `log.history` lists them."
 
     /// The event at `position`, and the canonical user who has it.
     private static func target(_ position: Position, _ log: LogReader) throws -> (user: UInt64, event: RecordedEvent) {

@@ -1,5 +1,5 @@
 /// A field that differs between two profiles of a user.
-package struct FieldChange: Hashable, Sendable {
+public struct FieldChange: Hashable, Sendable {
     /// The part of the profile that it is in.
     package enum Group: String, Sendable, CaseIterable {
         case attributes, customAttributes = "custom_attributes"
@@ -15,14 +15,14 @@ package struct FieldChange: Hashable, Sendable {
     /// The field's name; below an object the names of all members that lead to it.
     package var path: [Name]
     /// The value in the earlier profile; nil if it had none.
-    package var before: AttributeValue?
+    public var before: AttributeValue?
     /// The value in the later profile; nil if it has none.
-    package var after: AttributeValue?
+    public var after: AttributeValue?
     /// The event that set the later value; nil if there is none.
-    package var position: Position?
+    public var position: Position?
 
     /// The path with dots, as in `address.city`.
-    package var field: String { path.map(\.text).joined(separator: ".") }
+    public var field: String { path.map(\.text).joined(separator: ".") }
 }
 
 extension LogReader {
@@ -39,8 +39,8 @@ extension FieldChange {
     package static func all(
         from earlier: ProfileState?, to later: ProfileState, _ names: NameMap
     ) -> [FieldChange] {
-        let before = ProfileView(earlier ?? ProfileProjection.initial, names)
-        let after = ProfileView(later, names)
+        let before = Profile(earlier ?? ProfileProjection.initial, names)
+        let after = Profile(later, names)
         return between(.attributes, fields(before.attributes), fields(after.attributes))
             + between(.customAttributes, fields(before.customAttributes), fields(after.customAttributes))
             + between(.customEvents, counts(before.customEvents), counts(after.customEvents))
@@ -59,11 +59,11 @@ extension FieldChange {
 
     private typealias Values = [Name: SetValue]
 
-    private static func fields(_ fields: [ProfileView.Field]) -> Values {
+    private static func fields(_ fields: [Profile.Field]) -> Values {
         Dictionary(uniqueKeysWithValues: fields.map { ($0.name, .init(value: $0.value, position: $0.position)) })
     }
 
-    private static func counts(_ counted: [ProfileView.Counted]) -> Values {
+    private static func counts(_ counted: [Profile.Counted]) -> Values {
         var values: Values = [:]
         for use in counted {
             values[use.name] = .init(value: .int(Int64(clamping: use.count)), position: use.occurrences.position)
@@ -73,7 +73,7 @@ extension FieldChange {
 
     private typealias Paid = [[Name]: (sum: ExactSum, position: Position?)]
 
-    private static func paid(_ purchases: [ProfileView.Counted]) -> Paid {
+    private static func paid(_ purchases: [Profile.Counted]) -> Paid {
         var paid: Paid = [:]
         for purchase in purchases {
             for revenue in purchase.paid {

@@ -129,9 +129,9 @@ struct RulesTests {
         try set(2, log)
         #expect(try (1...4).map { try value(log, at: Version(rawValue: $0)) } == [nil, 5, 6, 2])
         #expect(try log.rules().rules == FoldRules())
-        #expect(try log.rules(asOf: counting).position == counting)
-        #expect(try log.rules(asOf: counting).rules.policies == ["x": .counter])
-        #expect(try log.rules(asOf: Position(rawValue: counting.rawValue - 1)).position == .start)
+        #expect(try log.rules(asOf: .position(counting)).position == counting)
+        #expect(try log.rules(asOf: .position(counting)).rules.policies == ["x": .counter])
+        #expect(try log.rules(asOf: .position(Position(rawValue: counting.rawValue - 1))).position == .start)
         #expect(try log.replay(verify: true).isEqual)
     }
 
@@ -195,7 +195,7 @@ struct RulesTests {
             for version in 1...user.version.rawValue {
                 let version = Version(rawValue: version)
                 let state = try log.profile(of: user.number, asOf: version)
-                let view = log.profileView(state)
+                let view = log.named(state)
                 var fields: [Name: RulesOracle.Field] = [:]
                 for field in view.customAttributes + view.attributes where field.name != "email" {
                     fields[field.name] = .init(value: field.value, at: field.setAt, position: field.position)

@@ -40,7 +40,7 @@ struct SnapshotSpacingTests {
         #expect(try versions(log) == [256, 512, 768, 1_001])
         let ana = try #require(try log.find(.externalID("ana"))).number
         for version in [1, 2, 255, 256, 257, 511, 512, 513, 700, 1_000, 1_001] as [UInt64] {
-            let view = try log.profileView(log.profile(of: ana, asOf: Version(rawValue: version)))
+            let view = try log.named(log.profile(of: ana, asOf: Version(rawValue: version)))
             let number = view.customAttributes.first { $0.name == "n" }?.value
             #expect(number == (version == 1 ? nil : .int(Int64(version) - 1)), "\(version)")
         }

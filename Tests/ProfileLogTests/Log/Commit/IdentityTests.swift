@@ -26,7 +26,7 @@ struct IdentityTests {
 
     private func count(_ user: UserID, _ log: EventLog, _ name: Name = "played") throws -> UInt64 {
         guard let info = try log.find(user) else { return 0 }
-        return try log.profileView(log.profile(of: info.number)).customEvents.first { $0.name == name }?.occurrences
+        return try log.named(log.profile(of: info.number)).customEvents.first { $0.name == name }?.occurrences
             .count
             ?? 0
     }
@@ -284,7 +284,7 @@ struct IdentityTests {
     func mergedMadeByAddress(indexLag: Int) throws {
         func attribute(_ attribute: StandardAttribute, of user: UserID, _ log: EventLog) throws -> AttributeValue? {
             try log.find(user).flatMap { user in
-                try log.profileView(log.profile(of: user.number)).attributes.first { $0.name == Name(attribute.name) }?
+                try log.named(log.profile(of: user.number)).attributes.first { $0.name == Name(attribute.name) }?
                     .value
             }
         }

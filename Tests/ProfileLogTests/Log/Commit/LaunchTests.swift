@@ -38,7 +38,7 @@ struct LaunchTests {
         }
         // Position 1 made the user, 2 put her on the device.
         #expect(order == [5, 6, 4, 3])
-        let view = try log.profileView(log.profile(of: user))
+        let view = try log.named(log.profile(of: user))
         let b = try #require(view.customEvents.first { $0.name == "b" })
         #expect(b.occurrences.first.rawValue == 1_700_000_000_000_000)
         #expect(try log.reader.devices.pending(on: "d").isEmpty)
@@ -49,7 +49,7 @@ struct LaunchTests {
         let log = try open()
         try save(.customEventSaved(CustomEvent(name: "a")), .externalID("ana"), log)
         let user = try #require(try log.find(.externalID("ana")))
-        #expect(try log.profileView(log.profile(of: user.number)).customEvents.isEmpty)
+        #expect(try log.named(log.profile(of: user.number)).customEvents.isEmpty)
     }
 
     @Test("A launch that died between its commits is finished by the next, under its own position")
@@ -73,7 +73,7 @@ struct LaunchTests {
             }
         }
         #expect(byLaunch == [launch.position.rawValue: 5, report.position.rawValue: 1])
-        let counts = try log.profileView(log.profile(of: user)).customEvents.map(\.occurrences.count)
+        let counts = try log.named(log.profile(of: user)).customEvents.map(\.occurrences.count)
         #expect(counts == [1, 1, 1, 1, 1, 1])
     }
 
@@ -97,8 +97,8 @@ struct LaunchTests {
         let ana = try #require(try log.find(.externalID("ana")))
         let bo = try #require(try log.find(.externalID("bo")))
         #expect(report.user == bo.number)
-        #expect(try log.profileView(log.profile(of: ana.number)).customEvents.count == 1)
-        #expect(try log.profileView(log.profile(of: bo.number)).customEvents.isEmpty)
+        #expect(try log.named(log.profile(of: ana.number)).customEvents.count == 1)
+        #expect(try log.named(log.profile(of: bo.number)).customEvents.isEmpty)
     }
 
     @Test("An anonymous user who logs in with a new ID keeps everything")

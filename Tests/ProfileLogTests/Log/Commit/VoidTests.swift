@@ -80,7 +80,7 @@ struct VoidTests {
             let receipt = try log.unvoid(position, actor: "a test", reason: "right")
             #expect(receipt.places.map(\.user) == [user])
             let after = try log.profile(of: user)
-            #expect(log.profileView(after) == log.profileView(before), "seed \(seed), position \(position.rawValue)")
+            #expect(log.named(after) == log.named(before), "seed \(seed), position \(position.rawValue)")
             #expect(after.sessions == before.sessions && after.flushes == before.flushes)
             #expect(after.firstSeen == before.firstSeen && after.lastSeen == before.lastSeen)
         }

@@ -92,7 +92,7 @@ struct EraseTests {
         let other = try open(indexLag: indexLag)
         let braze = try #require(try log.find(ana)).brazeID
         let boNumber = try #require(try log.find(bo)).number
-        let boBefore = try log.profileView(log.profile(of: boNumber))
+        let boBefore = try log.named(log.profile(of: boNumber))
         #expect(try !rows(with: "canary", log).isEmpty)
         let last = try log.lastPosition()
         let events = try log.users(limit: 9).filter { $0.number != boNumber }.reduce(0) {
@@ -111,7 +111,7 @@ struct EraseTests {
                     && log.find(.device("canary-device")) == nil)
             #expect(try log.reader.addresses.users(sharing: .email("canary@example.com")).isEmpty)
             #expect(try log.reader.devices.all() == ["shared-device"])
-            #expect(try log.profileView(log.profile(of: boNumber)) == boBefore)
+            #expect(try log.named(log.profile(of: boNumber)) == boBefore)
             try log.expectSound()
         }
         #expect(try log.replay(verify: true).isEqual)
@@ -177,7 +177,7 @@ struct EraseTests {
         try live(log, again: true)
         let new = try #require(try log.find(ana))
         #expect(new.number != old.number)
-        #expect(try log.profileView(log.profile(of: new.number)).customEvents.first?.name == "canary-event")
+        #expect(try log.named(log.profile(of: new.number)).customEvents.first?.name == "canary-event")
         #expect(try log.history(of: old.number).dropLast().allSatisfy(\.isErased))
         #expect(try log.reader.addresses.users(sharing: .email("canary@example.com")).map(\.number) == [new.number])
         try log.expectSound()
@@ -206,7 +206,7 @@ struct EraseTests {
         _ = try other.commit(prepared[1])
         for log in try [log, other, open()] {
             let bo = try #require(try log.find(UserID.externalID("bo")))
-            let profile = try log.profileView(log.profile(of: bo.number))
+            let profile = try log.named(log.profile(of: bo.number))
             #expect(profile.customEvents.map(\.name) == ["canary-event"] && profile.customAttributes.first?.value == 2)
             try log.expectSound()
         }
@@ -240,7 +240,7 @@ struct EraseTests {
         log = nil
         #expect(
             try Data(contentsOf: URL(fileURLWithPath: folder.path + "/data.mdb")).range(of: Data("canary".utf8)) != nil)
-        let compaction = try EventLog.compact(path: folder.path, options: .small(clock))
+        let compaction = try EventLog.compaction(of: folder.path, options: .small(clock))
         #expect(compaction.isComplete && compaction.bytesAfter < compaction.bytesBefore)
         let file = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/data.mdb"))
         #expect(file.range(of: Data("canary".utf8)) == nil && file.range(of: Data("4917055501".utf8)) == nil)

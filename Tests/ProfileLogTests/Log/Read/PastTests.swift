@@ -60,7 +60,7 @@ struct PastTests {
                 let expected = try PastModel(recorded: events.filter { $0.version <= event.version }) {
                     try log.history(of: $0, to: $1)
                 }
-                #expect(PastModel(log.profileView(state)) == expected, "user \(user.number) at \(event.version)")
+                #expect(PastModel(log.named(state)) == expected, "user \(user.number) at \(event.version)")
                 // The position right before another event of the user gives the same.
                 let next = events.first { $0.version > event.version }?.position.rawValue
                 let last = try Position(rawValue: next.map { $0 - 1 } ?? log.lastPosition().rawValue)
@@ -109,7 +109,7 @@ struct PastTests {
             occurred: events, until: Timestamp(rawValue: end), effective: flushed(events), history: history)
         do {
             let state = try log.profile(of: user.number, asOf: moment, order: .occurred)
-            #expect(PastModel(log.profileView(state)) == expected, "user \(user.number) at \(moment)")
+            #expect(PastModel(log.named(state)) == expected, "user \(user.number) at \(moment)")
         } catch MomentError.beforeUser {
             #expect(events.allSatisfy { $0.occurredAt.timestamp.rawValue > end })
         }

@@ -42,7 +42,7 @@ struct DamagedTailTests {
         #expect(throws: damaged(3)) { try log.profile(of: ana) }
         #expect(throws: damaged(3)) { try log.history(of: ana) }
         #expect(try log.reader.users.find(ana)?.version.rawValue == 4)
-        #expect(try log.profileView(log.profile(of: bo.number)).customEvents[0].occurrences.count == 3)
+        #expect(try log.named(log.profile(of: bo.number)).customEvents[0].occurrences.count == 3)
         #expect(throws: AppendError.refused(damaged(3))) { try log.append([played], to: .externalID("bo")) }
         #expect(throws: damaged(3)) { try log.writeIndex() }
         #expect(try log.check().problems.map(\.place).contains("log 3"))

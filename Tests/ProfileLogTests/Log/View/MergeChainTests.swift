@@ -27,7 +27,7 @@ struct MergeChainTests {
     /// The events named `a` of `user`.
     private func events(of user: UserID, _ log: EventLog) throws -> UInt64? {
         guard let number = try log.find(user)?.number else { return nil }
-        return try log.profileView(log.profile(of: number)).customEvents.first?.occurrences.count
+        return try log.named(log.profile(of: number)).customEvents.first?.occurrences.count
     }
 
     @Test("All of a chain of merges counts, and all of it is erased, however long it is")

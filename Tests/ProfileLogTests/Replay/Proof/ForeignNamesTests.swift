@@ -84,7 +84,7 @@ struct ForeignNamesTests {
         #expect(try log.state(Names.self, of: ana) == expected(5))
         try append(5..<6, to: other)
         let profile = try log.profile(of: ana)
-        #expect(log.profileView(profile).customEvents.map(\.name.text) == expected(6))
+        #expect(log.named(profile).customEvents.map(\.name.text) == expected(6))
         try append(6..<7, to: other)
         let last = try #require(try log.history(of: ana, direction: .backward, limit: 1).first)
         #expect(last.event == .customEventLogged(CustomEvent(name: "event 6")))

@@ -64,7 +64,7 @@ struct LiveStateTests {
         var events: [Name: UInt64] = [:]
         var products: [Name: UInt64] = [:]
         for user in try log.users(limit: 100) {
-            let view = log.profileView(try log.profile(of: user.number))
+            let view = log.named(try log.profile(of: user.number))
             for event in view.customEvents { events[event.name, default: 0] += event.occurrences.count }
             for product in view.purchases { products[product.name, default: 0] += product.occurrences.count }
             for attribute in view.customAttributes {

@@ -118,7 +118,7 @@ struct ReplayTests {
         let ana = try #require(try log.find(.externalID("ana")))
         for version in [2, 9, 26, 51] as [UInt64] {
             let state = try log.profile(of: ana.number, asOf: Version(rawValue: version))
-            #expect(log.profileView(state).customAttributes.first?.value == .int(Int64(version) - 1))
+            #expect(log.named(state).customAttributes.first?.value == .int(Int64(version) - 1))
         }
         let time = Timestamp(rawValue: clock.now.rawValue - 20_500_000)
         let position = try log.reader.past.lastPosition(recordedBy: time)

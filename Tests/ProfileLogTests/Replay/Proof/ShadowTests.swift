@@ -318,14 +318,13 @@ struct ShadowTests {
                 return "\(error.description) \(error.remedy)"
             }
         }
-        #expect(refusal { try log.swapShadow() }.contains("`profilecli replay --shadow`"))
+        #expect(refusal { try log.swapShadow() }.contains("Fold one first."))
         #expect(try !log.replayIntoShadow(progress: { _ in false }).isComplete)
         let early = refusal { try log.swapShadow() }
         #expect(
             early.contains("is not complete: profile, usage, catalogue of all users, folded up to user 2"), "\(early)")
         let other = refusal { _ = try log.replayIntoShadow(until: Position(rawValue: 5)) }
-        #expect(other.contains("is of another replay") && other.contains("--discard"), "\(other)")
-        #expect(other.contains("GET /v1/replay shows the progress"))
+        #expect(other.contains("is of another replay") && other.contains("discard it"), "\(other)")
         let swapped = refusal { _ = try log.replayIntoShadow(.init(generation: 7)) }
         #expect(swapped.contains("is of generation 1, not 7"), "\(swapped)")
         let unknown = refusal { _ = try log.replayIntoShadow(users: [.externalID("nobody")]) }

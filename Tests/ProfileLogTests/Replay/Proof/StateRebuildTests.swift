@@ -89,12 +89,13 @@ struct StateRebuildTests {
                     #expect(step.news == nil)
                     continue
                 }
-                guard case .failed(let error, let remedy)? = step.news else {
+                guard case .failed(let failure)? = step.news, let error = failure.error as? any LogError else {
                     Issue.record("\(String(describing: step.news))")
                     continue
                 }
-                #expect(error.contains("is of another replay") && error.contains("up to position \(until)"), "\(error)")
-                #expect(remedy?.contains("discard it") == true, "\(remedy ?? "")")
+                let text = error.description
+                #expect(text.contains("is of another replay") && text.contains("up to position \(until)"), "\(text)")
+                #expect(error.remedy.contains("discard it"), "\(error.remedy)")
             }
             try log.discardShadow()
         }

@@ -1,5 +1,7 @@
-/// A `ProfileState` with its names. Lists are in ascending order of the names' bytes.
-public struct ProfileView: Hashable, Sendable {
+/// The knowledge about a user at a moment. Lists are in ascending order of the names' bytes.
+public struct Profile: Hashable, Sendable {
+    /// The number of the user's events; 0 if they were not there.
+    public var version: Version
     /// Standard attributes by their names on the wire.
     public var attributes: [Field]
     /// Custom attributes.
@@ -10,6 +12,17 @@ public struct ProfileView: Hashable, Sendable {
     public var purchases: [Counted]
     /// Items that wait for a launch or for the SDK to send them, in saved order.
     package var pending: [Waiting]
+
+    /// The items that wait for a launch or for the SDK to send them, in saved order.
+    public var waiting: [Position] { pending.map(\.position) }
+
+    /// The value of a custom attribute; nil if there is none.
+    public subscript(name: Name) -> AttributeValue? { customAttributes.first { $0.name == name }?.value }
+
+    /// The value of a standard attribute; nil if there is none.
+    public subscript(attribute: StandardAttribute) -> AttributeValue? {
+        attributes.first { $0.name.text == attribute.name }?.value
+    }
 
     /// An attribute.
     public struct Field: Hashable, Sendable {
