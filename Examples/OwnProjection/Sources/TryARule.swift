@@ -1,15 +1,16 @@
 import ProfileLog
 
-/// The sum that a user paid, in cents by currency, where a negative price does not count.
-enum NetSpending: UserProjection {
-    static let name = "net-spending"
+/// The money that a user spent, where a negative price does not count.
+enum SpendingWithoutRefunds: UserProjection {
+    static let name = "spending-without-refunds"
     static let revision: UInt32 = 1
-    static var initial: [String: Int64] { [:] }
+    static let initial = Money()
 
-    static func apply(_ event: borrowing EventView, to spending: inout [String: Int64]) {
-        if case .purchase(let purchase)? = event.content, purchase.price < 0 { return }
-        Spending.apply(event, to: &spending)
+    static func apply(_ event: borrowing EventView, to money: inout Money) {
+        if case .purchase(let purchase)? = event.content, purchase.price >= 0 { money.add(purchase) }
     }
+
+    static func merge(_ source: Money, into target: inout Money, by event: borrowing EventView) { target.add(source) }
 }
 
 /// Counts whose state would change under other histories and rules. Writes nothing.
@@ -24,12 +25,11 @@ func tryRules(_ log: EventLog, purchase: Position) throws {
     let ruled = try log.whatIf(AlteredHistory(rules: FoldRules(policies: ["level": .firstWins])))
     print("\(ruled.changed) if the first level stayed")
 
-    let tried = Replayer<NetSpending>(log, threads: 2)
-    try tried.run()
+    var spent: [UserNumber: Money] = [:]
+    try log.forEachState(of: Spending.self, threads: 2) { user, _, money in spent[user] = money }
     var changed = 0
-    try tried.forEachUser { user, version, net in
-        let spending = try log.state(Spending.self, of: user, asOf: version)
-        if net != spending { changed += 1 }
+    try log.forEachState(of: SpendingWithoutRefunds.self, threads: 2) { user, _, money in
+        if money != spent[user] { changed += 1 }
     }
     print("\(changed) if refunds did not count")
 }

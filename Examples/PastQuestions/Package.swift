@@ -2,10 +2,10 @@
 import PackageDescription
 
 let package = Package(
-    name: "embedder",
+    name: "past-questions",
     dependencies: [.package(name: "profilelog", path: "../..", traits: [])],
     targets: [
         .executableTarget(
-            name: "Embedder", dependencies: [.product(name: "ProfileLog", package: "profilelog")], path: "Sources")
+            name: "PastQuestions", dependencies: [.product(name: "ProfileLog", package: "profilelog")], path: "Sources")
     ]
 )
