@@ -152,6 +152,9 @@ extension ProfileProjection {
         /// Tells whether standard attributes may be written too: any of them, as an address changes others.
         package private(set) var hasStandard = false
 
+        /// Tells whether it may have written `key`.
+        package func mayHave(_ key: FieldKey) -> Bool { key.isCustom ? keys.contains(key) : hasStandard }
+
         /// The attributes that an event about identities may write: standard ones only.
         fileprivate init() { hasStandard = true }
 

@@ -119,6 +119,8 @@ struct AttributeWalk: EventFold {
     /// The writes that this walk still looks for, ascending by version, and how many were met.
     private var goals: ArraySlice<Goal> = []
     private var met = 0
+    /// The version of the next goal: there is nothing to look for before it.
+    private var nextGoal = UInt64.max
     private(set) var isDone = false
     /// Bytes of all values in tracks that keep all writes: an array that grows by one element appears once for each
     /// growth.
@@ -175,6 +177,7 @@ struct AttributeWalk: EventFold {
             }
         }
         self.goals = goals
+        nextGoal = goals.first?.version ?? .max
         let driver = driver
         var first = versions.lowerBound
         while first < versions.upperBound, !isDone {
@@ -198,6 +201,7 @@ struct AttributeWalk: EventFold {
             guard let track = state.tracks[goal.key], track.current?.position == goal.position else { return false }
             tracks[goal.key] = track
             met += 1
+            nextGoal = met < goals.count ? goals[first + met].version : .max
         }
         return met == goals.count || met > 0 && goals[first + met].version > version + Self.fewEvents
     }
@@ -212,7 +216,7 @@ struct AttributeWalk: EventFold {
             if isNoted, event.effect != event.position { effects[position] = event.effect.rawValue }
         }
         // An item is of an earlier version: the outcome follows it.
-        if !goals.isEmpty, state.isOwn, event.effect == event.position {
+        if event.version.rawValue >= nextGoal, state.isOwn, event.effect == event.position {
             isDone = isEnd(at: event.version.rawValue, state)
         }
     }
@@ -228,20 +232,26 @@ struct AttributeWalk: EventFold {
         _ position: UInt64, _ written: ProfileProjection.Written, _ fields: FieldStore, _ rules: BoundRules,
         _ tracks: inout [FieldKey: AttributeTrack]
     ) -> Bool {
+        if let wanted, !written.mayHave(wanted) { return false }
         var isNoted = false
-        func note(_ key: FieldKey) -> AttributeWrite? {
+        func write(of key: FieldKey) -> AttributeWrite? {
             if let field = fields.field(key) { return field.position == position ? fields.write(field) : nil }
             let isRemoved = tracks[key]?.current?.bytes != nil
             return isRemoved ? AttributeWrite(position: position, bytes: nil) : nil
         }
-        let standard = written.hasStandard ? Self.standardKeys : []
-        for key in [standard, written.keys].joined() where wanted == nil || wanted == key {
-            guard let write = note(key) else { continue }
+        func note(_ key: FieldKey) {
+            guard let write = write(of: key) else { return }
             isNoted = true
             // What is no array or object has no parts, whatever the operation was.
             let operation = write.isComposed ? operation(on: key, position) : nil
             let step = operation.flatMap { TracedValue.Step($0, on: key, under: rules, by: position) }
             add(write, step, key, &tracks)
+        }
+        if let wanted {
+            note(wanted)
+        } else {
+            if written.hasStandard { Self.standardKeys.forEach(note) }
+            written.keys.forEach(note)
         }
         return isNoted
     }
