@@ -15,6 +15,44 @@ struct UpdateTests {
 
     private static let spent: @Sendable (Int) -> [ProfileEvent] = { $0 > 0 ? [.happened("spent")] : [] }
 
+    @Test("What was appended, voided, merged or erased since the last decision counts in the next one")
+    func between() throws {
+        let (log, other) = (try open(), try open())
+        func seen() throws -> Int {
+            var seen = 0
+            try log.update(.ana, Coins.self) { coins in
+                seen = coins
+                return [.happened("asked")]
+            }
+            return seen
+        }
+        #expect(try seen() == 0)
+        let earned = try log.append([.happened("earned"), .happened("earned")], to: .ana)
+        #expect(try seen() == 2)
+        try other.append([.happened("earned")], to: .ana)
+        #expect(try seen() == 3)
+        try log.void(earned.last, actor: "ops", reason: "a test")
+        #expect(try seen() == 2)
+        try other.unvoid(earned.last, actor: "ops", reason: "a test")
+        #expect(try seen() == 3)
+        try log.append([.saved("earned")], to: .ana, context: .push(on: "phone"))
+        #expect(try seen() == 3)
+        try log.launch(device: "phone")
+        #expect(try seen() == 4)
+        try other.append([.happened("earned")], to: .bo)
+        try other.change(.merge(source: .bo, target: .ana))
+        #expect(try seen() == 5)
+        _ = try log.erase([.ana], actor: "ops", reason: "asked to")
+        #expect(try seen() == 0)
+        for expected in 0..<200 {
+            try log.update(.bo, Coins.self) { coins in
+                #expect(coins == expected)
+                return [.happened("earned")]
+            }
+        }
+        #expect(try log.replay(Coins.self, verify: true).isEqual)
+    }
+
     @Test("Tasks that spend the same coins never overdraw, directly or through a writer", arguments: [false, true])
     func overdraft(isShared: Bool) async throws {
         let log = try open()

@@ -80,11 +80,17 @@ private struct UserUpdate<P: UserProjection>: Sendable {
     }
 
     func decided(_ decide: (P.State) throws -> [ProfileEvent]) throws -> Decision {
-        let read = try log.withReader { log -> (end: Position, info: UserInfo?, state: P.State)? in
+        let read = try log.withReader { log -> (end: Position, user: UserNumber?, version: Version?, state: P.State)? in
             if let key, try log.events.hasAppend(underOneOf: [key]) { return nil }
-            let info = try log.users.find(user)
-            let state = try info.map { try log.state(P.self, of: $0.number) } ?? P.initial
-            return (try log.lastPosition(), info, state)
+            return try log.withView { view in
+                let end = Position(rawValue: view.last)
+                guard let number = try view.user(user, braze: log.store.braze) else {
+                    return (end, nil, nil, P.initial)
+                }
+                let version = try view.version(of: number)
+                let state = try log.states.recentState(P.self, of: number, version: version, view)
+                return (end, UserNumber(rawValue: number), Version(rawValue: version), state)
+            }
         }
         // The commit compares the content, and syncs what the first append stored.
         guard let read else { return .events(try prepared([])) }
@@ -94,7 +100,7 @@ private struct UserUpdate<P: UserProjection>: Sendable {
         }
         var append = try prepared(events)
         var preconditions = Preconditions()
-        preconditions.require(.user(user, read.info?.number, read.info?.version))
+        preconditions.require(.user(user, read.user, read.version))
         append.require(preconditions)
         return .events(append)
     }

@@ -59,6 +59,7 @@ struct Eraser: Sendable {
             try store.options.transport.deliver(decision.batch)
             try committer.apply(decision.batch, decision.caches, transaction)
         }
+        store.recentStates.removeAll()
         return erasure
     }
 }

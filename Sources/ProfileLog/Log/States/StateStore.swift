@@ -158,7 +158,7 @@ package struct StateStore: Sendable {
     }
 
     /// Folds the events at `positions` into the snapshot `earlier`; into an older one if they void what it includes.
-    private func foldedState<P: Projection>(
+    func foldedState<P: Projection>(
         _: P.Type, _ user: UInt64, version: UInt64, from earlier: (version: UInt64, state: P.State)?,
         _ positions: [UInt64], _ view: LogView
     ) throws -> UserFold<P> {

@@ -28,6 +28,7 @@ package final class OpenStore: Sendable {
     let lastSeen = Mutex<HistoryCursor?>(nil)
     /// Tasks that wait for the next event.
     let watch = PositionWatch()
+    let recentStates = RecentStates()
     private let closed = Atomic(false)
     /// Held during a commit or an index flush of this process; LMDB's own lock excludes other processes.
     let writing = Mutex(())
