@@ -116,6 +116,17 @@ struct FoldTests {
         #expect(try log.profile(of: ana).customEvents.map(\.name) == ["played song"])
     }
 
+    @Test("What was logged offline counts when it is sent")
+    func sent() throws {
+        let log = try open()
+        try log.append([.customEventLogged(Self.song(1))], to: ana, context: .init(source: .app, device: "phone"))
+        try log.setOnline(false, on: "phone")
+        try log.append([.customEventLogged(Self.song(3))], to: ana, context: .init(source: .app, device: "phone"))
+        try expect(1, log)
+        try log.setOnline(true, on: "phone")
+        try expect(4, log)
+    }
+
     @Test("Before its flush a version has nothing of it")
     func past() throws {
         let log = try open()

@@ -165,12 +165,51 @@ struct MomentTests {
         #expect(check.isSound)
     }
 
-    @Test("A fold of everybody uses no stored state")
+    @Test("A fold of everybody has each person once: not those who were merged or erased")
     func everybody() throws {
         let log = try open()
-        var coins: [UserNumber: Int] = [:]
-        try log.forEachState(of: Coins.self, threads: 2) { user, _, state in coins[user] = state }
-        #expect(coins.values.sorted() == [1, 2])
+        func coins() throws -> [UserID: Int] {
+            var coins: [UserID: Int] = [:]
+            try log.forEachState(of: Coins.self, threads: 2) { user, state in coins[user.id] = state }
+            return coins
+        }
+        #expect(try coins() == [.ana: 2, .bo: 1])
+        try log.change(.merge(source: .bo, target: .ana))
+        try log.append([.happened("earned")], to: "cyd")
+        #expect(try coins() == [.ana: 3, "cyd": 1])
+        _ = try log.erase(["cyd"], actor: "ops", reason: "asked to")
+        #expect(try coins() == [.ana: 3])
+    }
+
+    @Test("A rebuild that another version of the program left is discarded, and one by another process is taken")
+    func rebuild() throws {
+        let log = try open()
+        #expect(try !log.rebuildStates { _ in false }.isComplete)
+        log.close()
+        let other = try folder.open(projections: [Coins.self])
+        #expect(try !other.rebuildStates { _ in false }.isComplete)
+        let again = try folder.open(projections: [Coins.self])
+        #expect(try again.rebuildStates().isComplete)
+        var swapped = 0
+        // While it folds, the other one swaps.
+        let report = try again.rebuildStates { _ in
+            swapped += 1
+            if swapped == 1 { _ = try? other.rebuildStates() }
+            return true
+        }
+        #expect(report.isComplete && swapped > 0)
+        #expect(try again.replay(Coins.self, verify: true).isEqual)
+    }
+
+    @Test("In the order of occurrence an ID means the person who has it today, as everywhere")
+    func occurred() throws {
+        let log = try open()
+        try log.change(.renameExternalID(current: "ana", newID: "anna"))
+        try log.change(.removeExternalID("ana"))
+        try log.append([.happened("earned")], to: .ana, context: onPhone)
+        let now = Moment.time(Timestamp(rawValue: 1_000_000))
+        #expect(try log.profile(of: .ana, asOf: now, order: .occurred).customEvents.map(\.count) == [1])
+        #expect(try log.profile(of: "anna", asOf: now, order: .occurred).customEvents.map(\.count) == [2])
     }
 }
 

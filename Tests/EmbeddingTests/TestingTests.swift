@@ -27,6 +27,8 @@ struct TestingTests {
             ([.merge, .logged(earned), .merge], 1),
             ([.logged(earned), .erase], 0),
             ([.logged(earned), .erase, .logged(earned)], 1),
+            ([.logged(earned), .otherUser, .logged(earned), .erase, .logged(earned)], 1),
+            ([.logged(earned), .otherUser, .logged(earned), .erase, .logged(earned), .merge], 2),
             ([.offline, .logged(earned)], 0),
             ([.offline, .logged(earned), .online], 1),
             ([.offline, .saved(earned), .launch], 0),
@@ -166,6 +168,9 @@ struct TestingTests {
     @Test("Positions and times in a state do not break the law of voids")
     func positions() throws {
         try checkLaws(of: LastPosition.self, given: Self.history, except: [.mergeOfNothing])
+        // A launch that flushes only what is void makes an event too.
+        let alone: [Given] = [.saved(Self.earned), .launch, .logged(Self.earned)]
+        try checkLaws(of: LastPosition.self, given: alone, except: [.mergeOfNothing])
     }
 
     @Test("The error names the projection, the law, the step and what to do")

@@ -26,7 +26,7 @@ private func samples(_ log: EventLog, _ receipt: AppendReceipt, _ monday: Timest
     for change in try log.changes(of: "ana", from: .time(monday)) { print(change.field, change.after ?? .null) }
 
     var total: Int64 = 0
-    try log.forEachState(of: MinutesPlayed.self, threads: 2) { _, _, minutes in total += minutes }
+    try log.forEachState(of: MinutesPlayed.self, threads: 2) { _, minutes in total += minutes }
     print(total)
 
     try log.void(receipt.last, actor: "ops", reason: "a test purchase")
@@ -116,7 +116,7 @@ private func samplesOfTesting() throws {
     store.clock.advance(by: .seconds(60))
     try store.reopen()
 
-    let song = CustomEvent(name: "played song", properties: [.init("minutes", .int(3))])
+    let song = CustomEvent(name: "played song", properties: [.init("minutes", 3)])
     let minutes = try fold(MinutesPlayed.self, given: [.logged(song), .saved(song), .launch, .void(0)])
     print(minutes)
 

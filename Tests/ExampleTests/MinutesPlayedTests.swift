@@ -9,16 +9,16 @@ enum MinutesPlayed: UserProjection {
     static let initial: Int64 = 0
 
     static func apply(_ event: borrowing EventView, to minutes: inout Int64) {
-        if event.name == "played song", case .int(let more)? = event.property("minutes") { minutes += more }
+        if event.name == "played song", case .int(let more)? = event.property("minutes") { minutes &+= more }
     }
 
-    static func merge(_ source: Int64, into target: inout Int64, by event: borrowing EventView) { target += source }
+    static func merge(_ source: Int64, into target: inout Int64, by event: borrowing EventView) { target &+= source }
 }
 
 /// The code of the article `TestYourFold`.
 @Suite("Minutes played")
 struct MinutesPlayedTests {
-    let song = CustomEvent(name: "played song", properties: [.init("minutes", .int(3))])
+    let song = CustomEvent(name: "played song", properties: [.init("minutes", 3)])
 
     @Test("A saved song counts when the app is launched")
     func saved() throws {
@@ -46,9 +46,9 @@ struct MinutesPlayedTests {
     @Test("The state is the same after a restart")
     func restart() throws {
         let store = try TemporaryLog(projections: [MinutesPlayed.self])
-        try store.log.append([.customEventLogged(song)], to: .externalID("ana"))
+        try store.log.append([.customEventLogged(song)], to: "ana")
         store.clock.advance(by: .seconds(3600))
         try store.reopen()
-        #expect(try store.log.state(of: MinutesPlayed.self, for: .externalID("ana")) == 3)
+        #expect(try store.log.state(of: MinutesPlayed.self, for: "ana") == 3)
     }
 }

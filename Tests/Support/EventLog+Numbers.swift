@@ -58,6 +58,7 @@ extension EventLog {
     }
 
     package func blame(of user: UserNumber, field: String? = nil, withLog: Bool = false) throws -> [FieldBlame] {
-        try reader.blame(of: user, field: field, withLog: withLog)
+        let blame = try reader.blameWithCounts(of: user, field: field, withLog: withLog)
+        return blame.attributes
     }
 }

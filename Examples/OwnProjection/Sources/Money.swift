@@ -1,16 +1,17 @@
 import ProfileLog
 
-/// Amounts by currency, in cents: whole numbers add up without rounding, in any order.
+/// Amounts by currency, in cents: whole numbers add up without rounding, in any order. Sums beyond 64 bits wrap around:
+/// a fold must not fail.
 struct Money: Codable, Equatable, Sendable {
     private var cents: [String: Int64] = [:]
 
     /// Adds what `purchase` cost; a negative price is a refund.
     mutating func add(_ purchase: Purchase) {
         let price = Int64(exactly: (purchase.price * 100).rounded()) ?? 0
-        cents[purchase.currency, default: 0] += price * Int64(purchase.quantity)
+        cents[purchase.currency, default: 0] &+= price &* Int64(purchase.quantity)
     }
 
-    mutating func add(_ other: Money) { cents.merge(other.cents) { $0 + $1 } }
+    mutating func add(_ other: Money) { cents.merge(other.cents) { $0 &+ $1 } }
 }
 
 extension Money: CustomStringConvertible {

@@ -26,10 +26,10 @@ func tryRules(_ log: EventLog, purchase: Position) throws {
     print("\(ruled.changed) if the first level stayed")
 
     var spent: [UserNumber: Money] = [:]
-    try log.forEachState(of: Spending.self, threads: 2) { user, _, money in spent[user] = money }
+    try log.forEachState(of: Spending.self, threads: 2) { user, money in spent[user.number] = money }
     var changed = 0
-    try log.forEachState(of: SpendingWithoutRefunds.self, threads: 2) { user, _, money in
-        if money != spent[user] { changed += 1 }
+    try log.forEachState(of: SpendingWithoutRefunds.self, threads: 2) { user, money in
+        if money != spent[user.number] { changed += 1 }
     }
     print("\(changed) if refunds did not count")
 }

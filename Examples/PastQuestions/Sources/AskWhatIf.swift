@@ -5,11 +5,11 @@ func askWhatIf(_ log: EventLog, late: Position, views: Position) throws {
     let impact = try log.whatIf(AlteredHistory(without: [.event(late)]))
     print("without the late level \(impact.changed) of \(impact.users) profiles would differ")
 
-    try log.void(late, actor: "ops", reason: "the tablet's clock was wrong", idempotencyKey: "void of line 3")
+    try log.void(late, actor: "ops", reason: "the tablet's clock was wrong")
     let (now, before) = (try log.profile(of: "eve"), try log.profile(of: "eve", asOf: .position(views)))
     print("void, her level is \(text(now["level"])); before the void it was \(text(before["level"]))")
 
-    try log.unvoid(late, actor: "ops", reason: "it was right", idempotencyKey: "unvoid of line 3")
+    try log.unvoid(late, actor: "ops", reason: "it was right")
     print("it counts again: \(text(try log.profile(of: "eve")["level"]))")
 
     // For ever: her values leave the log, and places and times stay.

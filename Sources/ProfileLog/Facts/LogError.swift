@@ -1,4 +1,4 @@
-/// The errors of the library: ``AppendError``, ``StorageError`` and ``MomentError``.
+/// An error of the library: ``AppendError``, ``StorageError`` or ``MomentError``; `LawBroken` of its tests too.
 ///
 /// Both texts name users, versions and positions, and never a value of a profile.
 ///

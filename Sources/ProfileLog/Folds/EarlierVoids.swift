@@ -17,17 +17,21 @@ final class EarlierVoids: Sendable {
     @usableFromInline
     init() {}
 
-    /// Returns those of `items` that are void by what was recorded before `end`.
+    /// Returns those of `items` that are void by what was recorded before `end`; of the items of `user`, whose events
+    /// from `begin` on the fold sees itself, by what was recorded before `begin`.
     @usableFromInline
-    func voidedEvents(of items: [UInt64], before end: UInt64, from source: some FoldSource) throws -> VoidedEvents {
+    func voidedEvents(
+        of items: [UInt64], before end: UInt64, user: UInt64, from begin: UInt64, _ source: some FoldSource
+    ) throws -> VoidedEvents {
         var wanted: [UInt64: Set<UInt64>] = [:]
         for item in items { wanted[try source.header(at: item).user, default: []].insert(item) }
         var changes: [VoidChange] = []
         for (owner, items) in wanted {
-            let begin = items.min() ?? end
+            let end = owner == user ? min(end, begin) : end
+            let first = items.min() ?? end
             var all = known.withLock { $0[owner] }
-            if let found = all, found.begin > begin || found.end > end { all = nil }
-            var owned = all ?? Known(begin: begin, end: begin + 1, changes: [])
+            if let found = all, found.begin > first || found.end > end { all = nil }
+            var owned = all ?? Known(begin: first, end: first + 1, changes: [])
             owned.changes += try source.voidChanges(by: owner, after: owned.end - 1, before: end)
             owned.end = end
             known.withLock { [owned] in $0[owner] = owned }

@@ -190,7 +190,8 @@ package struct FoldDriver: Sendable {
             // A later statement that an item counts again holds, whatever was believed before it.
             let unknown = items.filter { $0 < begin && voided?.decides(about: $0) != true }
             if !unknown.isEmpty {
-                unseen = try earlier.voidedEvents(of: unknown, before: position, from: source)
+                unseen = try earlier.voidedEvents(
+                    of: unknown, before: position, user: header.user, from: begin, source)
             }
         }
         for index in items.indices {

@@ -21,12 +21,19 @@ extension EventLog {
     /// over time and a user with void events cost the user's whole history.
     ///
     /// - Parameters:
-    ///   - subject: what is blamed; nil for all attributes.
+    ///   - subject: what is blamed; nil for all attributes. A path cannot name a member with a dot or a bracket in its
+    ///     name: ask for the whole attribute.
     ///   - withLog: whether the answer has all writes of each value.
     /// - Returns: the values in the order of their names; nothing if the user never had any, or is not known.
     public func blame(_ subject: BlameSubject? = nil, of user: UserID, withLog: Bool = false) throws -> [FieldBlame] {
-        try withReader { log in
-            try log.users.find(user).map { try log.blame(subject, of: $0.number, withLog: withLog) } ?? []
+        do {
+            return try withReader { log in
+                try log.users.find(user).map { try log.blame(subject, of: $0.number, withLog: withLog) } ?? []
+            }
+        } catch ReadError.tooLarge(let bytes) {
+            throw AppendError.invalid(
+                place: "The log of these values", reason: "takes more than \(bytes >> 20) MiB",
+                remedy: "Ask for one attribute or one part of it, or without the log.")
         }
     }
 
@@ -69,22 +76,32 @@ extension EventLog {
         try AlteredFold(log: self, alteration: alteration, options: options).run(progress)
     }
 
-    /// Folds the whole log again, on `threads` threads, and calls `body` with each user's state, ascending by number. Uses
-    /// no stored state: this is the way to try a projection before it is one of the store's.
+    /// Folds the whole log again, on `threads` threads, and calls `body` with each user who is not erased or merged into
+    /// another, and their state, in the order of their creation. Uses no stored state: this is the way to try a
+    /// projection before it is one of the store's.
     ///
     /// ```swift
     /// var total: Int64 = 0
-    /// try log.forEachState(of: MinutesPlayed.self, threads: 2) { _, _, minutes in total += minutes }
+    /// try log.forEachState(of: MinutesPlayed.self, threads: 2) { _, minutes in total += minutes }
     /// ```
     ///
     /// Memory grows with the number of users.
     public func forEachState<P: UserProjection>(
-        of _: P.Type, threads: Int = 1, _ body: (UserNumber, Version, P.State) throws -> Void
+        of _: P.Type, threads: Int = 1, _ body: (UserInfo, P.State) throws -> Void
     ) throws {
-        let replayer = Replayer<P>(self, threads: threads)
-        _ = try replayer.run()
-        try replayer.forEachUser { user, version, state in
-            if user != .system { try body(user, version, state) }
+        let replayer = try replayWithoutErasure {
+            let replayer = Replayer<P>(self, threads: threads)
+            _ = try replayer.run()
+            return replayer
+        }
+        try withReader { log in
+            try replayer.forEachUser { number, version, state in
+                guard number != .system, var user = try log.users.find(number), !user.isErased,
+                    try log.users.canonicalUser(of: number) == number
+                else { return }
+                user.version = version
+                try body(user, state)
+            }
         }
     }
 }

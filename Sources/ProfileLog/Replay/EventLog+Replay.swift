@@ -25,16 +25,23 @@ extension EventLog {
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ReplayReport {
         try P.checkName()
+        return try replayWithoutErasure {
+            try replayOnce(P.self, threads: threads, until: until, verify: verify, progress: progress)
+        } isStopped: { report in
+            if !report.isComplete { report.differences = [] }
+            return !report.isComplete
+        }
+    }
+
+    /// The result of a replay during which no user was erased: otherwise some slices have folded the user's events and
+    /// others have read tombstones, and such a state never existed. One that was stopped is not tried again.
+    func replayWithoutErasure<Result>(
+        _ replay: () throws -> Result, isStopped: (inout Result) -> Bool = { _ in false }
+    ) throws -> Result {
         for _ in 0..<Self.mostReplays {
             let beginning = try lastPosition()
-            var report = try replayOnce(P.self, threads: threads, until: until, verify: verify, progress: progress)
-            // With an erasure during the replay, some slices have folded the user's events and others have read
-            // tombstones: such a state never existed.
-            if try !reader.events.hasErasure(after: beginning) { return report }
-            if !report.isComplete {
-                report.differences = []
-                return report
-            }
+            var result = try replay()
+            if try !reader.events.hasErasure(after: beginning) || isStopped(&result) { return result }
         }
         throw AppendError.invalid(
             place: "The log",
@@ -77,9 +84,7 @@ extension EventLog {
         try replay(into: path, until: until, progress: progress)
     }
 
-    /// As ``copy(to:until:progress:)``.
-    ///
-    /// With `latest`, an event with a later time gets that time in the copy: the clock was ahead when it was recorded
+    /// As ``copy(to:until:progress:)``. With `latest`, an event with a later time gets that time in the copy: the clock was ahead when it was recorded
     /// (docs/decisions/0007). Such a copy goes on only in one run.
     package func replay(
         into path: String, until: Position? = nil, latest: Timestamp? = nil,
@@ -95,19 +100,23 @@ extension EventLog {
     /// old one when it is complete and on the disk; until then a crash leaves the store as it was. Disks and backups
     /// may keep the old content.
     ///
+    /// - Parameter projections: your own whose states the new file gets; of others the next reads fold them again.
     /// - Returns: whether it was done; false if `progress` stopped it.
     @discardableResult
     public static func compact(
-        path: String, options: LogOptions = LogOptions(), progress: (LogProgress) -> Bool = { _ in true }
+        path: String, options: LogOptions = LogOptions(), projections: [any Projection.Type] = [],
+        progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> Bool {
-        try compaction(of: path, options: options, progress: progress).isComplete
+        try compaction(of: path, options: options, projections: projections, progress: progress).isComplete
     }
 
-    /// As ``compact(path:options:progress:)``, with the sizes before and after.
+    /// As ``compact(path:options:projections:progress:)``, with the sizes before and after.
     package static func compaction(
-        of path: String, options: LogOptions = LogOptions(), progress: (LogProgress) -> Bool = { _ in true }
+        of path: String, options: LogOptions = LogOptions(), projections: [any Projection.Type] = [],
+        progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> Compaction {
-        let log = try EventLog(path: path, options: options, alone: true)
+        let projections = [ProfileProjection.self] + projections
+        let log = try EventLog(path: path, options: options, projections: projections, alone: true)
         return try log.environment.replacingFile { replace in
             if let damage = try log.check().problems.first { throw StorageError.damaged(place: damage.description) }
             let before = log.environment.usedBytes
@@ -135,7 +144,8 @@ extension EventLog {
     ///
     /// Readers and writers go on, and see the old states until the new ones take their place in one transaction. Each
     /// slice of users is durable before the next. `progress` is asked after each, and stops the work with false: the
-    /// report is not complete then, and the next call goes on there, as after a crash.
+    /// report is not complete then, and the next call goes on there, as after a crash. What an earlier call folded for
+    /// other projections or an older revision is discarded. Only states by user are compared.
     ///
     /// ```swift
     /// try log.rebuildStates(threads: 2)
@@ -144,9 +154,24 @@ extension EventLog {
     public func rebuildStates(
         threads: Int = 1, progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> ShadowReport {
-        let report = try replayIntoShadow(threads: threads, verify: true, progress: progress)
-        if report.isComplete { try swapShadow() }
-        return report
+        try discardOtherShadow()
+        for _ in 1..<Self.mostReplays {
+            // Another process that does the same may swap first, and then its shadow was this one.
+            do {
+                let report = try replayIntoShadow(threads: threads, verify: true, progress: progress)
+                if report.isComplete { try swapShadow(ifGeneration: report.shadow.generation) }
+                return report
+            } catch let error as AppendError where ShadowStates.isGone(error) { continue }
+        }
+        throw ShadowStates.gone
+    }
+
+    /// Discards the shadow of other work that an earlier program left: of other projections, or of an older revision.
+    private func discardOtherShadow() throws {
+        guard let found = try shadow.current(), try !shadow.isBegun(), !shadow.isOfNewerProgram(found) else { return }
+        do { try discardShadow(ifGeneration: found.generation) } catch let error as AppendError {
+            if !ShadowStates.isGone(error) { throw error }
+        }
     }
 
     /// Folds the stored states of this log's projections again, as a shadow next to those that are read.
@@ -190,8 +215,8 @@ extension EventLog {
             run.shadow = try shadow.endPass(of: run.shadow, again: true)
         }
         if !isStopped, request.users.isEmpty {
-            while try !shadow.foldStoreStates(of: run.shadow, limit: 1 << 17), !isStopped {
-                isStopped = !progress(LogProgress(stage: "catalogue", done: 0, total: 0))
+            while !isStopped, try !shadow.foldStoreStates(of: run.shadow, limit: 1 << 17) {
+                isStopped = !progress(LogProgress(stage: "states over the store", done: 0, total: 0))
             }
         }
         if !isStopped { run.shadow = try shadow.endPass(of: run.shadow, again: false) }

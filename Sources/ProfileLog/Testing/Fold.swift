@@ -3,7 +3,7 @@ public import ProfileLog
 /// The state of the user after `steps`, folded by a real log: nothing is imitated.
 ///
 /// ```swift
-/// let song = CustomEvent(name: "played song", properties: [.init("minutes", .int(3))])
+/// let song = CustomEvent(name: "played song", properties: [.init("minutes", 3)])
 /// let minutes = try fold(MinutesPlayed.self, given: [.logged(song), .saved(song), .launch, .void(0)])
 /// ```
 ///

@@ -25,8 +25,8 @@ public enum Law: Hashable, Sendable, CaseIterable {
     case mergeOfNothing
     /// A history with a void event gives the state of one without the event.
     ///
-    /// When it breaks, a correction does not correct: what was made void leaves a trace in the state. A state that has
-    /// versions or flushes breaks it without being wrong: a launch flushes what is void.
+    /// When it breaks, a correction does not correct: what was made void leaves a trace in the state. A state that counts
+    /// events or flushes breaks it without being wrong: a launch flushes what is void.
     case voidedEqualsAbsent
 }
 

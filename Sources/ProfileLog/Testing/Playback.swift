@@ -52,7 +52,6 @@ struct Playback: ~Copyable {
         case .erase:
             try arrive()
             _ = try log.erase([user], actor: Self.actor, reason: Self.reason)
-            user = Self.user
         case .offline, .online:
             try arrive()
             let isOnline = if case .online = step { true } else { false }
@@ -61,35 +60,33 @@ struct Playback: ~Copyable {
         next(appended, isLater: step.takesTime)
     }
 
-    /// Lets the time of the step pass, and as many events without content come as it would have made.
+    /// Lets the time of the step pass.
     mutating func skip(_ step: Given) throws {
         try arrive()
-        try fill(step.events.count)
         next([], isLater: step.takesTime)
     }
 
-    /// Makes `count` events of the user that say nothing of them.
-    mutating func fill(_ count: Int) throws {
+    /// Makes events of the user that say nothing of them, up to `position`.
+    mutating func fill(upTo position: Position) throws {
+        let last = try log.lastPosition()
+        if last < position { try fill(Int(position.rawValue - last.rawValue)) }
+    }
+
+    private mutating func fill(_ count: Int) throws {
         for _ in 0..<count {
             fillers += 1
             try log.change(.addAlias(alias: .alias(label: "filler \(fillers)", name: "testing"), user: user))
         }
     }
 
-    /// Makes void what the step at `index` logged or saved. Returns the number of events that say so.
-    @discardableResult
-    func void(_ index: Int) throws -> Int {
-        let positions = try named(index)
-        for position in positions { try log.void(position, actor: Self.actor, reason: Self.reason) }
-        return positions.count
+    /// Makes void what the step at `index` logged or saved.
+    func void(_ index: Int) throws {
+        for position in try named(index) { try log.void(position, actor: Self.actor, reason: Self.reason) }
     }
 
-    /// Lets what the step at `index` logged or saved count again. Returns the number of events that say so.
-    @discardableResult
-    func unvoid(_ index: Int) throws -> Int {
-        let positions = try named(index)
-        for position in positions { try log.unvoid(position, actor: Self.actor, reason: Self.reason) }
-        return positions.count
+    /// Lets what the step at `index` logged or saved count again.
+    func unvoid(_ index: Int) throws {
+        for position in try named(index) { try log.unvoid(position, actor: Self.actor, reason: Self.reason) }
     }
 
     private mutating func next(_ appended: [Position], isLater: Bool) {
@@ -97,7 +94,7 @@ struct Playback: ~Copyable {
         if isLater { store.clock.advance(by: .seconds(1)) }
     }
 
-    /// The first user comes to the device, if they are not there yet or were erased.
+    /// The user of the steps comes to the device, if they are not there yet or were erased.
     private func arrive() throws {
         if try log.find(user) == nil { try log.changeUser(on: Self.device, to: user) }
     }

@@ -31,6 +31,9 @@ extension EventLog {
     /// The user with this ID, and how many events they have; nil if there is none.
     public func find(_ user: UserID) throws -> UserInfo? { try reader.users.find(user) }
 
+    /// The user with this number, as events and receipts name them; nil if there is none.
+    public func find(_ user: UserNumber) throws -> UserInfo? { try reader.users.find(user) }
+
     /// Returns the number of users.
     public func userCount() throws -> UInt64 { try reader.users.count() }
 

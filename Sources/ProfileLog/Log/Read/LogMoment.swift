@@ -8,7 +8,9 @@
 /// and the initial state. What cannot be asked is refused with a ``MomentError``: a version that the user has not
 /// reached, a position beyond the log's end, a time after now.
 ///
-/// An ID means the user who had it at the moment that is asked of. If no user had it, it means the one who has it now.
+/// An external ID or an alias means the user who had it at the position or time that is asked of; if no user had it, the
+/// one who has it now. To find that out costs the headers of the user's events, and those of the whole log up to the
+/// moment if they got the ID later. A version, an address and a device mean the user who has them now.
 public struct LogMoment: ~Copyable {
     /// The position of the last event.
     public let position: Position
@@ -70,21 +72,31 @@ extension PastReader {
                 guard version <= last else { throw MomentError.beyondUser(last: last) }
                 return user.map { ($0.number, version) }
             case .position, .time:
-                let position = Position(rawValue: try view.position(at: moment))
-                guard let user = try self.user(with: id, asOf: position) ?? log.users.find(id) else { return nil }
-                let version = try view.version(of: user.number.rawValue, upTo: position.rawValue)
+                guard let user = try self.user(with: id, at: moment, order: .recorded) else { return nil }
+                let version = try view.version(of: user.number.rawValue, upTo: view.position(at: moment))
                 return (user.number, Version(rawValue: version))
             }
+        }
+    }
+
+    /// The user that `id` means at `moment`; nil if there is none.
+    private func user(with id: UserID, at moment: Moment, order: EventOrder) throws -> UserInfo? {
+        switch moment {
+        case .now, .version: try log.users.find(id)
+        case .position, .time: try user(with: id, in: history(at: moment, order: order)) ?? log.users.find(id)
         }
     }
 
     /// The profile of the user that `id` means at `moment`; the initial one if they were not there. Throws
     /// ``MomentError``.
     package func profile(of id: UserID, asOf moment: Moment, order: EventOrder) throws -> ProfileState {
-        guard let place = try place(of: id, at: moment) else { return ProfileProjection.initial }
-        if order == .recorded { return try log.profile(of: place.user, asOf: place.version) }
+        if order == .recorded {
+            guard let place = try place(of: id, at: moment) else { return ProfileProjection.initial }
+            return try log.profile(of: place.user, asOf: place.version)
+        }
         do {
-            return try profile(of: place.user, asOf: moment, order: .occurred)
+            guard let user = try user(with: id, at: moment, order: .occurred) else { return ProfileProjection.initial }
+            return try profile(of: user.number, asOf: moment, order: .occurred)
         } catch MomentError.beforeUser {
             return ProfileProjection.initial
         }

@@ -11,7 +11,7 @@ public struct UserInfo: Hashable, Sendable {
     /// Position of their first event.
     package var created: Position
     /// Tells whether the person was erased, alone or with the user they were merged into.
-    public var isErased: Bool
+    package var isErased: Bool
 
     /// The ID by which they are best known: external ID, alias, e-mail, phone, device, or else the `braze_id`.
     public var id: UserID {

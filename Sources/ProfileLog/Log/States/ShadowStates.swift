@@ -54,6 +54,13 @@ package struct ShadowStates: Sendable {
         try current()?.isSameWork(as: newShadow(Request(), generation: 0, begun: 0)) ?? false
     }
 
+    /// Tells whether `shadow` has a projection of this program in a later revision.
+    package func isOfNewerProgram(_ shadow: Shadow) -> Bool {
+        shadow.projections.contains { projected in
+            store.projections.contains { $0.name == projected.name.text && $0.revision < projected.revision }
+        }
+    }
+
     /// A shadow of which nothing is folded, with the revisions of this program.
     private func newShadow(_ request: Request, generation: UInt64, begun: UInt64) -> Shadow {
         let projections = store.projections.map { Shadow.Projected(name: Name($0.name), revision: $0.revision) }
@@ -193,9 +200,15 @@ package struct ShadowStates: Sendable {
         }
     }
 
-    private static let gone = AppendError.invalid(
+    /// Tells whether `error` says that the shadow was swapped or discarded, here or by another process.
+    package static func isGone(_ error: AppendError) -> Bool { error == gone || error == missing }
+
+    package static let gone = AppendError.invalid(
         place: "The shadow", reason: "was swapped or discarded by another process, or the caches were rebuilt",
         remedy: "Fold another one if you need it.")
+
+    private static let missing = AppendError.invalid(
+        place: "The shadow", reason: "does not exist", remedy: "Fold one first.")
 
     // MARK: - Ending it
 
@@ -205,7 +218,7 @@ package struct ShadowStates: Sendable {
     package func swap(ifGeneration number: UInt64? = nil) throws -> Shadow {
         try write { generations, transaction in
             guard let shadow = try generations.shadow(number) else {
-                throw AppendError.invalid(place: "The shadow", reason: "does not exist", remedy: "Fold one first.")
+                throw Self.missing
             }
             guard shadow.isComplete else {
                 throw AppendError.invalid(

@@ -27,8 +27,8 @@ extension LogView {
         var changes: [VoidChange] = []
         if begin + 1 >= end { return changes }
         for user in try mergedUsers(of: owner) {
-            try forEachPosition(of: user, after: 0, upTo: version(of: user, upTo: end - 1)) { position in
-                if position <= begin { return false }
+            let known = try version(of: user, upTo: begin)
+            try forEachPosition(of: user, after: known, upTo: version(of: user, upTo: end - 1)) { position in
                 if let change = VoidChange(try header(at: position), at: position) { changes.append(change) }
                 return true
             }

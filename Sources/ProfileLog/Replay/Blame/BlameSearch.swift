@@ -1,18 +1,6 @@
 extension LogReader {
-    /// As ``EventLog/blame(_:of:withLog:)``, of the attribute or count that the text `field` names.
-    package func blame(of user: UserNumber, field: String? = nil, withLog: Bool = false) throws -> [FieldBlame] {
-        try withView { view in
-            let search = try BlameSearch(self, view, of: user, asOf: nil, withLog: withLog)
-            let attributes = try search.attributes(field)
-            guard attributes.isEmpty, let subject = field.flatMap({ OccurrenceBlame.Subject($0) }) else {
-                return attributes
-            }
-            return try search.occurrences(of: subject).map(FieldBlame.init)
-        }
-    }
-
-    /// Attributes as in `blame(of:field:withLog:)`, with counts: all, or the one that `field` names. Both are from one
-    /// view, as of `version`; nil for the present.
+    /// As ``EventLog/blame(_:of:withLog:)``: all attributes and counts, or those that the text `field` names, as of
+    /// `version`; nil for the present. Both are from one view.
     package func blameWithCounts(
         of user: UserNumber, asOf version: Version? = nil, field: String? = nil, withLog: Bool = false
     ) throws -> (attributes: [FieldBlame], counts: [OccurrenceBlame]) {

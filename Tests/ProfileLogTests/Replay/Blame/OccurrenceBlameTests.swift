@@ -66,12 +66,12 @@ struct OccurrenceBlameTests {
         #expect(try entry.write.effect.flatMap { try log.event(at: $0) }?.event.kind == .pendingFlushed)
         #expect(try entry.write.launch.flatMap { try log.event(at: $0) }?.event.kind == .appLaunched)
         #expect(try blame(nil, log).map(\.subject) == [.event("paused"), played])
-        // An attribute of this name comes first.
-        let field = try log.blame(of: #require(try log.find(ana)).number, field: "event:played")
+        let field = try log.blame(.customEvent("played"), of: ana)
         #expect(field.map(\.field) == ["event:played"] && field.first?.value == 2)
         #expect(field.first?.write == entry.write)
         _ = try append(.customAttributesChanged([.init("event:played", .set("a"))]), log)
-        #expect(try log.blame(of: #require(try log.find(ana)).number, field: "event:played").first?.value == "a")
+        #expect(try log.blame(.customAttribute("event:played"), of: ana).first?.value == "a")
+        #expect(try log.blame(.customEvent("played"), of: ana).first?.value == 2)
     }
 
     @Test("A product counts how many were bought")
