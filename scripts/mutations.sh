@@ -163,7 +163,7 @@ declare -A edit=(
     # No long read may wait for a place.
     [refuse-waiting]='s/takePlace(mayWait: { \$0 < mostWaiting })/takePlace(mayWait: { $0 < 0 })/'
     # A read whose client has gone is answered.
-    [answer-gone]='s/if let stop = long\.stopped { throw/if let stop = long.stopped, stop != .abandoned { throw/'
+    [answer-gone]='s/if let error = long\.stopped { throw/if let error = long.stopped, error != .abandoned { throw/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
