@@ -33,6 +33,9 @@ private func samples(_ log: EventLog, _ receipt: AppendReceipt, _ monday: Timest
 
     try log.rebuildStates(threads: 2)
 
+    let proof = try log.replay(MinutesPlayed.self, verify: true)
+    print(proof.isEqual ? "equal" : proof.differences.joined(separator: ", "))
+
     for entry in try log.blame(.customAttribute("address", path: "city"), of: "ana") {
         print(entry.field, entry.value ?? .null, entry.write.event.position)
     }

@@ -38,13 +38,13 @@ struct ExampleTests {
                 The follower saw 50 coins spent.
                 A consumer read 20 events, and 0 after these.
                 4 users.
-                The log is closing; nothing was stored. Open the log again, or make another `LogWriter`, and append \
-                it there.
+                The log is closed, or its `LogWriter` is; nothing was stored. Open the log again, or make another \
+                `LogWriter`, and append it there.
 
                 """)
         let second = try output(of: ChildProcess.built("ServiceLoop"), [store])
         #expect(second.hasPrefix("Appended up to position 3, a retry.\n"))
-        #expect(second.contains("Sold 10 of 64 orders; ana has 0 coins.\nThe follower saw 0 coins spent.\n"))
+        #expect(second.contains("Sold 0 of 64 orders; ana has 0 coins.\nThe follower saw 0 coins spent.\n"))
     }
 
     @Test("A projection in three scopes is read, proved and rebuilt")

@@ -27,10 +27,13 @@ func sell(_ log: EventLog) async throws {
                 ) { coins in
                     coins >= 5 ? [moved(5, "coins spent")] : []
                 }
-                return receipt.last < receipt.first ? 0 : 1
+                // Nothing was decided, or the order was sold before.
+                return receipt.last < receipt.first || receipt.isRepetition ? 0 : 1
             }
         }
-        return try await group.reduce(0, +)
+        var sold = 0
+        for try await count in group { sold += count }
+        return sold
     }
     print("Sold \(sold) of 64 orders; ana has \(try log.state(of: Coins.self, for: "ana")) coins.")
 

@@ -57,7 +57,7 @@ extension AppendError: LogError {
         case .pendingFull(let limit): "\(limit) items wait on this device already."
         case .tooLarge(let limit): "The append is larger than \(limit)."
         case .overloaded(let waiting): "\(waiting) appends wait for the disk already."
-        case .closed: "The log is closing."
+        case .closed: "The log is closed, or its `LogWriter` is."
         case .refused(let error): error.description
         case .outcomeUnknown(let code):
             "The disk failed during the commit (code \(code)): whether the events are stored is unknown."

@@ -18,8 +18,17 @@ extension EventLog {
         try replay(ProfileProjection.self, threads: threads, until: until, verify: verify, progress: progress)
     }
 
-    /// As `replay(threads:until:verify:progress:)`, for a projection of your own. Of a projection by device or over the
-    /// store, the state as it is read and the stored one must have the same bytes as fresh folds.
+    /// Folds the log again into fresh states of a projection of your own.
+    ///
+    /// With `verify`, proves that live states equal the log. Each user's state as it is read must have the same bytes as
+    /// the fresh fold, now and after each of their launches, and their history these events. Of a projection by device
+    /// or over the store, the state as it is read and the stored one must. The profile's states are proved by
+    /// ``check(progress:)``. `progress` may stop the work by returning false; the report then covers what was done.
+    ///
+    /// ```swift
+    /// let proof = try log.replay(MinutesPlayed.self, verify: true)
+    /// print(proof.isEqual ? "equal" : proof.differences.joined(separator: ", "))
+    /// ```
     public func replay<P: Projection>(
         _: P.Type, threads: Int = 1, until: Position? = nil, verify: Bool = false,
         progress: (LogProgress) -> Bool = { _ in true }
@@ -159,7 +168,7 @@ extension EventLog {
             // Another process that does the same may swap first, and then its shadow was this one.
             do {
                 let report = try replayIntoShadow(threads: threads, verify: true, progress: progress)
-                if report.isComplete { try swapShadow(ifGeneration: report.shadow.generation) }
+                if report.isComplete { _ = try swapShadow(ifGeneration: report.shadow.generation) }
                 return report
             } catch let error as AppendError where ShadowStates.isGone(error) { continue }
         }
@@ -169,7 +178,7 @@ extension EventLog {
     /// Discards the shadow of other work that an earlier program left: of other projections, or of an older revision.
     private func discardOtherShadow() throws {
         guard let found = try shadow.current(), try !shadow.isBegun(), !shadow.isOfNewerProgram(found) else { return }
-        do { try discardShadow(ifGeneration: found.generation) } catch let error as AppendError {
+        do { _ = try discardShadow(ifGeneration: found.generation) } catch let error as AppendError {
             if !ShadowStates.isGone(error) { throw error }
         }
     }

@@ -219,8 +219,10 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
 
     /// Tells whether nothing is wrong.
     public var isSound: Bool { problems.isEmpty }
-    /// Problems and their places, one on each line.
-    public var description: String { problems.map { "\($0)\n" }.joined() }
+    /// Problems and their places, one on each line; of a sound store a line with what was read.
+    public var description: String {
+        isSound ? "\(events) events of \(users) users are sound.\n" : problems.map { "\($0)\n" }.joined()
+    }
 
     package mutating func add(_ place: String, _ what: String) {
         if problems.count < 1000 { problems.append(CheckProblem(place: place, what: what)) }

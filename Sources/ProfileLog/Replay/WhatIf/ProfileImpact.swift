@@ -2,7 +2,8 @@
 public struct ProfileImpact: Sendable {
     /// The end of the history that was folded.
     package var position: Position
-    /// Profiles that were compared. Merged and erased users have none.
+    /// Profiles that were compared: for single events or users those of these users, else all. Merged and erased users
+    /// have none.
     public package(set) var users: UInt64 = 0
     /// Profiles that would differ.
     public package(set) var changed: UInt64 = 0
