@@ -18,7 +18,7 @@ public struct LogMoment: ~Copyable {
 
     init(_ log: LogReader) throws { (position, self.log) = (try log.lastPosition(), log) }
 
-    /// As ``EventLog/find(_:)``.
+    /// The user with this ID, and how many events they have; nil if there is none.
     public func find(_ user: UserID) throws -> UserInfo? { try log.users.find(user) }
 
     /// As ``EventLog/profile(of:asOf:order:)``.
