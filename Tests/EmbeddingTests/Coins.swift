@@ -18,6 +18,22 @@ enum Coins: UserProjection {
     static func merge(_ source: Int, into target: inout Int, by event: borrowing EventView) { target += source }
 }
 
+/// The coins of all users.
+enum CoinsOfAll: StoreProjection {
+    static let name = "coins-of-all"
+    static let revision: UInt32 = 1
+    static let initial = 0
+    static func apply(_ event: borrowing EventView, to coins: inout Int) { Coins.apply(event, to: &coins) }
+}
+
+/// The coins of those on a device.
+enum CoinsOnDevice: DeviceProjection {
+    static let name = "coins-on-device"
+    static let revision: UInt32 = 1
+    static let initial = 0
+    static func apply(_ event: borrowing EventView, to coins: inout Int) { Coins.apply(event, to: &coins) }
+}
+
 extension ProfileEvent {
     /// A custom event that is effective at once.
     static func happened(_ name: String) -> ProfileEvent { .customEventLogged(CustomEvent(name: Name(name))) }

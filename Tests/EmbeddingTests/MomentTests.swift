@@ -212,17 +212,3 @@ struct MomentTests {
         #expect(try log.profile(of: "anna", asOf: now, order: .occurred).customEvents.map(\.count) == [2])
     }
 }
-
-private enum CoinsOfAll: StoreProjection {
-    static let name = "coins-of-all"
-    static let revision: UInt32 = 1
-    static let initial = 0
-    static func apply(_ event: borrowing EventView, to coins: inout Int) { Coins.apply(event, to: &coins) }
-}
-
-private enum CoinsOnDevice: DeviceProjection {
-    static let name = "coins-on-device"
-    static let revision: UInt32 = 1
-    static let initial = 0
-    static func apply(_ event: borrowing EventView, to coins: inout Int) { Coins.apply(event, to: &coins) }
-}

@@ -200,20 +200,6 @@ struct TestingTests {
 
 // MARK: - Projections
 
-private enum CoinsOfAll: StoreProjection {
-    static let name = "coins-of-all"
-    static let revision: UInt32 = 1
-    static let initial = 0
-    static func apply(_ event: borrowing EventView, to coins: inout Int) { Coins.apply(event, to: &coins) }
-}
-
-private enum CoinsOnDevice: DeviceProjection {
-    static let name = "coins-on-device"
-    static let revision: UInt32 = 1
-    static let initial = 0
-    static func apply(_ event: borrowing EventView, to coins: inout Int) { Coins.apply(event, to: &coins) }
-}
-
 /// The number of contents; merges bring none.
 private enum Contents: UserProjection {
     static let name = "contents"

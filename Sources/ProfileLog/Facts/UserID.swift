@@ -120,8 +120,8 @@ extension UserID: ExpressibleByStringLiteral {
 }
 
 extension UserID: CustomStringConvertible {
-    /// `alias:LABEL:NAME`, `braze:ID`, `email:ADDRESS`, `phone:NUMBER`, `device:ID`, or an external ID; `id:…` if that
-    /// begins like one of these.
+    /// `alias:LABEL:NAME`, `braze:ID`, `email:ADDRESS`, `phone:NUMBER`, `device:ID`, or an external ID; `id:…` if
+    /// that begins like one of these.
     public var description: String {
         switch self {
         case .externalID(let id): Self.prefixes.contains { id.utf8.starts(with: $0.utf8) } ? "id:\(id)" : id

@@ -76,8 +76,8 @@ extension EventLog {
         try AlteredFold(log: self, alteration: alteration, options: options).run(progress)
     }
 
-    /// Folds the whole log again, on `threads` threads, and calls `body` with each user who is not erased or merged into
-    /// another, and their state, in the order of their creation. Uses no stored state: this is the way to try a
+    /// Folds the whole log again, on `threads` threads, and calls `body` with each user who is not erased or merged
+    /// into another, and their state, in the order of their creation. Uses no stored state: this is the way to try a
     /// projection before it is one of the store's.
     ///
     /// ```swift

@@ -20,9 +20,9 @@ extension EventLog {
 
     /// Folds the log again into fresh states of a projection of your own.
     ///
-    /// With `verify`, proves that live states equal the log. Each user's state as it is read must have the same bytes as
-    /// the fresh fold, now and after each of their launches, and their history these events. Of a projection by device
-    /// or over the store, the state as it is read and the stored one must. The profile's states are proved by
+    /// With `verify`, proves that live states equal the log. Each user's state as it is read must have the same bytes
+    /// as the fresh fold, now and after each of their launches, and their history these events. Of a projection by
+    /// device or over the store, the state as it is read and the stored one must. The profile's states are proved by
     /// ``check(progress:)``. `progress` may stop the work by returning false; the report then covers what was done.
     ///
     /// ```swift
@@ -83,9 +83,9 @@ extension EventLog {
     /// Copies the log, up to the position `until`, into the store in the folder `path`: same records, positions, times
     /// and names. The log stays open: this is a backup.
     ///
-    /// Creates the folder if needed. A copy that was stopped goes on where it stopped, and later ones bring what is new;
-    /// a store with other content is refused. Each step is durable before the next. `progress` may stop the work by
-    /// returning false.
+    /// Creates the folder if needed. A copy that was stopped goes on where it stopped, and later ones bring what is
+    /// new; a store with other content is refused. Each step is durable before the next. `progress` may stop the work
+    /// by returning false.
     @discardableResult
     public func copy(
         to path: String, until: Position? = nil, progress: (LogProgress) -> Bool = { _ in true }
@@ -93,8 +93,8 @@ extension EventLog {
         try replay(into: path, until: until, progress: progress)
     }
 
-    /// As ``copy(to:until:progress:)``. With `latest`, an event with a later time gets that time in the copy: the clock was ahead when it was recorded
-    /// (docs/decisions/0007). Such a copy goes on only in one run.
+    /// As ``copy(to:until:progress:)``. With `latest`, an event with a later time gets that time in the copy: the clock
+    /// was ahead when it was recorded (docs/decisions/0007). Such a copy goes on only in one run.
     package func replay(
         into path: String, until: Position? = nil, latest: Timestamp? = nil,
         progress: (LogProgress) -> Bool = { _ in true }
@@ -148,8 +148,9 @@ extension EventLog {
     /// Users that a replay of some users names at most: a swap replaces their states in one transaction.
     package static let mostChosenUsers = 1_000
 
-    /// Folds the stored states of this log's projections again, compares them with those that are read, and puts them in
-    /// their place: after `apply` was changed, or if ``replay(_:threads:until:verify:progress:)`` found a difference.
+    /// Folds the stored states of this log's projections again, compares them with those that are read, and puts them
+    /// in their place: after `apply` was changed, or if ``replay(_:threads:until:verify:progress:)`` found a
+    /// difference.
     ///
     /// Readers and writers go on, and see the old states until the new ones take their place in one transaction. Each
     /// slice of users is durable before the next. `progress` is asked after each, and stops the work with false: the

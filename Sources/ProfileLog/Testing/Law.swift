@@ -25,8 +25,8 @@ public enum Law: Hashable, Sendable, CaseIterable {
     case mergeOfNothing
     /// A history with a void event gives the state of one without the event.
     ///
-    /// When it breaks, a correction does not correct: what was made void leaves a trace in the state. A state that counts
-    /// events or flushes breaks it without being wrong: a launch flushes what is void.
+    /// When it breaks, a correction does not correct: what was made void leaves a trace in the state. A state that
+    /// counts events or flushes breaks it without being wrong: a launch flushes what is void.
     case voidedEqualsAbsent
 }
 
@@ -51,7 +51,7 @@ public struct LawBroken: LogError, Hashable {
     public var remedy: String {
         switch law {
         case .equalBytes:
-            "Use nothing but the event and the state in apply and merge, and encode sets and dictionaries in sorted order."
+            "Use only the event and the state in apply and merge, and encode sets and dictionaries in sorted order."
         case .roundTrip: "Encode all that the state has, and let decode read it back."
         case .everySnapshot: "Encode all of the state that apply reads."
         case .mergeOfNothing:

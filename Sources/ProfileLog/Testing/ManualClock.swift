@@ -1,13 +1,13 @@
 public import ProfileLog
 internal import Synchronization
 
-/// A clock that a test sets: it stands until the test moves it.
+/// A clock that a test sets: it shows the same time until the test changes it.
 ///
 /// Each call of ``now`` is safe on any thread.
 public final class ManualClock: Sendable {
     private let time: Mutex<Timestamp>
 
-    /// A clock that stands at `start`; by default at the beginning of 2026, UTC.
+    /// A clock that shows `start`; by default at the beginning of 2026, UTC.
     public init(start: Timestamp = Timestamp(rawValue: 1_767_225_600_000_000)) { time = Mutex(start) }
 
     /// The time that the clock shows. A log never records an event before its last one, so a clock that is set back

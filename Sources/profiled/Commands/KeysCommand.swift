@@ -29,8 +29,8 @@ struct KeysAdd: ParsableCommand {
         commandName: "add",
         abstract: "Make a key, which is shown only once.",
         discussion: """
-            Permissions are named as Braze names them (users.track, users.export.ids, …); v1.read and v1.write are for \
-            the native API, metrics is for /metrics, and all is for everything.
+            Permissions are named as Braze names them (users.track, users.export.ids, …); v1.read and v1.write are \
+            for the native API, metrics is for /metrics, and all is for everything.
 
             EXAMPLES
               profiled keys add --name app --permissions users.track,users.export.ids

@@ -126,8 +126,8 @@ package struct EventReader: ReaderPart {
 
     // MARK: - The log
 
-    /// Events from position `from` on, at most `limit` of them, in log order; with the last position that was looked at,
-    /// and the last one of the log.
+    /// Events from position `from` on, at most `limit` of them, in log order; with the last position that was looked
+    /// at, and the last one of the log.
     ///
     /// With a filter an answer may be short although more follows: it ends after `scanLimit` records. `skipping` gets
     /// each damaged record, which is then skipped; nil to throw at the first.

@@ -1,16 +1,16 @@
 /// One moment of the log, for questions whose answers must belong together: no commit of another writer comes between
 /// them.
 ///
-/// ``EventLog/read(_:)`` lends it. It cannot be kept, and pages of the store cannot be used again while it is lent: ask,
-/// and return.
+/// ``EventLog/read(_:)`` lends it. It cannot be kept, and pages of the store cannot be used again while it is lent:
+/// ask, and return.
 ///
 /// Questions follow one rule. What is not there is empty: an unknown user, or one who came later, has an empty profile
 /// and the initial state. What cannot be asked is refused with a ``MomentError``: a version that the user has not
 /// reached, a position beyond the log's end, a time after now.
 ///
-/// An external ID or an alias means the user who had it at the position or time that is asked of; if no user had it, the
-/// one who has it now. To find that out costs the headers of the user's events, and those of the whole log up to the
-/// moment if they got the ID later. A version, an address and a device mean the user who has them now.
+/// An external ID or an alias means the user who had it at the position or time that is asked of; if no user had it,
+/// the one who has it now. To find that out costs the headers of the user's events, and those of the whole log up to
+/// the moment if they got the ID later. A version, an address and a device mean the user who has them now.
 public struct LogMoment: ~Copyable {
     /// The position of the last event.
     public let position: Position

@@ -1,8 +1,8 @@
 /// Reads the log, for what answers questions.
 ///
 /// An answer is often made of several reads, and must be of one moment: no commit of another writer may come between
-/// them. So ``EventLog/withReader(_:)`` lends a reader whose reads are all of one view. ``EventLog/reader`` opens a view for
-/// each read, and is for what follows the log while it grows.
+/// them. So ``EventLog/withReader(_:)`` lends a reader whose reads are all of one view. ``EventLog/reader`` opens a
+/// view for each read, and is for what follows the log while it grows.
 ///
 /// ```swift
 /// let (user, waiting) = try log.withReader { log in
