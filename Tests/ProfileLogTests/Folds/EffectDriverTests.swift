@@ -166,7 +166,10 @@ struct EffectDriverTests {
 
     @Test("A void makes one read of a state over the store fold the whole log, and not the next one")
     func keptAfterVoid() throws {
-        let log = try folder.open(options: LogOptions(), projections: Self.projections)
+        var options = LogOptions()
+        // More events than are folded after a commit, and fewer than a read keeps in any case.
+        options.indexLag = 100
+        let log = try folder.open(options: options, projections: Self.projections)
         let first = try log.append([.customEventLogged(Self.song(1))], to: ana).last
         try fill(100, of: ana, log)
         try log.writeIndex()
@@ -175,6 +178,18 @@ struct EffectDriverTests {
         #expect(try log.state(overStore: AllMinutes.self).state == 0)
         let stored = try log.withView { try log.states.storedState(AllMinutes.self, $0) }
         #expect(try stored?.state == 0 && stored?.position == log.lastPosition().rawValue)
+    }
+
+    @Test("A state over the store is read under the write lock too, and not stored then")
+    func underLock() throws {
+        var options = LogOptions()
+        options.indexLag = 4
+        let log = try folder.open(options: options, projections: [ProfileProjection.self])
+        try fill(100, of: ana, log)
+        let (minutes, _) = try log.commit(decidingUnderLock: { () -> (Int64, PreparedAppend?) in
+            (try log.state(overStore: AllMinutes.self).state, nil)
+        })
+        #expect(try minutes == log.state(overStore: AllMinutes.self).state)
     }
 
     @Test("An item of a user who was merged counts once, in the other's state", arguments: [1, 3])
