@@ -12,20 +12,28 @@ package struct EventPages: Sendable {
         (scanned, self.filter, keys) = (position, filter, withKeys ? AppendKeys() : nil)
     }
 
-    /// Calls `body` with at most `limit` of the next events, of together about `maxBytes` in the log, until it returns
-    /// false. The events after that one are the next page.
+    /// The next events: at most `limit`, of together about `maxBytes` in the log.
+    mutating func next(in log: LogReader, limit: Int, maxBytes: Int = .max) throws -> [RecordedEvent] {
+        let page = try log.events.page(
+            from: scanned.next, limit: limit, maxBytes: maxBytes, where: filter, keys: &keys)
+        scanned = page.scanned
+        isAtEnd = scanned >= page.last
+        return page.events
+    }
+
+    /// Calls `body` with each of the next events, until it returns false. The events after that one are the next page.
     package mutating func next(
         in log: LogReader, limit: Int, maxBytes: Int = .max, _ body: (RecordedEvent) throws -> Bool
     ) throws {
-        let page = try log.events.page(
-            from: scanned.next, limit: limit, maxBytes: maxBytes, where: filter, keys: &keys)
-        isAtEnd = false
-        for event in page.events {
+        let begin = scanned
+        let page = try next(in: log, limit: limit, maxBytes: maxBytes)
+        let end = (scanned, isAtEnd)
+        (scanned, isAtEnd) = (begin, false)
+        for event in page {
             let goesOn = try body(event)
             scanned = event.position
             if !goesOn { return }
         }
-        scanned = page.scanned
-        isAtEnd = scanned >= page.last
+        (scanned, isAtEnd) = end
     }
 }

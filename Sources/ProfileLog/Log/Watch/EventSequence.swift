@@ -31,11 +31,14 @@ public struct EventSequence: AsyncSequence, Sendable {
 
         /// The next event, as soon as there is one; nil at the log's end if the sequence is not live.
         public mutating func next() async throws -> RecordedEvent? {
+            if index < page.count, !Task.isCancelled {
+                index += 1
+                return page[index - 1]
+            }
             if isEnded { return nil }
             do {
                 repeat {
                     try Task.checkCancellation()
-                    if index < page.count { break }
                     if pages.isAtEnd {
                         if !isLive {
                             isEnded = true
@@ -45,26 +48,22 @@ public struct EventSequence: AsyncSequence, Sendable {
                     }
                     (page, index) = ([], 0)
                     (pages, page) = try await Self.read(pages, log)
-                } while true
+                } while page.isEmpty
             } catch {
-                isEnded = true
+                (isEnded, page, index) = (true, [], 0)
                 throw error
             }
-            index += 1
-            return page[index - 1]
+            index = 1
+            return page[0]
         }
 
         @concurrent
         private static func read(
             _ pages: EventPages, _ log: EventLog
         ) async throws -> (pages: EventPages, page: [RecordedEvent]) {
-            var (pages, page) = (pages, [RecordedEvent]())
-            try log.withReader { log in
-                try pages.next(in: log, limit: EventSequence.eventsPerPage, maxBytes: EventSequence.bytesPerPage) {
-                    event in
-                    page.append(event)
-                    return true
-                }
+            var pages = pages
+            let page = try log.withReader { log in
+                try pages.next(in: log, limit: EventSequence.eventsPerPage, maxBytes: EventSequence.bytesPerPage)
             }
             return (pages, page)
         }
