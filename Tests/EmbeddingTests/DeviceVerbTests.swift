@@ -13,7 +13,10 @@ struct DeviceVerbTests {
         #expect(try log.waiting(on: "phone").map(\.position) == [saved])
         #expect(try log.outcome(of: saved) == .pending)
         let launch = try log.launch(device: "phone")
-        let flush = try #require(launch.flushed.first)
+        guard case .flushed(let flush)? = launch.outcomes[saved] else {
+            Issue.record("\(launch.outcomes)")
+            return
+        }
         #expect(flush > saved)
         #expect(launch.outcomes == [saved: .flushed(flush)])
         #expect(try log.outcome(of: saved) == .flushed(flush))
@@ -57,7 +60,11 @@ struct DeviceVerbTests {
         #expect(try log.waiting(on: "phone").map(\.position) == [retried.last])
         #expect(try log.retry(saved, as: email("ana@example.com")).isRepetition)
         let second = try log.launch(device: "phone")
-        #expect(try second.outcomes == [retried.last: .flushed(#require(second.flushed.first))])
+        guard case .flushed? = second.outcomes[retried.last] else {
+            Issue.record("\(second.outcomes)")
+            return
+        }
+        #expect(second.outcomes.count == 1)
     }
 
     @Test("An item that is discarded never takes effect")

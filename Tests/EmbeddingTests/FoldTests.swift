@@ -60,7 +60,7 @@ enum EventsSeen: UserProjection {
         state.seen.append(
             Seen(
                 position: event.position, effect: event.effect, occurredAt: event.occurredAt,
-                recordedAt: event.recordedAt, isSaved: event.timing == .saved,
+                recordedAt: event.recordedAt, isSaved: event.kind == .customEventSaved,
                 isFromExtension: event.source == .extension, name: event.name))
     }
 

@@ -7,15 +7,28 @@ public struct EventContext: Hashable, Sendable {
     /// The process on the device: the app, or an extension by its name.
     package var process: Name?
     /// The device.
-    public var device: String?
+    public var device: String? {
+        get { deviceName?.text }
+        set { deviceName = newValue.map { Name($0) } }
+    }
     /// The device's storage of a saved item.
     package var storage: DeviceStorage?
     /// The ID that the device gave to a saved item.
-    package var item: String?
+    package var item: String? {
+        get { itemName?.text }
+        set { itemName = newValue.map { Name($0) } }
+    }
     /// The REST format's `app_id`.
-    package var app: String?
+    package var app: String? {
+        get { appName?.text }
+        set { appName = newValue.map { Name($0) } }
+    }
     /// Position of the rejected item that this saved one replaces.
     package var replaces: Position?
+    // As names: these are the same if their bytes are.
+    private var deviceName: Name?
+    private var itemName: Name?
+    private var appName: Name?
 
     /// Makes a context; arguments that are not given are unknown.
     public init(
@@ -25,10 +38,10 @@ public struct EventContext: Hashable, Sendable {
         self.source = source
         self.occurredAt = occurredAt
         self.process = process
-        self.device = device
         self.storage = storage
-        self.item = item
-        self.app = app
+        deviceName = device.map { Name($0) }
+        itemName = item.map { Name($0) }
+        appName = app.map { Name($0) }
     }
 
     /// The context of what an app logs by its SDK, which takes no name that begins with `$` and no property of
@@ -47,14 +60,6 @@ public struct EventContext: Hashable, Sendable {
     public static func `extension`(_ name: Name, on device: String, storage: DeviceStorage) -> EventContext {
         EventContext(source: .extension, process: name, device: device, storage: storage)
     }
-
-    /// Tells whether both are the same, text compared by its bytes.
-    public static func == (left: EventContext, right: EventContext) -> Bool {
-        left.occurredAt == right.occurredAt && left.source == right.source && left.process == right.process
-            && left.storage == right.storage && left.replaces == right.replaces && left.ids == right.ids
-    }
-
-    private var ids: [Name?] { [device, item, app].map { text in text.map { Name($0) } } }
 }
 
 /// The source of an event. The numbers are stored and never change their meaning.

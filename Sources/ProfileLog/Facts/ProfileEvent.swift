@@ -365,7 +365,8 @@ package enum EventRole: Hashable, Sendable {
 }
 
 /// The way by which something of a user's profile came to the log.
-public enum EventTiming: Sendable {
+@usableFromInline
+package enum EventTiming: Sendable {
     /// Waits on a device for a launch.
     case saved
     /// Effective at once.

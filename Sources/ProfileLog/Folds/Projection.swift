@@ -13,8 +13,6 @@ public protocol Projection: Sendable {
     static var name: String { get }
     /// Raised when `apply` or the bytes change meaning: a state cached under another revision is dropped and replayed.
     static var revision: UInt32 { get }
-    /// The key that the events of one state share; the three protocols give it.
-    static var scope: ProjectionScope { get }
     /// The state before the first event.
     static var initial: State { get }
     /// Folds one event into `state`: no clock, no I/O, no randomness, no failure. `event` decodes only what is asked of
@@ -44,19 +42,12 @@ public protocol StoreProjection: Projection {}
 /// store.
 public protocol DeviceProjection: Projection {}
 
-extension UserProjection {
-    /// The user.
-    @inlinable public static var scope: ProjectionScope { .user }
-}
-
-extension StoreProjection {
-    /// The whole store.
-    @inlinable public static var scope: ProjectionScope { .store }
-}
-
-extension DeviceProjection {
-    /// The device.
-    @inlinable public static var scope: ProjectionScope { .device }
+extension Projection {
+    /// The key that the events of one state share: the protocol to which the projection conforms says it.
+    package static var scope: ProjectionScope {
+        if self is any StoreProjection.Type { return .store }
+        return self is any DeviceProjection.Type ? .device : .user
+    }
 }
 
 extension Projection {
@@ -67,7 +58,7 @@ extension Projection {
 }
 
 /// The key that the events folded into one state share.
-public enum ProjectionScope: Sendable {
+package enum ProjectionScope: Sendable {
     /// The user: states fold in parallel.
     case user
     /// The device that the event names (`EventView.device`).

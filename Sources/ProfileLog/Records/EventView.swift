@@ -77,12 +77,9 @@ public struct EventView: ~Copyable {
     /// if case .purchase(let purchase)? = event.content { spent += purchase.price }
     /// ```
     public var content: EventContent? {
-        guard timing != nil, let body = RecordBody(header.body), !body.erased else { return nil }
+        guard case .content? = kind?.role, let body = RecordBody(header.body), !body.erased else { return nil }
         return ProfileEvent(header.kind, body, names.current)?.content
     }
-
-    /// The way by which it came: logged, saved or queued; nil for events without content.
-    public var timing: EventTiming? { if case .content(_, let timing)? = kind?.role { timing } else { nil } }
 
     /// One property of a custom event or a purchase; nil if it has none. Decodes only that one.
     public func property(_ key: Name) -> AttributeValue? {

@@ -7,7 +7,6 @@ internal import ProfileLog
 enum NamedProjection<P: Projection>: Projection {
     static var name: String { P.name }
     static var revision: UInt32 { P.revision }
-    static var scope: ProjectionScope { P.scope }
     static var initial: P.State { P.initial }
 
     static func apply(_ event: borrowing EventView, to state: inout P.State) {

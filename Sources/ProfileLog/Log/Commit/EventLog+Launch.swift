@@ -223,7 +223,7 @@ public struct LaunchReport: Hashable, Sendable {
     /// Positions of the `dataSent` events by which the SDK sent what it had taken before.
     package var sent: [Position] = []
     /// Positions of the `pendingFlushed` events of this launch.
-    public internal(set) var flushed: [Position] = []
+    package internal(set) var flushed: [Position] = []
     /// The items that the launch decided, those of an earlier launch that it finished included: what became of each.
     public internal(set) var outcomes: [Position: ItemOutcome] = [:]
 }

@@ -61,5 +61,5 @@ package enum JSON {
 extension AttributeValue {
     /// The value that `bytes` hold as JSON (RFC 8259). Integers stay integers; no text becomes a date. The error says
     /// in one sentence what is wrong, and at which byte.
-    public init(json bytes: UnsafeRawBufferPointer) throws { self = try JSON.parse(bytes) }
+    package init(json bytes: UnsafeRawBufferPointer) throws { self = try JSON.parse(bytes) }
 }

@@ -94,7 +94,7 @@ struct BlameSearch {
     ) -> FieldBlame {
         FieldBlame(
             attribute: name, isCustom: key.isCustom, path: path, value: value, write: write,
-            previous: previous.map { .init(value: $0.value, position: Position(rawValue: $0.position)) }, log: log)
+            replaced: previous.map { .init(value: $0.value, position: Position(rawValue: $0.position)) }, log: log)
     }
 
     // MARK: - The search

@@ -11,7 +11,7 @@ public struct FieldBlame: Hashable, Sendable {
     /// The last write of it.
     public var write: FieldWrite
     /// The value before that write; nil if there was nothing.
-    public var previous: Previous?
+    package var replaced: Replaced?
     /// All writes of it, the first one first, void ones included; empty unless asked for.
     public var log: [FieldWrite] = []
 
@@ -22,12 +22,14 @@ public struct FieldBlame: Hashable, Sendable {
     }
 
     /// A value that was replaced.
-    public struct Previous: Hashable, Sendable {
-        /// The value.
-        public var value: AttributeValue
+    package struct Replaced: Hashable, Sendable {
+        package var value: AttributeValue
         /// The event that wrote it.
-        public var position: Position
+        package var position: Position
     }
+
+    /// The value before that write, and the event that wrote it; nil if there was nothing.
+    public var previous: (value: AttributeValue, position: Position)? { replaced.map { ($0.value, $0.position) } }
 
     /// The attribute and the path: `address.city`, `pets[0].name`.
     public var field: String { attribute.text + path.text }

@@ -101,7 +101,7 @@ struct BlameTests {
         _ = try log.launch(device: "phone")
         let entry = try #require(try blame("plan", log).first)
         #expect(entry.value == "gold" && entry.write.event.position == saved)
-        #expect(entry.previous == .init(value: "free", position: first))
+        #expect(entry.replaced == .init(value: "free", position: first))
         #expect(entry.write.event.context.device == "phone" && entry.write.event.context.process == "push")
         let effect = try #require(entry.write.effect)
         #expect(try log.event(at: effect)?.event.kind == .pendingFlushed)
@@ -117,7 +117,7 @@ struct BlameTests {
         let entries = try blame("home", log)
         #expect(entries.map(\.field) == ["home.city", "home.geo.lat", "home.geo.lon"])
         #expect(entries.map(\.write.event.position) == [set, merged, set])
-        #expect(entries[1].previous == .init(value: 1, position: set))
+        #expect(entries[1].replaced == .init(value: 1, position: set))
         #expect(try blame("home.geo", log).map(\.field) == ["home.geo.lat", "home.geo.lon"])
         #expect(try blame("home.geo.lat", log).first?.value == 5)
         #expect(try blame("home.nowhere", log).isEmpty)
@@ -134,7 +134,7 @@ struct BlameTests {
                 "pets[0].age \(pets.rawValue)", "pets[0].name \(pets.rawValue)", "pets[1].age \(updated.rawValue)",
                 "pets[1].name \(pets.rawValue)", "pets[2].name \(added.rawValue)",
             ])
-        #expect(try blame("pets[1].age", log).first?.previous == .init(value: 2, position: pets))
+        #expect(try blame("pets[1].age", log).first?.replaced == .init(value: 2, position: pets))
     }
 
     @Test("Each event of a long append has its key, and no event of another append", arguments: [false, true])
@@ -192,7 +192,7 @@ struct BlameTests {
         #expect(entry.previous == nil)
         _ = try change("plan", .unset, log)
         let removed = try #require(try blame("plan", log).first)
-        #expect(removed.value == nil && removed.previous == .init(value: "basic", position: last))
+        #expect(removed.value == nil && removed.replaced == .init(value: "basic", position: last))
         #expect(try blame("score", log).isEmpty)
     }
 
