@@ -149,7 +149,7 @@ struct UpdateTests {
             return [.happened("earned")]
         }
         #expect(try coins(of: .ana, log) == 1)
-        let unknown = UserID.brazeID("0123456789abcdef01234567")
+        let unknown = UserID.assignedID("0123456789abcdef01234567")
         #expect(throws: AppendError.unknownUser(unknown)) {
             try log.update(unknown, Coins.self) { _ in [.happened("earned")] }
         }

@@ -82,6 +82,9 @@ private func samplesOfAppends(_ log: EventLog, _ ana: UserInfo) throws {
     let events = [ProfileEvent.customEventLogged(CustomEvent(name: "played song"))]
     do { try log.append(events, to: user) } catch let error as any LogError { print(error.description, error.remedy) }
 
+    let monday = Timestamp(iso8601: "2026-03-02T12:00:00Z")
+    print(monday ?? Timestamp(rawValue: 0))
+
     let push = EventContext.extension("PushContent", on: "phone", storage: .appGroup("group.app"))
     print(push)
 

@@ -15,7 +15,7 @@ func askWhat(_ log: EventLog) throws {
 
     // What is not there is empty. What cannot be asked is refused.
     let early = try log.profile(of: "eve", asOf: .time(moment("2026-01-01T00:00:00Z")))
-    print("in January she had \(early.version.rawValue) events and the level \(text(early["level"]))")
+    print("in January she had \(early.version) events and the level \(text(early["level"]))")
     do {
         print(try log.profile(of: "eve", asOf: .version(99)))
     } catch let error as MomentError {
@@ -26,7 +26,7 @@ func askWhat(_ log: EventLog) throws {
     let (city, count, end) = try log.read { moment in
         (try moment.profile(of: "eve")["address"]?["city"], try moment.history(of: "eve").count, moment.position)
     }
-    print("she lives in \(text(city)) after \(count) events, at position \(end.rawValue)")
+    print("she lives in \(text(city)) after \(count) events, at position \(end)")
 
     var kinds: [EventKind] = []
     try log.forEachEvent(of: "eve", direction: .backward) { event in

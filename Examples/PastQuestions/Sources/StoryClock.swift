@@ -12,6 +12,6 @@ final class StoryClock: Sendable {
 
 /// The moment of an ISO 8601 text.
 func moment(_ text: String) -> Timestamp {
-    guard let time = OccurredAt(iso8601: text) else { preconditionFailure("\(text) is no time") }
-    return time.timestamp
+    guard let time = Timestamp(iso8601: text) else { preconditionFailure("\(text) is no time") }
+    return time
 }

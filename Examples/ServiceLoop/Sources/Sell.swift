@@ -8,7 +8,7 @@ func sell(_ log: EventLog) async throws {
     for _ in 1...2 {
         let gift = try await writer.append(
             [moved(50, "coins earned")], to: "ana", expecting: .noUser, context: .server, idempotencyKey: "gift 1")
-        print("The gift is at position \(gift.last.rawValue)\(gift.isRepetition ? ", a retry" : "").")
+        print("The gift is at position \(gift.last)\(gift.isRepetition ? ", a retry" : "").")
     }
 
     // Without the key it would be another gift, and ana is not new any more.

@@ -12,10 +12,10 @@ let song = CustomEvent(name: "played song", properties: [.init("minutes", 3)])
 let receipt = try log.append(
     [.customEventLogged(song), .customAttributesChanged([AttributeChange("level", .set(7))])],
     to: user, context: .server, idempotencyKey: "request-1")
-print("Appended up to position \(receipt.last.rawValue)\(receipt.isRepetition ? ", a retry" : "").")
+print("Appended up to position \(receipt.last)\(receipt.isRepetition ? ", a retry" : "").")
 
 let profile = try log.profile(of: user)
-print("jane is on level \(profile["level"] ?? .null) after \(profile.version.rawValue) events.")
+print("jane is on level \(profile["level"] ?? .null) after \(profile.version) events.")
 
 let start = try log.lastPosition()
 let follower = Task { try await coinsSpent(log, after: start) }

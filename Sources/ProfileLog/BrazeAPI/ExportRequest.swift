@@ -43,7 +43,7 @@ struct ExportRequest {
     }
 
     private mutating func addSingle(_ body: AttributeValue) throws {
-        if let id = try body.text("braze_id") { identifiers.append(Identifier(id: .brazeID(id), shown: id)) }
+        if let id = try body.text("braze_id") { identifiers.append(Identifier(id: .assignedID(id), shown: id)) }
         var singles: [Identifier] = []
         if let id = try body.text("device_id") {
             let fits = (1...Limits.bytesPerDevice).contains(id.utf8.count)

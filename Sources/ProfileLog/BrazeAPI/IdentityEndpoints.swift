@@ -320,7 +320,7 @@ private struct DeleteRequest: Sendable {
         switch list {
         case "external_ids": return TrackTarget.externalID(value).map { .id(.externalID($0)) }
         case "user_aliases": return TrackTarget.alias(value).map { .id($0) }
-        case "braze_ids": return value.asText.map { .id(.brazeID($0)) }
+        case "braze_ids": return value.asText.map { .id(.assignedID($0)) }
         default:
             let isEmail = list == "email_addresses"
             let text = value.asText ?? value[isEmail ? WireNames.email : WireNames.phone]?.asText

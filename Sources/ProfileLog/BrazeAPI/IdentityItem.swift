@@ -39,7 +39,7 @@ extension IdentityItem.Change {
     func resolved(_ view: DecisionView) throws -> IdentityChange {
         func id(_ person: Person, _ label: String = "") throws -> UserID {
             if case .id(let id) = person { return id }
-            let id = UserID.brazeID(try person.user(view, label).brazeID)
+            let id = UserID.assignedID(try person.user(view, label).brazeID)
             try view.requireUnchanged(id)
             return id
         }

@@ -178,7 +178,7 @@ struct SubscriptionDecision {
     private mutating func recipient(_ person: SubscriptionRequest.Person) throws -> (own: UserID?, address: UserID?) {
         guard let user = person.user else { return (nil, nil) }
         if user.isAddress { return (nil, user) }
-        return (try profiles.view.find(user).map { .brazeID($0.brazeID) }, try profiles.email(of: user))
+        return (try profiles.view.find(user).map { .assignedID($0.brazeID) }, try profiles.email(of: user))
     }
 
     private mutating func holders(of address: UserID) throws -> [UserID] {

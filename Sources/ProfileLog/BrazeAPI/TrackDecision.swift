@@ -111,7 +111,7 @@ struct TrackDecision {
         if holder == nil { try view.release(user) }
         if object.target.reasonAgainstCreation != nil, let known = try view.find(user) {
             // A `braze_id` makes no user, should they be gone when it is stored.
-            user = .brazeID(known.brazeID)
+            user = .assignedID(known.brazeID)
             try view.requireSame(user)
             object.target.user = user
         }

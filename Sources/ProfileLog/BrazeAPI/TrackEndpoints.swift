@@ -140,7 +140,7 @@ extension JSONWriter {
                 json.member("alias_name", name)
                 json.member("alias_label", label)
             }
-        case .brazeID(let id): member("braze_id", id)
+        case .assignedID(let id): member("braze_id", id)
         case .email(let address): member("email", address)
         case .phone(let number): member("phone", number)
         case .device(let device): member("device_id", device)

@@ -149,7 +149,7 @@ struct TrackProfiles {
     /// An ID under which to store for `person`.
     private func id(of person: Person) -> UserID {
         switch person {
-        case .known(let number): .brazeID(view.user(number)?.brazeID ?? "")
+        case .known(let number): .assignedID(view.user(number)?.brazeID ?? "")
         case .new(let id): id
         }
     }

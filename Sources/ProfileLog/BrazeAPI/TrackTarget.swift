@@ -54,7 +54,7 @@ extension TrackTarget {
         switch key {
         case WireNames.externalID: externalID(value).map(UserID.externalID)
         case WireNames.userAlias: alias(value)
-        case WireNames.brazeID: value.asText.flatMap { Identifiers.fits($0) ? .brazeID($0) : nil }
+        case WireNames.brazeID: value.asText.flatMap { Identifiers.fits($0) ? .assignedID($0) : nil }
         default: value.asText.flatMap { contact($0, isEmail: key == WireNames.email) }
         }
     }
@@ -80,7 +80,7 @@ extension TrackTarget {
     /// The reason why nothing is stored for a user who does not exist, although the object is valid; nil if the user
     /// can be made.
     var reasonAgainstCreation: String? {
-        if case .brazeID = user { return "no user has this 'braze_id', and it cannot be given to a new one" }
+        if case .assignedID = user { return "no user has this 'braze_id', and it cannot be given to a new one" }
         return updatesOnly ? "no such user exists, and the object only updates ('_update_existing_only')" : nil
     }
 }

@@ -10,10 +10,8 @@ public struct Position: OrderedByNumber, Codable, Hashable, Sendable, Expressibl
     @inlinable
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Makes the position with this number.
-    @inlinable
-    public init(integerLiteral value: UInt64) { rawValue = value }
-
     /// The next place.
     @inlinable package var next: Position { Position(rawValue: rawValue + 1) }
 }
+
+extension Position: CustomStringConvertible {}

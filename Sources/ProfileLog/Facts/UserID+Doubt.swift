@@ -16,7 +16,7 @@ extension UserID {
                 + (wantedForm.map { " \($0)" } ?? "")
         case .externalID(let id), .email(let id), .phone(let id), .device(let id): text = id
         case .alias(_, let name): text = name
-        case .brazeID: return nil
+        case .assignedID: return nil
         }
         if Self.isUsual(text.utf8) { return nil }
         let bytes = Array(text.utf8)
@@ -44,7 +44,7 @@ extension UserID {
         switch self {
         case .externalID(let id) where id.lowercased().hasPrefix("alias:"):
             "An alias is written alias:LABEL:NAME, as in alias:crm:4711."
-        case .brazeID(let id) where id.utf8.count != 24 || !id.allSatisfy(\.isHexDigit):
+        case .assignedID(let id) where id.utf8.count != 24 || !id.allSatisfy(\.isHexDigit):
             "A braze_id is written braze: and 24 hexadecimal digits, as a profile shows them."
         default: nil
         }

@@ -4,8 +4,8 @@ public enum UserID: Codable, Hashable, Sendable {
     case externalID(String)
     /// A name under a label; the pair is unique in the store.
     case alias(label: String, name: String)
-    /// 24 hexadecimal digits that the store assigned.
-    case brazeID(String)
+    /// 24 hexadecimal digits that the store assigned: the `braze_id` of its answers, written `braze:ID`.
+    case assignedID(String)
     /// An e-mail address: the user that was created with it. `AddressReader.users(sharing:)` finds users by the
     /// attribute.
     case email(String)
@@ -13,6 +13,13 @@ public enum UserID: Codable, Hashable, Sendable {
     case phone(String)
     /// The user who is on this device now.
     case device(String)
+
+    /// The names that states of projections have in their bytes: stored, so one is older than its case.
+    private enum CodingKeys: String, CodingKey {
+        case externalID, alias
+        case assignedID = "brazeID"
+        case email, phone, device
+    }
 
     /// Reads `alias:LABEL:NAME`, `braze:ID`, `email:ADDRESS`, `phone:NUMBER`, `device:ID`; anything else is an external
     /// ID. An external ID that begins like one of these is written `id:…`. A colon or a backslash in a label is
@@ -26,7 +33,7 @@ public enum UserID: Codable, Hashable, Sendable {
         let rest = String(text[text.utf8.index(after: colon)...])
         switch text[..<colon] {
         case "id": self = .externalID(rest)
-        case "braze": self = .brazeID(rest)
+        case "braze": self = .assignedID(rest)
         case "email": self = .email(rest)
         case "phone": self = .phone(rest)
         case "device": self = .device(rest)
@@ -62,7 +69,7 @@ public enum UserID: Codable, Hashable, Sendable {
     /// Tells whether both are the same, text compared by its bytes.
     public static func == (left: UserID, right: UserID) -> Bool {
         switch (left, right) {
-        case (.externalID(let left), .externalID(let right)), (.brazeID(let left), .brazeID(let right)),
+        case (.externalID(let left), .externalID(let right)), (.assignedID(let left), .assignedID(let right)),
             (.email(let left), .email(let right)), (.phone(let left), .phone(let right)),
             (.device(let left), .device(let right)):
             left.hasSameBytes(as: right)
@@ -98,7 +105,7 @@ public enum UserID: Codable, Hashable, Sendable {
         switch self {
         case .externalID: 1
         case .alias: 2
-        case .brazeID: 3
+        case .assignedID: 3
         case .email: 4
         case .phone: 5
         case .device: 6
@@ -107,7 +114,7 @@ public enum UserID: Codable, Hashable, Sendable {
 
     package var parts: [String] {
         switch self {
-        case .externalID(let text), .brazeID(let text), .email(let text), .phone(let text), .device(let text): [text]
+        case .externalID(let text), .assignedID(let text), .email(let text), .phone(let text), .device(let text): [text]
         case .alias(let label, let name): [label, name]
         }
     }
@@ -126,7 +133,7 @@ extension UserID: CustomStringConvertible {
         switch self {
         case .externalID(let id): Self.prefixes.contains { id.utf8.starts(with: $0.utf8) } ? "id:\(id)" : id
         case .alias(let label, let name): "alias:\(Self.escaped(label)):\(name)"
-        case .brazeID(let id): "braze:\(id)"
+        case .assignedID(let id): "braze:\(id)"
         case .email(let address): "email:\(address)"
         case .phone(let number): "phone:\(number)"
         case .device(let id): "device:\(id)"

@@ -10,3 +10,5 @@ public struct UserNumber: OrderedByNumber, Codable, Hashable, Sendable {
     @inlinable
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
+
+extension UserNumber: CustomStringConvertible {}

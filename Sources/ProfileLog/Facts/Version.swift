@@ -10,10 +10,8 @@ public struct Version: OrderedByNumber, Codable, Hashable, Sendable, Expressible
     @inlinable
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Makes the version with this number.
-    @inlinable
-    public init(integerLiteral value: UInt64) { rawValue = value }
-
     /// The version that the next event gets.
     @inlinable package var next: Version { Version(rawValue: rawValue + 1) }
 }
+
+extension Version: CustomStringConvertible {}

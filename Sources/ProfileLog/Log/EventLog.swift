@@ -152,7 +152,7 @@ public final class EventLog: Sendable {
     package func erase(
         found users: [UserInfo], actor: String, reason: String, source: EventSource = .system
     ) throws(AppendError) -> Erasure {
-        let targets = users.map { ErasureTarget(id: .brazeID($0.brazeID), number: $0.number) }
+        let targets = users.map { ErasureTarget(id: .assignedID($0.brazeID), number: $0.number) }
         return try eraser.erase(targets, actor, reason, source)
     }
 

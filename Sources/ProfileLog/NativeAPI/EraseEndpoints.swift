@@ -97,7 +97,7 @@ extension UserInfo {
         case .alias: "alias only"
         case .email: "e-mail address only"
         case .phone: "phone number only"
-        case .device, .brazeID: "anonymous"
+        case .device, .assignedID: "anonymous"
         }
     }
 }

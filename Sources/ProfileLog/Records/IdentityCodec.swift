@@ -10,7 +10,7 @@ package enum IdentityCodec {
         case .email(let address): writer.field(4, text: address)
         case .phone(let number): writer.field(5, text: number)
         case .device(let device): writer.field(6, text: device)
-        case .brazeID: break  // follows from the user's number
+        case .assignedID: break  // follows from the user's number
         }
         writer.endMessage(begin)
     }

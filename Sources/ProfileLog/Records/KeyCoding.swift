@@ -11,7 +11,7 @@ package enum KeyCoding {
     /// The key in `identifiers` for one of a user's IDs; nil for types without a row.
     package static func identifier(_ id: UserID) -> [UInt8]? {
         switch id {
-        case .brazeID, .device: return nil
+        case .assignedID, .device: return nil
         case .externalID, .email, .phone, .alias:
             let (type, bytes) = (id.kindNumber, identifierBytes(id))
             return bytes.count <= longestPlainIdentifier ? [type] + bytes : [type | 0x80] + hash(bytes)
@@ -20,7 +20,7 @@ package enum KeyCoding {
 
     private static func identifierBytes(_ id: UserID) -> [UInt8] {
         switch id {
-        case .externalID(let text), .email(let text), .phone(let text), .brazeID(let text), .device(let text):
+        case .externalID(let text), .email(let text), .phone(let text), .assignedID(let text), .device(let text):
             return Array(text.utf8)
         case .alias(let label, let name):
             var bytes: [UInt8] = []

@@ -48,6 +48,18 @@ extension OccurredAt {
     }
 }
 
+extension Timestamp {
+    /// Reads the forms of ``OccurredAt/init(iso8601:)``; nil for anything else.
+    ///
+    /// ```swift
+    /// let monday = Timestamp(iso8601: "2026-03-02T12:00:00Z")
+    /// ```
+    public init?(iso8601 text: String) {
+        guard let read = OccurredAt(iso8601: text) else { return nil }
+        self = read.timestamp
+    }
+}
+
 /// Reads the forms that `OccurredAt(iso8601:)` and `OccurredAt(braze:)` list.
 ///
 /// Each part gives nil if the text at `next` is something else. No form is tried twice: the number of leading digits

@@ -69,7 +69,7 @@ package final class DecisionView {
     private func know(_ user: UserInfo) -> UserInfo {
         let first = known[user.number] ?? user
         known[user.number] = first
-        found[.brazeID(first.brazeID)] = .some(first)
+        found[.assignedID(first.brazeID)] = .some(first)
         return first
     }
 
@@ -136,7 +136,7 @@ package final class DecisionView {
     /// still leads to them.
     package func holder(of address: UserID) throws -> UserID? {
         guard let user = try users(sharing: address).first else { return nil }
-        let id = UserID.brazeID(user.brazeID)
+        let id = UserID.assignedID(user.brazeID)
         try requireSame(id)
         return id
     }

@@ -43,14 +43,14 @@ extension UserReader {
             guard let merge = try log.past.merge(releasing: id) else { return .unknownUser(id) }
             return .mergedUser(id, into: merge.user.id, at: merge.position)
         // No merge takes these.
-        case .brazeID, .email, .phone, .device: return .unknownUser(id)
+        case .assignedID, .email, .phone, .device: return .unknownUser(id)
         }
     }
 
     /// The ID under which to write for the user with `id`: `id` itself unless it is an address that a user has.
     package func writtenID(_ id: UserID) throws -> UserID {
         guard id.isAddress, let holder = try user(meantBy: id) else { return id }
-        return .brazeID(holder.brazeID)
+        return .assignedID(holder.brazeID)
     }
 
     /// Tells whether `id` is an address that no user has, and that still leads to the user who was made by it. What is

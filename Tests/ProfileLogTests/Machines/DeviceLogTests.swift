@@ -111,7 +111,7 @@ struct DeviceLogTests {
         _ = try log.launch(device: "d1")
         let anonymous = try #require(try log.find(.device("d1")))
         _ = try log.append([played], to: .device("d1"))
-        _ = try log.changeUser(device: "d2", to: .brazeID(anonymous.brazeID))
+        _ = try log.changeUser(device: "d2", to: .assignedID(anonymous.brazeID))
         _ = try log.logOut(device: "d1")
         for _ in 0..<3 { _ = try log.changeUser(device: "d2", to: .externalID("ana")) }
         let ana = try #require(try log.find(.externalID("ana")))
@@ -126,7 +126,7 @@ struct DeviceLogTests {
         let log = try open()
         _ = try log.launch(device: "d1")
         let anonymous = try #require(try log.find(.device("d1")))
-        _ = try log.changeUser(device: "d2", to: .brazeID(anonymous.brazeID))
+        _ = try log.changeUser(device: "d2", to: .assignedID(anonymous.brazeID))
         _ = try log.launch(device: "d3")
         _ = try log.changeUser(device: "d2", to: .device("d3"))
         _ = try log.changeUser(device: "d1", to: .device("d2"))
@@ -189,11 +189,11 @@ struct DeviceLogTests {
         _ = try log.append([played], to: .externalID("bo"))
         // Comes to an identified device, and is left for another user.
         _ = try log.changeUser(device: "d", to: .externalID("bo"))
-        _ = try log.changeUser(device: "d", to: .brazeID(user.brazeID))
+        _ = try log.changeUser(device: "d", to: .assignedID(user.brazeID))
         if isKnown { _ = try log.append([played], to: .externalID("ana")) }
         let change = try log.changeUser(device: "d", to: .externalID("ana"))
         #expect(try log.event(at: change.last)?.event == .userChanged(previous: user.number))
-        #expect(try log.find(.brazeID(user.brazeID))?.number == user.number)
+        #expect(try log.find(.assignedID(user.brazeID))?.number == user.number)
         try expectWhole(log)
     }
 
@@ -216,7 +216,7 @@ struct DeviceLogTests {
         }
         let user = try #require(try log.find(.device("d")))
         if writing == .beforeMerges { try log.writeIndex() }
-        try merge(.brazeID(somebody.brazeID), into: .device("e"))
+        try merge(.assignedID(somebody.brazeID), into: .device("e"))
         if writing == .betweenMerges { try log.writeIndex() }
         try merge(.device("e"), into: .device("d"))
         if writing == .behindMerges { try log.writeIndex() }
@@ -242,7 +242,7 @@ struct DeviceLogTests {
             for user in users { _ = try log.append([played], to: user) }
             let somebody = try #require(try log.find(address))
             _ = try log.commit(.identity(.releaseAddress(address), context: .test))
-            let merge = IdentityChange.merge(source: .brazeID(somebody.brazeID), target: device)
+            let merge = IdentityChange.merge(source: .assignedID(somebody.brazeID), target: device)
             merges.append(try .identity(merge, context: .test))
         }
         for answer in log.commit(merges) { _ = try answer.get() }
@@ -370,10 +370,10 @@ struct DeviceLogTests {
         let other = try #require(try log.find(.device("other")))
         try change("d", log) { $0.isOnline = false }
         var items: [Position] = []
-        for user in [UserID.device("d"), .brazeID(other.brazeID), .device("d"), .brazeID(other.brazeID)] {
+        for user in [UserID.device("d"), .assignedID(other.brazeID), .device("d"), .assignedID(other.brazeID)] {
             items.append(try log.append([played], to: user, context: app(on: "d")).last)
         }
-        let merge = IdentityChange.merge(source: .device("d"), target: .brazeID(other.brazeID))
+        let merge = IdentityChange.merge(source: .device("d"), target: .assignedID(other.brazeID))
         _ = try log.commit(.identity(merge, context: .test))
         try change("d", log) { $0.isOnline = true }
         let sent = try log.events(from: .start, limit: .max, where: EventFilter(kinds: [.dataSent])).events
@@ -441,7 +441,7 @@ struct DeviceLogTests {
         _ = try log.launch(device: "d", dyingAfter: .handed)
         let known = try #require(try log.find(.device("d"))).brazeID
         let before = try log.lastPosition()
-        #expect(throws: AppendError.self) { try log.changeUser(device: "d", to: .brazeID(known.dropLast() + "9")) }
+        #expect(throws: AppendError.self) { try log.changeUser(device: "d", to: .assignedID(known.dropLast() + "9")) }
         #expect(try log.reader.items.outcome(of: item) == .queued && log.lastPosition() == before)
     }
 

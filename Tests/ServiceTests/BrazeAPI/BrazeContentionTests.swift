@@ -211,8 +211,8 @@ struct BrazeContentionTests {
             var profiles = TrackProfiles(view)
             _ = try profiles.customAttribute("made", of: .externalID("a"))
             await api.track(Wire.user("a", #""made":false"#))
-            try view.requireUnchanged(.brazeID(user.brazeID))
-            #expect(view.unchanged[.brazeID(user.brazeID)] == .some(user))
+            try view.requireUnchanged(.assignedID(user.brazeID))
+            #expect(view.unchanged[.assignedID(user.brazeID)] == .some(user))
         }
     }
 
@@ -226,7 +226,7 @@ struct BrazeContentionTests {
                 for _ in 0..<events { await api.track(Wire.user("kept")) }
                 let alias = UserID.alias(label: "l", name: "n")
                 let merged = try #require(try api.log.find(alias))
-                let ids = [alias, .brazeID(merged.brazeID)]
+                let ids = [alias, .assignedID(merged.brazeID)]
                 let appends = try ids.map { id in
                     let view = api.view()
                     try view.requireUnchanged(id)

@@ -70,7 +70,7 @@ struct BrazeSegmentTests {
             let ana = try #require(try api.log.find(.email("old@x.example")))
             await api.track(
                 #"{"braze_id":"\#(ana.brazeID)","email":"new@x.example"}"#, #"{"email":"old@x.example","x":1}"#)
-            #expect(try api.log.find(.brazeID(ana.brazeID))?.ids == [])
+            #expect(try api.log.find(.assignedID(ana.brazeID))?.ids == [])
             #expect(await api.post("/users/delete", #"{"external_ids":["b"]}"#).status == 201)
             let file = try await export(api, #"{"segment_id":"all","fields_to_export":["first_name"]}"#).file
             #expect(try ZipReader.parts(file).map(\.text) == ["{\"first_name\":\"Ana\"}\n{}\n"])

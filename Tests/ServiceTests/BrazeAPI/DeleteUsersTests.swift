@@ -35,7 +35,7 @@ struct DeleteUsersTests {
                     == #"{"deleted":4,"message":"success","dropped":[{"reason":"no such user exists","#
                     + #""input_array":"external_ids","index":1}]}"#
             )
-            for id in [UserID.externalID("a"), .externalID("b"), .alias(label: "l", name: "n"), .brazeID(braze)] {
+            for id in [UserID.externalID("a"), .externalID("b"), .alias(label: "l", name: "n"), .assignedID(braze)] {
                 #expect(try api.log.find(id) == nil)
             }
             let again = await delete(api, #"{"external_ids":["a"]}"#)

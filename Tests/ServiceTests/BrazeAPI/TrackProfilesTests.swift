@@ -13,7 +13,7 @@ struct TrackProfilesTests {
         try await withAPI { (api) async throws in
             await api.track(Wire.user("a", #""email":"x@y.example","first_name":"Ana","n":1,"made":true"#))
             let user = try #require(try api.log.find(.externalID("a")))
-            let ids: [UserID] = [.externalID("a"), .brazeID(user.brazeID)]
+            let ids: [UserID] = [.externalID("a"), .assignedID(user.brazeID)]
             var profiles = TrackProfiles(api.view(), room: room)
             func names(_ id: UserID) throws -> [AttributeValue?] {
                 try [StandardAttribute.email, .firstName, .lastName].map { try profiles.attribute($0, of: id) }

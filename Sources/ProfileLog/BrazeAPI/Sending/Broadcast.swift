@@ -112,7 +112,7 @@ struct Broadcast: Sendable {
                 for event in request.plan.events(
                     for: recipient, .null, now: now, failing: failing, budget: budget, &part.reached, cause: cause)
                 {
-                    _ = try builder.add(event, to: .brazeID(user.brazeID))
+                    _ = try builder.add(event, to: .assignedID(user.brazeID))
                 }
                 view.add(user)
                 (part.last, part.users) = (user.number, part.users + 1)

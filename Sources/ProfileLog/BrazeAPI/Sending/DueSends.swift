@@ -69,8 +69,8 @@ struct DueSends {
         var request: SendRequest?
         var users: Set<UserID> = []
         for part in try parts(of: schedule) {
-            guard let user = try log.reader.users.find(.brazeID(part.user.brazeID)) else { continue }
-            let id = UserID.brazeID(user.brazeID)
+            guard let user = try log.reader.users.find(.assignedID(part.user.brazeID)) else { continue }
+            let id = UserID.assignedID(user.brazeID)
             guard users.insert(id).inserted else { continue }
             var own = try SendRequest(schedule.form, part.request, api.workspace)
             for index in own.recipients.indices {

@@ -73,7 +73,7 @@ struct ScheduleEndpoints {
                 _ = try SendRequest(form, changed, api.workspace)
                 try builder.add(
                     .message(schedule.step(ofUser: changed)), EventContext(source: .rest),
-                    to: .brazeID(part.user.brazeID))
+                    to: .assignedID(part.user.brazeID))
             }
             try builder.addOfSystem(schedule.step(events: builder.mostEventsOfUsers))
         }

@@ -56,7 +56,7 @@ struct SendDecision {
                 drop(index, RecipientReason.namedAgain.rawValue)
                 continue
             }
-            let id = user.map { UserID.brazeID($0.brazeID) } ?? recipient.person.id
+            let id = user.map { UserID.assignedID($0.brazeID) } ?? recipient.person.id
             if let (schedule, request) = waiting {
                 if user != nil { try view.requireSame(id) }
                 let step = schedule.step(of: request, for: recipient.given)
@@ -183,7 +183,7 @@ struct SendDecision {
         let key: Name
         let value: AttributeValue
         switch (addressee, recipient.person.id) {
-        case (.user(let user), .email), (.user(let user), .brazeID):
+        case (.user(let user), .email), (.user(let user), .assignedID):
             (key, value) = (WireNames.brazeID, .string(user.brazeID))
         case (_, .alias(let label, let name)):
             key = WireNames.userAlias

@@ -250,7 +250,7 @@ extension SendRequest {
         let unfit: String? =
             switch recipient.person.id {
             case .alias: "an alias"
-            case .brazeID: "a braze_id"
+            case .assignedID: "a braze_id"
             default: nil
             }
         if let unfit {

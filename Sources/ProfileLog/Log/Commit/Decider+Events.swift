@@ -45,7 +45,7 @@ extension Decider {
     /// The user with an ID that has no key in `identifiers`. A `braze:` ID makes no user.
     private func resolve(_ id: UserID) throws -> UInt64? {
         let user = try view.user(id, braze: braze)
-        if user == nil, case .brazeID = id { throw AppendError.unknownUser(id) }
+        if user == nil, case .assignedID = id { throw AppendError.unknownUser(id) }
         return user
     }
 

@@ -39,7 +39,7 @@ extension PreparedAppend {
         // The IDs of a user change with every change. The note says whether the request is the same.
         (append.note, append.content) = (note, KeyCoding.hash(note))
         var preconditions = Preconditions()
-        for user in found { preconditions.require(.user(.brazeID(user.brazeID), user.number, user.version)) }
+        for user in found { preconditions.require(.user(.assignedID(user.brazeID), user.number, user.version)) }
         append.require(preconditions)
         return append
     }
@@ -91,7 +91,7 @@ extension Merge {
                 case .alias(let label, _): !labels.contains(Name(label))
                 case .device: true
                 case .externalID: !isIdentified
-                case .email, .phone, .brazeID: false
+                case .email, .phone, .assignedID: false
                 }
             if moves { moved.append(id) } else { released.append(id) }
         }

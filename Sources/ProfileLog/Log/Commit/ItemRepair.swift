@@ -30,7 +30,7 @@ extension PreparedAppend {
         // A correction must be valid; an item that is retried as it was may be invalid again.
         if correction != nil { context.source = source }
         var builder = log.prepare()
-        try builder.add(correction ?? item.event, context, to: .brazeID(owner.brazeID))
+        try builder.add(correction ?? item.event, context, to: .assignedID(owner.brazeID))
         return try builder.finish(idempotencyKey: "retry \(position.rawValue)")
     }
 }

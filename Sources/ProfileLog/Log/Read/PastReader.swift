@@ -115,7 +115,7 @@ package struct PastReader: ReaderPart {
         return try withView { view in
             var number: UInt64?
             switch id {
-            case .brazeID: number = try view.user(id, upTo: 0, braze: braze)
+            case .assignedID: number = try view.user(id, upTo: 0, braze: braze)
             case .externalID, .alias:
                 number = try view.user(id, braze: braze)
                 if number == nil, let merge = try merge(releasing: id) {
@@ -373,7 +373,7 @@ extension LogView {
     /// The user who had `id` at `position`; nil if no user had it.
     fileprivate func user(_ id: UserID, upTo position: UInt64, braze: BrazeIDs) throws -> UInt64? {
         switch id {
-        case .brazeID(let text):
+        case .assignedID(let text):
             guard let user = braze.user(text), user > 0, user <= (try userCount()) else { return nil }
             var merges = PastMerges()
             return try canonicalUser(of: user, in: PastHistory(to: Position(rawValue: position)), &merges)

@@ -17,6 +17,6 @@ public struct UserInfo: Hashable, Sendable {
     public var id: UserID {
         var row = UserRow()
         row.identities = ids
-        return row.primary ?? .brazeID(brazeID)
+        return row.primary ?? .assignedID(brazeID)
     }
 }

@@ -20,7 +20,7 @@ package struct UserReader: ReaderPart {
 
     /// The erased user with this `braze_id`, which resolves to no user now; nil for all other IDs.
     package func findErased(_ user: UserID) throws -> UserInfo? {
-        guard case .brazeID(let text) = user, let number = braze.user(text), number > 0,
+        guard case .assignedID(let text) = user, let number = braze.user(text), number > 0,
             let info = try find(UserNumber(rawValue: number)), info.isErased
         else { return nil }
         return info

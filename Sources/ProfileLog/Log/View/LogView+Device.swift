@@ -49,7 +49,7 @@ extension LogView {
     func arrival(_ id: UserID, after current: Device.Current?, _ braze: BrazeIDs) throws -> Device.Person {
         guard let user = try user(id, braze: braze) else {
             switch id {
-            case .brazeID, .device: throw AppendError.unknownUser(id)
+            case .assignedID, .device: throw AppendError.unknownUser(id)
             case .externalID, .alias, .email, .phone: return .new(id)
             }
         }

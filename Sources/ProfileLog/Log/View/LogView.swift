@@ -172,7 +172,7 @@ package struct LogView: Reading {
     /// The user with this ID, or nil. `braze:` and `device:` IDs are resolved too.
     func user(_ id: UserID, braze: BrazeIDs) throws -> UInt64? {
         switch id {
-        case .brazeID(let text):
+        case .assignedID(let text):
             guard let user = braze.user(text), user > 0, user <= (try userCount()) else { return nil }
             let canonical = try canonicalUser(of: user)
             return try identities(of: canonical).isErased ? nil : canonical

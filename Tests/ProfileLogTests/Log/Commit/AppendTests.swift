@@ -51,7 +51,7 @@ struct AppendTests {
     @Test("Half of an append asks for the users of its own events alone", arguments: [false, true])
     func split(isFirst: Bool) throws {
         let log = try open()
-        let users = [UserID.brazeID("nobody"), .externalID("ana")]
+        let users = [UserID.assignedID("nobody"), .externalID("ana")]
         var builder = log.prepare()
         for user in isFirst ? users.reversed() : users { try builder.add(played, .test, to: user) }
         let halves = try builder.finish(idempotencyKey: "key").split(at: 1, restKey: "rest")
@@ -86,7 +86,7 @@ struct AppendTests {
     func endsAtRefusal() throws {
         let log = try open()
         for (first, last, endsAtRefusal) in [("a", "b", true), ("c", "d", false)] {
-            let appends = try [.externalID(first), UserID.brazeID("nobody"), .externalID(last)].map { user in
+            let appends = try [.externalID(first), UserID.assignedID("nobody"), .externalID(last)].map { user in
                 var builder = log.prepare()
                 try builder.add(played, .test, to: user)
                 return try builder.finish()

@@ -16,7 +16,7 @@ struct ExpectationTests {
         let log = try folder.open(options: .small(clock))
         for user in ["ana", "bo"] { _ = try log.append([played], to: .externalID(user)) }
         let ana = try #require(try log.find(.externalID("ana")))
-        let ids = [UserID.externalID("ana"), .brazeID(ana.brazeID)]
+        let ids = [UserID.externalID("ana"), .assignedID(ana.brazeID)]
         let appends = try ids.map { id in
             var builder = log.prepare()
             try builder.add(played, .test, to: id)

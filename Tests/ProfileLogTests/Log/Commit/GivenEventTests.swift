@@ -45,7 +45,7 @@ struct GivenEventTests {
     @Test("An event that is too large leaves no user either")
     func tooLarge() throws {
         let log = try folder.open()
-        let nobody = UserID.brazeID("nobody")
+        let nobody = UserID.assignedID("nobody")
         let numbers = AttributeValue.array(Array(repeating: .double(0.5), count: 24_000))
         let changes = (0..<8).map { AttributeChange(Name("a\($0)"), .set(numbers)) }
         var builder = log.prepare()

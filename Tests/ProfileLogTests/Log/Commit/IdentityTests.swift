@@ -165,7 +165,7 @@ struct IdentityTests {
         try stays(log) { (log) throws in
             #expect(try log.find(bo)?.ids == [bo, kept, web])
             #expect(try log.find(web)?.number == log.find(bo)?.number)
-            #expect(try log.find(.brazeID(old))?.number == log.find(bo)?.number)
+            #expect(try log.find(.assignedID(old))?.number == log.find(bo)?.number)
             #expect(try log.find(ana) == nil)
             #expect(try log.find(crm) == nil)
             #expect(try count(bo, log) == 2)

@@ -64,7 +64,7 @@ struct UnfinishedCommitTests {
             #expect(try log.reader.extent().users == 2)
             #expect(try log.users(limit: 10) == known)
             #expect(try log.find(.externalID("cy")) == nil)
-            #expect(try log.find(.brazeID(third)) == nil)
+            #expect(try log.find(.assignedID(third)) == nil)
             #expect(try log.reader.users.find(UserNumber(rawValue: 3)) == nil)
             #expect(try log.reader.devices.all().isEmpty)
             #expect(try log.reader.devices.pending(on: "new device").isEmpty)

@@ -107,7 +107,7 @@ struct EraseTests {
             #expect(try rows(with: "canary", log).isEmpty)
             #expect(try rows(with: "4917055501", log).isEmpty)
             #expect(
-                try log.find(ana) == nil && log.find(.brazeID(braze)) == nil
+                try log.find(ana) == nil && log.find(.assignedID(braze)) == nil
                     && log.find(.device("canary-device")) == nil)
             #expect(try log.reader.addresses.users(sharing: .email("canary@example.com")).isEmpty)
             #expect(try log.reader.devices.all() == ["shared-device"])
@@ -173,7 +173,7 @@ struct EraseTests {
         try live(log)
         let old = try #require(try log.find(ana))
         _ = try log.erase([ana], actor: "a test", reason: "asked to")
-        #expect(try log.erase([ana, .brazeID(old.brazeID)], actor: "a test", reason: "again").unknown.count == 2)
+        #expect(try log.erase([ana, .assignedID(old.brazeID)], actor: "a test", reason: "again").unknown.count == 2)
         try live(log, again: true)
         let new = try #require(try log.find(ana))
         #expect(new.number != old.number)
@@ -309,7 +309,7 @@ struct EraseTests {
         #expect {
             try log.erase(found: found, actor: "a test", reason: "asked to")
         } throws: { error in
-            guard case AppendError.versionConflict(.brazeID(found[1].brazeID), _, _) = error else { return false }
+            guard case AppendError.versionConflict(.assignedID(found[1].brazeID), _, _) = error else { return false }
             return true
         }
         #expect(try log.lastPosition() == last && log.find(ana) == found[0])
@@ -382,8 +382,8 @@ struct EraseTests {
             #expect(erased.count == 2 && erased.contains { $0.number == person.number })
             let other = try #require(try log.find(bo))
             #expect(!other.isErased)
-            #expect(try log.reader.users.findErased(.brazeID(person.brazeID))?.number == person.number)
-            #expect(try log.reader.users.findErased(.brazeID(other.brazeID)) == nil)
+            #expect(try log.reader.users.findErased(.assignedID(person.brazeID))?.number == person.number)
+            #expect(try log.reader.users.findErased(.assignedID(other.brazeID)) == nil)
             #expect(try log.reader.users.findErased(ana) == nil)
             try log.rebuildCaches()
         }

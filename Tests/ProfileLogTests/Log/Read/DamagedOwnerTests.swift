@@ -53,7 +53,7 @@ struct DamagedOwnerTests {
         _ = try log.commit(.identity(.merge(source: source, target: .externalID("ana")), context: .test))
         let key = withNumberKey(cleo.number.rawValue) { Array($0) }
         // After the position at which cleo came, and the tag.
-        try expectRefusal(number, .users, key, at: 3, .brazeID(cleo.brazeID), log)
+        try expectRefusal(number, .users, key, at: 3, .assignedID(cleo.brazeID), log)
     }
 
     @Test("The one whose item waits: no user has the number, or another person", arguments: [9, 2] as [UInt8])

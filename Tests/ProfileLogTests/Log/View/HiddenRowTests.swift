@@ -81,7 +81,7 @@ struct HiddenRowTests {
             .merge(source: .externalID("ana"), target: .externalID("bo")),
             .merge(source: .externalID("bo"), target: .externalID("ana")),
             .addAlias(alias: .alias(label: "crm", name: "7"), user: .externalID("ana")),
-            .identify(user: .brazeID(ana.brazeID), externalID: .externalID("cy")),
+            .identify(user: .assignedID(ana.brazeID), externalID: .externalID("cy")),
         ]
         let last = try log.lastPosition()
         for change in changes {
@@ -104,14 +104,14 @@ struct HiddenRowTests {
         try log.writeIndex()
         try hide(ana, in: log)
         let last = try log.lastPosition()
-        #expect(throws: AppendError.refused(UserRow.damage)) { try log.append([event], to: .brazeID(ana.brazeID)) }
+        #expect(throws: AppendError.refused(UserRow.damage)) { try log.append([event], to: .assignedID(ana.brazeID)) }
         #expect(throws: (any Error).self) {
-            try log.erase([.brazeID(ana.brazeID)], actor: "a test", reason: "a test")
+            try log.erase([.assignedID(ana.brazeID)], actor: "a test", reason: "a test")
         }
         #expect(try log.lastPosition() == last)
         try log.rebuildCaches()
         let bo = try #require(try log.find(.externalID("bo"))).number
-        #expect(try log.append([event], to: .brazeID(ana.brazeID)).places.map(\.user) == [bo])
+        #expect(try log.append([event], to: .assignedID(ana.brazeID)).places.map(\.user) == [bo])
     }
 
     ///     log     ana comes ─────── writes the caches, of which a row is hidden
@@ -129,9 +129,9 @@ struct HiddenRowTests {
             try hide(ana, in: log)
         }
         #expect(throws: StorageError.self) { try other.reader.users.find(ana.number) }
-        #expect(throws: AppendError.self) { try other.append([event], to: .brazeID(ana.brazeID)) }
+        #expect(throws: AppendError.self) { try other.append([event], to: .assignedID(ana.brazeID)) }
         try log.rebuildCaches()
-        #expect(try other.append([event], to: .brazeID(ana.brazeID)).places.map(\.version.rawValue) == [3])
+        #expect(try other.append([event], to: .assignedID(ana.brazeID)).places.map(\.version.rawValue) == [3])
     }
 
     @Test("A device gets no second user", arguments: [[0], Array("e".utf8)] as [[UInt8]])
