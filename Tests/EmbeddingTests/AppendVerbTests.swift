@@ -53,6 +53,31 @@ struct AppendVerbTests {
         #expect(receipts[0].users == receipts[1].users)
     }
 
+    @Test("Every receipt under a key has the note of the first append; a note without a key is refused")
+    func notes() async throws {
+        let log = try folder.open()
+        let writer = LogWriter(log)
+        let note = Array("order 4711".utf8)
+        let first = try log.append([.happened("a")], to: .ana, idempotencyKey: "k", note: note)
+        let again = try await writer.append([.happened("a")], to: .ana, idempotencyKey: "k", note: [1])
+        #expect(first.note == note && again.note == note)
+        #expect(again.isRepetition && again.first == first.first)
+        let other = try log.append(idempotencyKey: "l", note: note) { try $0.add(.happened("b"), to: .ana) }
+        let repeated = try await writer.append(idempotencyKey: "l") { try $0.add(.happened("b"), to: .ana) }
+        #expect(other.note == note && repeated.note == note && repeated.isRepetition)
+        #expect(try log.append([.happened("c")], to: .ana, idempotencyKey: "m").note.isEmpty)
+        let last = try log.lastPosition()
+        #expect(throws: AppendError.self) { try log.append([.happened("d")], to: .ana, note: note) }
+        #expect(throws: AppendError.self) {
+            try log.append([.happened("d")], to: .ana, idempotencyKey: "n", note: Array(repeating: 0, count: 1_025))
+        }
+        #expect(try log.lastPosition() == last)
+        await writer.close()
+        log.close()
+        let reopened = try folder.open()
+        #expect(try reopened.append([.happened("a")], to: .ana, idempotencyKey: "k").note == note)
+    }
+
     @Test("An event has the source of its context")
     func contexts() throws {
         let log = try folder.open()

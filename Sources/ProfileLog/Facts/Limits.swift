@@ -15,6 +15,8 @@ package enum Limits {
     package static let bytesPerDevice = 200
     /// Bytes of an idempotency key.
     package static let bytesPerKey = 1_000
+    /// Bytes of an embedder's note of an append.
+    package static let bytesPerNote = 1_024
     /// Arrays and objects within each other.
     package static let valueDepth = 64
     /// Bytes of one commit.

@@ -1,5 +1,5 @@
-/// Validates and encodes the events of one append, on the caller's thread: ``EventLog/append(idempotencyKey:_:)`` lends
-/// one.
+/// Validates and encodes the events of one append, on the caller's thread: ``EventLog/append(idempotencyKey:note:_:)``
+/// lends one.
 public struct AppendBuilder: ~Copyable {
     /// The names known when the builder was made. The commit encodes events that use later ones.
     private var names: NameMap

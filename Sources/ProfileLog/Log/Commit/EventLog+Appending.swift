@@ -11,12 +11,14 @@ extension EventLog {
     /// - Parameters:
     ///   - context: the app, unless you say otherwise. For what a server says give `.server`.
     ///   - key: makes the same append, sent again, change nothing.
+    ///   - note: is given back with every receipt under `key`, as ``AppendReceipt/note``: what the first answer said
+    ///     and the log does not. Needs a key; at most 1,024 bytes.
     @discardableResult
     public func append(
         _ events: [ProfileEvent], to user: UserID, expecting expected: ExpectedVersion = .any,
-        context: EventContext = .app, idempotencyKey key: String? = nil
+        context: EventContext = .app, idempotencyKey key: String? = nil, note: [UInt8] = []
     ) throws(AppendError) -> AppendReceipt {
-        try commit(prepared(events, to: user, expecting: expected, context: context, idempotencyKey: key))
+        try commit(prepared(events, to: user, expecting: expected, context: context, idempotencyKey: key, note: note))
     }
 
     /// Appends the events that `build` adds, of any users: all of them or none. It is done when they are on the disk.
@@ -32,9 +34,9 @@ extension EventLog {
     /// ```
     @discardableResult
     public func append(
-        idempotencyKey key: String? = nil, _ build: (inout AppendBuilder) throws -> Void
+        idempotencyKey key: String? = nil, note: [UInt8] = [], _ build: (inout AppendBuilder) throws -> Void
     ) throws -> AppendReceipt {
-        try commit(prepared(idempotencyKey: key, build))
+        try commit(prepared(idempotencyKey: key, note: note, build))
     }
 
     // MARK: - Prepared appends
@@ -45,21 +47,36 @@ extension EventLog {
     /// Events of one user as an append.
     func prepared(
         _ events: [ProfileEvent], to user: UserID, expecting expected: ExpectedVersion = .any, context: EventContext,
-        idempotencyKey key: String?, content: [UInt8] = []
+        idempotencyKey key: String?, note: [UInt8] = [], content: [UInt8] = []
     ) throws(AppendError) -> PreparedAppend {
+        try Self.check(note, key)
         var builder = prepare(capacity: events.count)
         for event in events { try builder.add(event, context, to: user) }
         builder.expect(user, at: expected)
-        return try builder.finish(idempotencyKey: key, note: [], content: content)
+        return try builder.finish(idempotencyKey: key, note: note, content: content)
     }
 
     /// An append of the events that `build` adds.
     func prepared(
-        idempotencyKey key: String?, _ build: (inout AppendBuilder) throws -> Void
+        idempotencyKey key: String?, note: [UInt8], _ build: (inout AppendBuilder) throws -> Void
     ) throws -> PreparedAppend {
+        try Self.check(note, key)
         var builder = prepare()
         try build(&builder)
-        return try builder.finish(idempotencyKey: key)
+        return try builder.finish(idempotencyKey: key, note: note)
+    }
+
+    /// Refuses a note that would not be given back, or is no note but a document.
+    private static func check(_ note: [UInt8], _ key: String?) throws(AppendError) {
+        if note.isEmpty { return }
+        guard let key, !key.isEmpty else {
+            throw .invalid(
+                place: "The note", reason: "has no idempotency key under which it is given back",
+                remedy: "Give the append a key, or no note.")
+        }
+        guard note.count <= Limits.bytesPerNote else {
+            throw .invalid(place: "The note", reason: "must not be longer than \(Limits.bytesPerNote) bytes")
+        }
     }
 
     /// Commits `appends` together: one transaction, one sync. Each is accepted or refused on its own, in this order.

@@ -35,21 +35,21 @@ public final class LogWriter: Sendable {
     @discardableResult
     public func append(
         _ events: [ProfileEvent], to user: UserID, expecting expected: ExpectedVersion = .any,
-        context: EventContext = .app, idempotencyKey key: String? = nil
+        context: EventContext = .app, idempotencyKey key: String? = nil, note: [UInt8] = []
     ) async throws -> AppendReceipt {
         try Task.checkCancellation()
         return try await commit(
-            log.prepared(events, to: user, expecting: expected, context: context, idempotencyKey: key))
+            log.prepared(events, to: user, expecting: expected, context: context, idempotencyKey: key, note: note))
     }
 
     /// Appends the events that `build` adds, of any users: all of them or none. `build` runs on the caller's thread.
-    /// Throws what it throws, and as ``append(_:to:expecting:context:idempotencyKey:)``.
+    /// Throws what it throws, and as ``append(_:to:expecting:context:idempotencyKey:note:)``.
     @discardableResult
     public func append(
-        idempotencyKey key: String? = nil, _ build: (inout AppendBuilder) throws -> Void
+        idempotencyKey key: String? = nil, note: [UInt8] = [], _ build: (inout AppendBuilder) throws -> Void
     ) async throws -> AppendReceipt {
         try Task.checkCancellation()
-        return try await commit(log.prepared(idempotencyKey: key, build))
+        return try await commit(log.prepared(idempotencyKey: key, note: note, build))
     }
 
     /// Commits `append`; durable when it returns.
