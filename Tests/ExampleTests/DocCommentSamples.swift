@@ -88,6 +88,8 @@ private func samplesOfAppends(_ log: EventLog, _ ana: UserInfo) throws {
     let push = EventContext.extension("PushContent", on: "phone", storage: .appGroup("group.app"))
     print(push)
 
+    try log.set(.online(true), .sendsEvery(seconds: 10), on: "phone")
+
     try log.change(.merge(source: .externalID("old"), target: .externalID("ana")))
 }
 
