@@ -98,6 +98,11 @@ private func samplesOfWatching(
 ) async throws {
     try await writer.append([.customEventLogged(CustomEvent(name: "played song"))], to: user)
 
+    log.onCommit { receipt, missed in
+        if missed > 0 { print("\(missed) commits before this one were not told") }
+        print("committed up to \(receipt.last), of \(receipt.users.count) users")
+    }
+
     for try await event in log.events(after: receipt.last, where: EventFilter(kinds: [.customEventLogged])) {
         print(event.position, event.event)
     }
