@@ -23,6 +23,15 @@ private func samples(_ log: EventLog, _ receipt: AppendReceipt, _ monday: Timest
     let minutes = try log.state(of: MinutesPlayed.self, for: "ana", asOf: .version(7))
     print(minutes)
 
+    let orders = UserTrait.count(.purchases, within: .seconds(30 * 86_400))
+    print(try log.value(of: orders, for: "ana") ?? 0)
+
+    do {
+        let genre = UserTrait.mostFrequent(.event("played song"), property: "genre", within: .seconds(86_400))
+        let now = try log.value(of: genre, for: "ana")
+        print(now ?? .null)
+    }
+
     for change in try log.changes(of: "ana", from: .time(monday)) { print(change.field, change.after ?? .null) }
 
     var total: Int64 = 0
