@@ -102,6 +102,13 @@ private func samplesOfAppends(_ log: EventLog, _ ana: UserInfo) throws {
     try log.change(.merge(source: .externalID("old"), target: .externalID("ana")))
 }
 
+private func samplesOfExchange(_ log: EventLog, _ other: EventLog) throws {
+    var lines: [String] = []
+    try log.exportEvents { lines.append($0) }
+    let counts = try other.importEvents(lines, named: "events of the shop")
+    print(counts.stored, counts.skipped)
+}
+
 private func samplesOfWatching(
     _ log: EventLog, _ writer: LogWriter, _ user: UserID, _ receipt: AppendReceipt
 ) async throws {
