@@ -7,7 +7,7 @@ struct ExchangeTests {
     let folder = TemporaryFolder()
     private let bo = UserID.alias(label: "crm", name: "7:a")
 
-    /// What a profile says, without the places of its events.
+    /// The answers of a profile, without the places of its events.
     private struct Answer: Equatable {
         var attributes: [Name: AttributeValue]
         var times: [Name: Timestamp]

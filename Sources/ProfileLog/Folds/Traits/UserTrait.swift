@@ -8,7 +8,7 @@
 /// whole history. `property` is one of the event or purchase. Of a purchase it may also be `price`, `quantity`,
 /// `revenue`, `product` or `currency`; sessions and launches have none. docs/traits.md says what counts.
 public enum UserTrait: Hashable, Sendable {
-    /// How many there are; of a property, how many have it. A purchase counts with its quantity.
+    /// The number of them; of a property, how many have it. A purchase counts with its quantity.
     case count(Source, property: Name? = nil, within: Duration? = nil)
     /// The numbers added up, decimals exactly; what is no number is skipped.
     case sum(Source, property: Name, within: Duration? = nil)

@@ -42,7 +42,7 @@ extension EventLog {
         try change(SettingsChange(settings), of: device, context: context)
     }
 
-    /// How `device` is set up; an unknown device has the defaults.
+    /// The settings of `device`; an unknown device has the defaults.
     public func settings(of device: String) throws -> DeviceSettings {
         try withReader { log in try log.devices.state(of: device).settings }
     }

@@ -5,7 +5,7 @@ package enum ContentJSON {
 
     // MARK: - Writing
 
-    /// Writes where, whose, when and by whom an event is, as members. `profile` is the user that its user is part of.
+    /// Writes the place, user, times and origin of an event, as members. `profile` is the user that its user is part of.
     package static func writeHeader(
         of event: RecordedEvent, user: String?, profile: UserNumber? = nil, to json: inout JSONWriter
     ) {
