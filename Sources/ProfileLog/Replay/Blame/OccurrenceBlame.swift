@@ -57,6 +57,6 @@ extension FieldBlame {
     init(_ blame: OccurrenceBlame) {
         self.init(
             attribute: Name(blame.subject.text), isCustom: true, path: [],
-            value: .int(Int64(clamping: blame.count)), write: blame.write, previous: nil, log: blame.log)
+            value: .int(Int64(clamping: blame.count)), write: blame.write, replaced: nil, log: blame.log)
     }
 }
