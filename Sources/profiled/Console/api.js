@@ -85,6 +85,8 @@ async function ask(method, path, {query, body, signal, quiet = false, once = nul
   const entry = {method, path: shown(url), body, quiet, status: 0, ms: 0, bytes: 0, at: new Date(), once};
   const done = (status, bytes) => record({...entry, status, bytes, ms: performance.now() - began});
   let answer, bytes;
+  // Without a key the answer is known; asking would only fill the browser's console.
+  if (store.needsKey && !key && path.startsWith('/v1/')) throw new Failure(401, {error: 'This service needs a key.', code: 'invalid_key'});
   try {
     answer = await fetch(url, {
       method, signal, cache: 'no-store', credentials: 'same-origin',
@@ -191,7 +193,7 @@ export async function poll() {
     }
   } catch (error) {
     if (isAbort(error)) return;
-    delay = error.code === 'no_connection' ? [1, 2, 5, 10][Math.min(misses++, 3)] : error.retryAfter ?? 5;
+    delay = error.code === 'no_connection' ? [1, 2, 5, 10][Math.min(misses++, 3)] : error.retryAfter ?? (error.status === 401 ? 60 : 5);
   }
   if (polling === mine) pollTimer = setTimeout(poll, delay * 1000);
 }

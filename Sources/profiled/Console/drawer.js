@@ -29,7 +29,7 @@ const commands = {
   '/v1/pending': ['pending list', [], {device: 'device', user: 'user', storage: 'storage', as_of: 'as-of'}],
   '/v1/rejected': ['rejected', [], {user: 'user', repaired: true}],
   '/v1/stats': ['stats', [], {}], '/v1/status': ['stats --audit', [], {}],
-  '/v1/rules': ['rules list', [], {as_of: 'as-of'}],
+  '/v1/rules': ['rules show', [], {as_of: 'as-of'}],
   '/v1/devices': ['device list', [], {after: 'after', limit: 'limit'}],
   '/v1/messages': ['messages list', [], {}], '/v1/messages/explain': ['messages explain', ['user'], {message: 'message', position: 'position'}],
   '/v1/series': ['stats', [], {of: 'plot', length: 'length', unit: 'unit', ending_at: 'ending-at', where: 'where'}],

@@ -102,7 +102,7 @@ function change() {
   context.pastNodes = null;
   pastBand();
   modes();
-  if (module?.update) attempt(() => module.update(context)); else if (module) mount(module, context, false);
+  if (module?.update) attempt(() => module.update(context)); else if (module) mount(module, context, true);
 }
 function attempt(f) {
   try {
@@ -112,11 +112,11 @@ function attempt(f) {
 }
 const problem = (error) => $('root').append(h('section', {class: 'panel'}, failureView(error, () => location.reload())));
 
-function mount(module, context, focus) {
+function mount(module, context, isQuiet) {
   const root = fill($('root'));
   attempt(() => module.mount(root, context));
   if (!document.title || document.title === 'ProfileLog') context.title(root.querySelector('h1')?.textContent ?? context.place);
-  if (focus) root.querySelector('h1')?.focus({preventScroll: true});
+  focusTitle(isQuiet);
 }
 async function open(isFirst = false) {
   const mine = ++turn;
@@ -145,21 +145,23 @@ async function open(isFirst = false) {
   const load = place && (route.id === null ? place.list : place.one);
   if (!load) {
     fill($('root'), h('h1', {tabindex: '-1'}, 'There is no such place'), h('p', null, h('a', {href: link('overview')}, 'To the overview')));
-    return;
+    return focusTitle(isFirst);
   }
   try {
     const module = await load();
     if (mine !== turn) return;
     current.module = module;
     if (!isFirst) window.scrollTo(0, 0);
-    mount(module, context, !isFirst);
+    mount(module, context, isFirst);
   } catch (error) {
     if (mine !== turn) return;
     console.error(error);
     fill($('root'), h('h1', {tabindex: '-1'}, 'This place could not be loaded'), h('p', null, 'Its file did not come, or is not in this version.'),
       h('p', null, h('button', {type: 'button', on: {click: () => location.reload()}}, 'Try again')));
+    focusTitle(isFirst);
   }
 }
+const focusTitle = (isFirst) => { if (!isFirst) $('root').querySelector('h1')?.focus({preventScroll: true}); };
 export function go(href, {replace = false} = {}) {
   history[replace ? 'replaceState' : 'pushState'](null, '', href);
   open();
@@ -213,7 +215,6 @@ api.on('lost', () => {
   $('live').textContent = 'No connection';
   band('lost', 'lost', h('span', null, `No answer since ${timeText(api.store.lostSince.toISOString(), 'seconds')}; showing that state.`),
     h('button', {type: 'button', on: {click: api.poll}}, 'Try now'));
-  api.poll.later?.();
 });
 api.on('back', () => {
   band('lost');
