@@ -256,7 +256,7 @@ export function stream(path, {query, after, onEvent, onFailure = () => {}, signa
       else if (line.startsWith('id:')) lastID = line.slice(3).trim();
       else if (line.startsWith('event:')) type = line.slice(6).trim();
     }
-    if (type === 'reset') { lastID = null; get('/v1/events', {limit: 1}, {quiet: true}).catch(() => {}); } else if (data) onEvent(parse(data), lastID);
+    if (type === 'reset') { lastID = null; after = 0; get('/v1/events', {limit: 1}, {quiet: true}).catch(() => {}); } else if (data) onEvent(parse(data), lastID);
   }
   const seeing = () => { if (document.hidden) { current?.abort(); current = null; } else run(); };
   document.addEventListener('visibilitychange', seeing, {signal: whole.signal});
