@@ -17,7 +17,9 @@ export function on(type, f, signal) {
   signal?.addEventListener('abort', off, {once: true});
   return off;
 }
-export function emit(type, data) { for (const f of [...(listeners.get(type) ?? [])]) f(data); }
+export function emit(type, data) {
+  for (const f of [...(listeners.get(type) ?? [])]) try { f(data); } catch (error) { console.error(error); }
+}
 
 /** What is known of the store: id, name, mode, position, permissions (null: everything), endpoints. */
 export const store = {id: null, name: '', mode: '', position: null, permissions: null, endpoints: new Set(), lostSince: null};

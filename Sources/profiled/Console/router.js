@@ -100,9 +100,9 @@ function change() {
   const {context, module} = current;
   context.at = moment(context.params);
   context.pastNodes = null;
-  pastBand();
   modes();
   if (module?.update) attempt(() => module.update(context)); else if (module) mount(module, context, true);
+  if (!context.pastNodes) pastBand();
 }
 function attempt(f) {
   try {
@@ -183,7 +183,8 @@ function band(name, kind, ...nodes) {
   bands[name]?.remove();
   delete bands[name];
   if (!nodes.length) return;
-  bands[name] = h('div', {class: `band ${kind}`, role: 'status'}, nodes);
+  // The past is said by what chose it: a handle's steps would be read twice.
+  bands[name] = h('div', {class: `band ${kind}`, role: name === 'past' ? null : 'status'}, nodes);
   $('bands').append(bands[name]);
 }
 let momentTimer = 0;
@@ -287,9 +288,10 @@ const searching = () => import('./search.js').then((m) => m.start(current.contex
 find.addEventListener('focus', searching, {once: true});
 find.form.addEventListener('submit', (event) => { event.preventDefault(); searching().then((search) => search.submit()); });
 
+const readable = (path) => { try { return printable(decodeURI(path).slice(0, 200)); } catch { return path.slice(0, 200); } };
 const lastRequest = $('last-request');
 api.on('request', (r) => {
-  if (!r.quiet) lastRequest.textContent = `${r.method} ${printable(decodeURI(r.path.replace(/%(?![0-9a-f]{2})/gi, '%25')).slice(0, 200))} · ${r.status} · ${r.ms.toFixed(1)} ms · ${(r.bytes / 1024).toFixed(1)} KB`;
+  if (!r.quiet) lastRequest.textContent = `${r.method} ${readable(r.path)} · ${r.status} · ${r.ms.toFixed(1)} ms · ${(r.bytes / 1024).toFixed(1)} KB`;
 });
 const toggleRequests = () => import('./drawer.js').then((m) => m.toggle());
 $('requests').addEventListener('click', toggleRequests);
