@@ -3,6 +3,8 @@ internal import ProfileLogRequests
 struct Access: Sendable {
     let keys: KeyRing
     let serviceHost: String
+    /// Where clients reach the service through a proxy, which may call it by another name; nil without `--base-url`.
+    let publicOrigin: String?
 
     // MARK: - Keys
 
@@ -45,7 +47,9 @@ struct Access: Sendable {
     /// this machine could write. `host` is what the client calls the service, with the port.
     func refuseForeignPage(_ asked: RequestHeaders, host: String?, isWrite: Bool) throws(APIError) {
         guard let host else { return }
-        if isWrite, let origin = asked[.origin], origin != "http://\(host)", origin != "https://\(host)" {
+        if isWrite, let origin = asked[.origin], origin != "http://\(host)", origin != "https://\(host)",
+            origin != publicOrigin
+        {
             throw Self.foreignOrigin
         }
         // DNS rebinding: a page's own name may lead to this machine.
