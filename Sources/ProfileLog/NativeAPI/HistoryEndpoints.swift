@@ -201,7 +201,7 @@ struct HistoryEndpoints {
         let limit = try query.limit(standard: standardEvents, most: mostEvents)
         let wait = try query.number("wait_s", 0...longestWait, standard: 0)
         let isBackward = try query.flag("reverse")
-        var users = try EventUsers(&query)
+        var user = try EventUser(&query)
         let filter = try query.filter(now: log.options.now())
         try query.end()
         guard wait == 0 || !isBackward else {
@@ -214,7 +214,7 @@ struct HistoryEndpoints {
             let answer = try log.withReader { log -> APIAnswer? in
                 try after?.check(log, "after")
                 let walk = Walk(
-                    direction: isBackward ? .backward : .forward, users: try users?.find(in: log), filter: filter,
+                    direction: isBackward ? .backward : .forward, life: try user?.find(in: log), filter: filter,
                     limit: limit)
                 var keys: AppendKeys? = AppendKeys()
                 let page = try walk.page(beyond: scanned, in: log, upTo: chunk, &keys)
@@ -237,7 +237,7 @@ struct HistoryEndpoints {
     /// The way in which a request goes through the log.
     private struct Walk {
         let direction: EventLog.Direction
-        let users: [UserNumber]?
+        let life: MergedLife?
         let filter: EventFilter
         let limit: Int
 
@@ -246,7 +246,7 @@ struct HistoryEndpoints {
             beyond position: Position?, in log: LogReader, upTo most: Int, _ keys: inout AppendKeys?
         ) throws -> Page {
             try log.events.page(
-                beyond: position, direction, of: users, limit: min(limit, most), where: filter, keys: &keys)
+                beyond: position, direction, of: life, limit: min(limit, most), where: filter, keys: &keys)
         }
 
         /// Tells whether nothing follows the page.
@@ -279,30 +279,28 @@ struct HistoryEndpoints {
     }
 }
 
-/// The users whose events a request about the log asks for: the one who is meant, and all who were merged into them.
-struct EventUsers: Sendable {
+/// The user whose events a request about the log asks for, with those of all who were merged into them.
+struct EventUser: Sendable {
     private let id: UserID
-    private var canonical: UserNumber?
-    private var users: [UserNumber] = []
+    private var life: MergedLife?
 
-    /// Those of the parameter `user`; nil without it.
+    /// The one of the parameter `user`; nil without it.
     init?(_ query: inout Query) throws {
         guard let id = try query.user() else { return nil }
         self.id = id
     }
 
-    /// Finds them in `log`, and again when the ID leads to another user than before. A user who is erased meanwhile is
+    /// Finds the user in `log`, and again when the ID leads to another one than before. One who is erased meanwhile is
     /// still the same.
-    mutating func find(in log: LogReader) throws -> [UserNumber] {
+    mutating func find(in log: LogReader) throws -> MergedLife {
         guard let user = try log.users.user(meantBy: id) ?? log.users.findErased(id) else {
-            if canonical == nil { throw try log.users.unknownUser(id) }
-            return users
+            if let life { return life }
+            throw try log.users.unknownUser(id)
         }
-        if user.number != canonical {
-            users = try log.events.usersMerged(into: user.number)
-            canonical = user.number
-        }
-        return users
+        if let life, life.user == user.number { return life }
+        let found = try log.events.mergedLife(of: user.number)
+        life = found
+        return found
     }
 }
 

@@ -1,10 +1,20 @@
+/// A user, and the events of all who were merged into them, directly or in a chain. A merged user gets no more events:
+/// while the log grows, only the user's own ones are looked up again.
+package struct MergedLife: Sendable {
+    package let user: UserNumber
+    /// The positions of the events of the others, ascending.
+    fileprivate let others: [UInt64]
+}
+
 extension EventReader {
-    /// The user and all who were merged into them, directly or in a chain. Reads the headers of their events.
-    package func usersMerged(into user: UserNumber) throws -> [UserNumber] {
+    /// The life of `user` as far as it was merged by now. Reads the headers of its events.
+    package func mergedLife(of user: UserNumber) throws -> MergedLife {
         try withView { view in
             let version = try view.version(of: user.rawValue)
-            let merges = try view.mergedHistory(of: user.rawValue, upTo: version).merges
-            return [user] + merges.keys.sorted().map { UserNumber(rawValue: $0) }
+            let history = try view.mergedHistory(of: user.rawValue, upTo: version)
+            if history.merges.isEmpty { return MergedLife(user: user, others: []) }
+            let own = Set(try view.positions(of: user.rawValue, from: 1, to: version))
+            return MergedLife(user: user, others: history.positions.filter { !own.contains($0) })
         }
     }
 
@@ -16,12 +26,13 @@ extension EventReader {
     ///
     /// - Parameters:
     ///   - position: nil for the start, backward for the end.
-    ///   - users: only events of these; found by their histories, so that others cost nothing. Nil for all.
+    ///   - life: only events of this user and of who was merged; found by their histories, so that others cost nothing.
+    ///     Nil for all.
     package func page(
-        beyond position: Position?, _ direction: EventLog.Direction, of users: [UserNumber]? = nil, limit: Int,
+        beyond position: Position?, _ direction: EventLog.Direction, of life: MergedLife? = nil, limit: Int,
         maxBytes: Int = .max, where filter: EventFilter, scanLimit: Int = 100_000, keys: inout AppendKeys?
     ) throws -> (events: [RecordedEvent], scanned: Position, last: Position) {
-        if users == nil, direction == .forward {
+        if life == nil, direction == .forward {
             return try page(
                 from: (position ?? .start).next, limit: limit, maxBytes: maxBytes, where: filter, scanLimit: scanLimit,
                 keys: &keys)
@@ -38,7 +49,7 @@ extension EventReader {
             var isOver = direction == .forward ? scanned >= view.last : scanned <= 1
             while !isOver, events.count < limit, bytes < maxBytes, looks < scanLimit {
                 let most = filter == EventFilter() ? min(limit - events.count, 256) : 256
-                let next = try view.positions(beyond: scanned, direction, of: users, most: most)
+                let next = try view.positions(beyond: scanned, direction, of: life, most: most)
                 isOver = next.isWhole
                 for position in next.positions {
                     if events.count == limit || bytes >= maxBytes {
@@ -63,35 +74,35 @@ extension EventReader {
 
 extension LogView {
     /// The next positions after `position`, or backward before it, at most `most` of them; and whether there are no
-    /// others. With `users` those of their events.
+    /// others. With `life` those of its events.
     fileprivate func positions(
-        beyond position: UInt64, _ direction: EventLog.Direction, of users: [UserNumber]?, most: Int
+        beyond position: UInt64, _ direction: EventLog.Direction, of life: MergedLife?, most: Int
     ) throws -> (positions: [UInt64], isWhole: Bool) {
-        let most = UInt64(max(most, 1))
-        guard let users else {
+        let most = max(most, 1)
+        guard let life else {
             let end = min(position - min(position, 1), last)
-            let begin = end - min(end, most)
+            let begin = end - min(end, UInt64(most))
             return (end > begin ? Array((begin + 1...end).reversed()) : [], begin == 0)
         }
-        var found: [UInt64] = []
-        var isWhole = true
-        for user in users {
-            let from: UInt64
-            let to: UInt64
-            if direction == .forward {
-                let end = try version(of: user.rawValue)
-                from = try version(of: user.rawValue, upTo: position) + 1
-                to = min(end, from - 1 + most)
-                isWhole = isWhole && to == end
-            } else {
-                to = position > 0 ? try version(of: user.rawValue, upTo: position - 1) : 0
-                from = to > most ? to - most + 1 : 1
-                isWhole = isWhole && from == 1
-            }
-            if from <= to { found += try positions(of: user.rawValue, from: from, to: to) }
+        var found: [UInt64]
+        let isWhole: Bool
+        if direction == .forward {
+            let end = try version(of: life.user.rawValue)
+            let known = try version(of: life.user.rawValue, upTo: position)
+            let to = min(end, known + UInt64(most))
+            let first = life.others.lowerBound { $0 <= position }
+            let others = life.others[first...].prefix(most)
+            found = others + (try positions(of: life.user.rawValue, from: known + 1, to: to))
+            isWhole = to == end && others.endIndex == life.others.endIndex
+            found.sort()
+        } else {
+            let known = position > 0 ? try version(of: life.user.rawValue, upTo: position - 1) : 0
+            let from = known - min(known, UInt64(most)) + 1
+            let others = life.others[..<life.others.lowerBound { $0 < position }].suffix(most)
+            found = others + (try positions(of: life.user.rawValue, from: from, to: known))
+            isWhole = from == 1 && others.startIndex == 0
+            found.sort(by: >)
         }
-        found.sort { direction == .forward ? $0 < $1 : $0 > $1 }
-        isWhole = isWhole && UInt64(found.count) <= most
-        return (Array(found.prefix(Int(most))), isWhole)
+        return (Array(found.prefix(most)), isWhole && found.count <= most)
     }
 }
