@@ -193,12 +193,12 @@ package struct NativeAPI: Dialect {
             "/v1/history", "one user's events",
             filter + [
                 .required("user"), .init("from", .integer), .init("to", .integer), .init("reverse", .boolean),
-                .init("launch", .integer), .init("merged", .boolean), .init("after", .integer), limit,
+                .init("launch", .integer), .init("merged", .boolean), .init("after", .integer), limit, .init("parts"),
             ], answers: HistoryEndpoints.history
         ) { try HistoryEndpoints(log: $1).history($2) },
         read(
             "/v1/events", "the whole log, with a wait for news",
-            filter + [.init("after"), limit, .init("wait_s", .integer)],
+            filter + [.init("after"), limit, user, .init("reverse", .boolean), .init("wait_s", .integer)],
             [.answers(["application/json", Endpoint.eventStream])], answers: HistoryEndpoints.events
         ) {
             try await HistoryEndpoints.events($1, $0.store.log)
@@ -222,7 +222,7 @@ package struct NativeAPI: Dialect {
             page + [.init("where"), .init("count", .boolean), asOf, order], answers: UserSearch.shape
         ) { try await $0.whole.users($1) },
         read(
-            "/v1/series", "numbers by day or hour",
+            "/v1/series", "numbers by day, hour or minute",
             [.required("of")] + EndpointInput.series(needsLength: false) + [.init("where")],
             answers: SeriesEndpoint.shape
         ) { try await SeriesEndpoint(store: $0.store).series($1) },

@@ -18,6 +18,8 @@ enum InputWords {
         "kind": "kinds of events, with commas between them",
         "limit": "the most entries of an answer",
         "name": "the name of an event or attribute",
+        "parts": "`times`: when events happened and what became of them, as columns without values",
+        "reverse": "begins with the newest",
         "order": "whether the history counts as it was recorded (the default) or as it occurred",
         "timeout": "the most seconds for `wait_for`: 10 by default, at most 30",
         "wait_for": "answers when the log has reached this position: the `cursor` of a write, or a number",

@@ -230,6 +230,7 @@ struct JSONContractTests {
         try run("profile", "jane")
         try run("profile", "jane", "--at-launch", "1")
         try run("history", "jane")
+        try run("history --times", "jane")
         try run("tail", "--no-follow")
         try run("users")
         try run("users --count")

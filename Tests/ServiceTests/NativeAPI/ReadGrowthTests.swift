@@ -90,6 +90,7 @@ struct ReadGrowthTests {
             APIRequest(.get, "/v1/export", query: [("what", "profiles"), ("as_of", "200")]),
             APIRequest(.get, "/v1/devices"), APIRequest(.get, "/v1/devices/phone"), APIRequest(.get, "/v1/sends"),
             APIRequest(.get, "/v1/messages/explain", query: [("user", "u"), ("position", "3")]),
+            APIRequest(.get, "/v1/series", query: [("of", "events"), ("unit", "minute")]),
             APIRequest(.get, "/v1/stats"), APIRequest(.get, "/v1/status"), APIRequest(.get, "/events/list"),
             APIRequest(.get, "/custom_attributes"), APIRequest(.get, "/purchases/product_list"),
             APIRequest(.get, "/sessions/data_series", query: [("length", "30")]),
