@@ -218,7 +218,7 @@ private struct CountingWalk {
         let short = try log.reader.blameWithCounts(of: user).counts
         let counted = found.filter { $0.count > 0 }.map { blame in
             var blame = blame
-            blame.log = []
+            (blame.log, blame.logPlace) = ([], nil)
             return blame
         }
         #expect(short == counted, "\(place)")
