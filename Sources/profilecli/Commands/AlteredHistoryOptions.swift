@@ -47,7 +47,7 @@ struct AlteredHistoryOptions: ParsableArguments {
     @Option(help: .init("The seed of the choice: another number, other users.", valueName: "n")) var seed: UInt64?
     @Option(help: .init("Stop after this time: 30s, 500ms, 2m.", valueName: "time")) var budget: String?
 
-    @Option(help: .init("Go on where an answer stopped: what it says after `--after`.", valueName: "place"))
+    @Option(help: .init("Go on where an answer stopped in time, at the place that it names.", valueName: "place"))
     var after: String?
 
     @Option(

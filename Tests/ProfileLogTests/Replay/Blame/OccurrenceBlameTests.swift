@@ -218,7 +218,8 @@ private struct CountingWalk {
         let short = try log.reader.blameWithCounts(of: user).counts
         let counted = found.filter { $0.count > 0 }.map { blame in
             var blame = blame
-            (blame.log, blame.logPlace) = ([], nil)
+            blame.log = []
+            blame.logPlace = nil
             return blame
         }
         #expect(short == counted, "\(place)")
