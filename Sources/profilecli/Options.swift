@@ -200,6 +200,17 @@ struct FilterOptions: ParsableArguments {
     var order: Parameters { occurred ? [("order", "occurred")] : [] }
 }
 
+/// `--as-of` and `--occurred`, of commands about devices.
+struct PastOptions: ParsableArguments {
+    @Option(parsing: .unconditional, help: .when("What it was then")) var asOf: String?
+    @Flag(help: "In the order in which things happened, not in that of recording; nothing later counts.")
+    var occurred = false
+
+    var query: Parameters {
+        parameters(("as_of", asOf.map(LocalMoment.text)), ("order", occurred ? "occurred" : nil))
+    }
+}
+
 /// `--occurred`, of commands with `--as-of`.
 struct OccurredOption: ParsableArguments {
     @Flag(help: "In the order in which things happened, not in that of recording; nothing later counts.")

@@ -75,12 +75,15 @@ package struct NativeAPI: Dialect {
             answers: TagEndpoint.shape
         ) { try await TagEndpoint(writes: $0.writes).tag($1) },
         look(
-            "/v1/devices", "all devices, with who is on them and how they are set up", [.init("after"), limit],
+            "/v1/devices", "all devices, with who is on them and how they are set up",
+            [.init("after"), limit, asOf, order],
             answers: DeviceEndpoints.list
         ) {
             try $0.devices.devices($2, $1)
         },
-        look("/v1/devices/{device}", "one device", [], answers: DeviceEndpoints.one) { try $0.devices.device($2, $1) },
+        look("/v1/devices/{device}", "one device", [asOf, order], answers: DeviceEndpoints.one) {
+            try $0.devices.device($2, $1)
+        },
         .init(
             .post, "/v1/devices/{device}/launch", "start the app there", launch,
             check: checking { _ = try DeviceEndpoints.order($0, DeviceStorage.defaultDevice) },
@@ -105,8 +108,8 @@ package struct NativeAPI: Dialect {
             answers: DeviceEndpoints.changedSettings
         ) { try await $0.devices.changeSettings($1) },
         look(
-            "/v1/devices/{device}/pushes", "pushes on their way to the device, on its screen, and captured", [],
-            answers: PushEndpoints.pushes
+            "/v1/devices/{device}/pushes", "pushes on their way to the device, on its screen, and captured",
+            [asOf, order], answers: PushEndpoints.pushes
         ) {
             try $0.pushes.pushes($2, $1)
         },
@@ -142,8 +145,8 @@ package struct NativeAPI: Dialect {
             try $0.inApp.declared($2, $1)
         },
         look(
-            "/v1/devices/{device}/messages", "the in-app messages of a device: eligible, waiting, on the screen", [],
-            answers: InAppEndpoints.messages
+            "/v1/devices/{device}/messages", "the in-app messages of a device: eligible, waiting, on the screen",
+            [asOf, order], answers: InAppEndpoints.messages
         ) {
             try $0.inApp.messages($2, $1)
         },

@@ -169,6 +169,7 @@ extension Condition {
         } catch let error as WhereError {
             var apiError = APIError.invalid("where", "\(error.reason) (column \(error.column))", remedy: error.remedy)
             apiError.isOfStore = error.isOfStore
+            apiError.facts = [("column", UInt64(error.column))]
             throw apiError
         }
     }

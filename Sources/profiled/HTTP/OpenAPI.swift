@@ -38,9 +38,13 @@ enum OpenAPI {
         return Array(document.json.utf8)
     }
 
-    private static let errorMembers =
-        ["error", "message", "remedy", "code", "place", "reason"].map { ($0, ["type": "string"] as AttributeValue) }
-        + [("of_store", ["type": "boolean"])]
+    private static let errorMembers: [(String, AttributeValue)] =
+        typed(["error", "message", "remedy", "code", "place", "reason"], "string")
+        + typed(["actual", "position", "line", "column"], "integer") + typed(["of_store"], "boolean")
+
+    private static func typed(_ names: [String], _ type: AttributeValue) -> [(String, AttributeValue)] {
+        names.map { ($0, ["type": type]) }
+    }
 
     // MARK: - Operations
 
