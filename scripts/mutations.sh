@@ -94,7 +94,7 @@ names=(
     send-unsubscribed keep-erased-part resend-parts no-rate share-budget keep-erased-state swap-incomplete
     count-void blind-audit later-wins stale-addresses two-doors ignore-twin mix-pages mid-commit
     read-locked show-badge forget-merged many-views later-users commit-each-step lose-flushed stale-plan
-    path-by-hand refuse-waiting answer-gone forget-outcome late-at-once
+    path-by-hand refuse-waiting answer-gone forget-outcome late-at-once name-others
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -170,6 +170,8 @@ declare -A edit=(
     [forget-outcome]='s/try decide(\&events, among: all, view) {/try decide(\&events, among: wanted, view) {/'
     # An event is late from the limit on, and not beyond it.
     [late-at-once]='s/event\.occurredAt\.rawValue > seconds \* 1_000_000/event.occurredAt.rawValue >= seconds * 1_000_000/'
+    # An explanation names the parts of a condition that do not decide.
+    [name-others]='s/isNot || holdsInside == holds/isNot || holdsInside != holds/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -208,6 +210,7 @@ declare -A tests=(
     [answer-gone]='ServiceTests.LongReadTests/gone'
     [forget-outcome]='ServiceTests.HistoryTimesTests/outcomes'
     [late-at-once]='ServiceTests.SeriesTests/arrivals'
+    [name-others]='ProfileLogTests.WrittenConditionTests'
 )
 
 prepare

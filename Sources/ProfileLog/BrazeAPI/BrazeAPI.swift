@@ -20,6 +20,7 @@ package final class BrazeAPI: Dialect {
         self.store = store
         self.workspace = workspace
         store.traits = workspace.traits
+        store.segments = workspace.segments
         catalogue = LiveState(store.log)
         pushTokens = LiveState(store.log)
         schedules = Schedules(store.log)

@@ -110,7 +110,7 @@ struct BlameEndpoint {
     }
 
     /// Writes who wrote a value, as members.
-    private func write(
+    func write(
         _ write: FieldWrite, _ user: UserInfo, _ events: inout EventJSON, to json: inout JSONWriter
     ) throws {
         let event = write.event
@@ -189,9 +189,9 @@ extension EventKind {
 // MARK: - The form of the answer
 
 extension BlameEndpoint {
-    private static let write: AnswerShape =
+    static let write: AnswerShape =
         [
-            "position": .integer, "version": .integer, "kind": .text, "how": .text, "at": .time, "recorded_at": .time,
+            "position": .integer, "version": .integer, "kind": .text, "how?": .text, "at": .time, "recorded_at": .time,
             "late_s": .number, "effect?": .integer, "launch?": .integer,
         ] + EventJSON.origin
         + ["key?": .text, "of_user?": .text, "of_user_number?": .integer, "merge?": .integer, "voided_by?": .integer]

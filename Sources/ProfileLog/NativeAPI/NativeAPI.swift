@@ -224,6 +224,10 @@ package struct NativeAPI: Dialect {
             "/v1/users", "all users, or those who pass a condition, now or at any past moment",
             page + [.init("where"), .init("count", .boolean), asOf, order], answers: UserSearch.shape
         ) { try await $0.whole.users($1) },
+        look(
+            "/v1/users/explain", "why a user passes a condition or a segment, or does not: each part, and what set it",
+            UserExplanation.inputs, answers: UserExplanation.shape
+        ) { try UserExplanation(log: $1, segments: $0.store.segments).explain($2) },
         read(
             "/v1/series", "numbers by day, hour or minute",
             [.required("of")] + EndpointInput.series(needsLength: false) + [.init("where")],

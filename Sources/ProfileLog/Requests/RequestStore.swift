@@ -12,6 +12,7 @@ package final class RequestStore: Sendable {
     package let failingChannels = FailingChannels()
     private let writer: LogWriter?
     private let declared = Mutex<[ComputedTrait]>([])
+    private let declaredSegments = Mutex<[Segment]>([])
 
     /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first
     /// ones take longer.
@@ -23,6 +24,12 @@ package final class RequestStore: Sendable {
     package var traits: [ComputedTrait] {
         get { declared.withLock { $0 } }
         set { declared.withLock { $0 = newValue } }
+    }
+
+    /// The segments, as the workspace file declares them.
+    package var segments: [Segment] {
+        get { declaredSegments.withLock { $0 } }
+        set { declaredSegments.withLock { $0 = newValue } }
     }
 
     /// A reader that opens a view for each read.

@@ -125,13 +125,13 @@ struct BlameCommand: AsyncParsableCommand {
     }
 
     /// `attributes saved`, `user attributes`, and whether it is void.
-    private static func how(_ write: JSONObject) -> String {
+    static func how(_ write: JSONObject) -> String {
         let words = EventKind(name: write["kind"].text ?? "")?.words ?? ""
         return write["voided_by"] == .null ? words : "\(words), void @\(write["voided_by"].cell)"
     }
 
     /// `extension Push on phone, launch @7, of device:phone`.
-    private static func origin(_ write: JSONObject) -> String {
+    static func origin(_ write: JSONObject) -> String {
         var parts = [Phrase.origin(write)]
         if write["launch"] != .null { parts.append("launch @\(write["launch"].cell)") }
         if let key = write["key"].text { parts.append("request \(key)") }

@@ -63,6 +63,34 @@ struct WhereTests {
         }
     }
 
+    @Test("Why a user passes or does not is a sentence, then each part with the value and the event that set it")
+    func explain() throws {
+        let condition = #"country = "DE" and custom.level >= 3"#
+        let lines = try cli.succeed("explain", "ana", "--where", condition).lines
+        #expect(lines.first == "The user does not pass: `custom.level >= 3` does not hold (the value is 0).")
+        #expect(lines.contains { $0.hasPrefix("and ") && $0.hasSuffix(" no") }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix(#"  country = "DE"  "#) && $0.contains(" yes ") }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("  custom.level >= 3  no ") && $0.hasSuffix("  rest") }, "\(lines)")
+        let json = try cli.succeed("explain", "ana", "--where", condition, "--format", "json").output
+        #expect(json.contains(#""holds":false,"reason":"The user does not pass"#), "\(json)")
+        let early = try cli.succeed("explain", "ana", "--where", "exists(country)", "--as-of", "2").output
+        #expect(early.contains("does not hold (there is no value)") && early.contains("no event set it"), "\(early)")
+    }
+
+    @Test("A segment of the workspace file is explained, and a question without a condition is refused")
+    func explainSegment() throws {
+        let workspace = try cli.write(
+            "segments:\n  - {id: fans, name: Fans, all: [{event: purchase, at_least: 2}]}\n", as: "workspace.yaml")
+        let output = try cli.succeed("explain", "ben", "--segment", "Fans", "--workspace", workspace).output
+        #expect(output.contains("does not pass: `events.purchase.count >= 2` does not hold (the value is 1)."))
+        let slip = try cli.run("explain", "ben", "--segment", "fan", "--workspace", workspace)
+        #expect(slip.status != 0 && slip.errors.contains("Did you mean `fans`?"), "\(slip.errors)")
+        for wrong in [[], ["--where", "version > 0", "--segment", "fans"]] {
+            let outcome = try cli.run(["explain", "ben"] + wrong)
+            #expect(outcome.status == 64 && outcome.errors.contains("--segment"), "\(outcome.errors)")
+        }
+    }
+
     @Test("Every command in docs/where.md works")
     func documented() throws {
         let text = try Repository.text("docs/where.md")

@@ -235,6 +235,7 @@ struct JSONContractTests {
         try run("users")
         try run("users --count")
         try run("blame", "jane")
+        try run("explain", "jane", "--where", "custom.level > 7 or pending = 0")
         try run("diff", "jane", "version:2", "now")
         try run("diff --all", "1", "now")
         try run("diff --all --count", "1", "now")

@@ -182,7 +182,7 @@ struct WhereTests {
 }
 
 /// A condition as text, and as a plain test of a person.
-private struct Asked {
+struct Asked {
     let text: String
     let holds: (People.Person) -> Bool
 

@@ -75,7 +75,7 @@ extension BlameSearch {
     private static let eventsPerLook: UInt64 = 128
 
     /// The flush of each saved or queued event in `positions`. All are of the user.
-    private func flushes(of positions: [UInt64]) throws -> [UInt64: UInt64] {
+    func flushes(of positions: [UInt64]) throws -> [UInt64: UInt64] {
         var waiting: Set<UInt64> = []
         var read = version
         for position in positions {
