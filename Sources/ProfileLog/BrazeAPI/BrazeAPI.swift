@@ -20,7 +20,7 @@ package final class BrazeAPI: Dialect {
         self.store = store
         self.workspace = workspace
         store.traits = workspace.traits
-        catalogue = LiveState(store.log)
+        catalogue = store.catalogue
         pushTokens = LiveState(store.log)
         schedules = Schedules(store.log)
     }
