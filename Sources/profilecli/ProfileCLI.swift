@@ -53,10 +53,10 @@ struct ProfileCLI: AsyncParsableCommand {
             PushCommand.self, PendingCommand.self, RejectedCommand.self, ProfileCommand.self, HistoryCommand.self,
             DiffCommand.self, BlameCommand.self, ExplainCommand.self, VoidingCommand<VoidCommand>.self,
             VoidingCommand<UnvoidCommand>.self, RulesCommand.self, TailCommand.self, UsersCommand.self,
-            TraitsCommand.self, ChangeUserCommand.self, EraseCommand.self, CompactCommand.self, ReplayCommand.self,
-            WhatIfCommand.self, FoldCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self,
-            StatsCommand.self, GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self, SendsCommand.self,
-            MessagesCommand.self,
+            NamesCommand.self, TraitsCommand.self, ChangeUserCommand.self, EraseCommand.self, CompactCommand.self,
+            ReplayCommand.self, WhatIfCommand.self, FoldCommand.self, ImportCommand.self, ExportCommand.self,
+            CheckCommand.self, StatsCommand.self, GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self,
+            SendsCommand.self, MessagesCommand.self, KeyCommand.self,
         ])
 
     static func main() async {

@@ -21,7 +21,7 @@ package final class BrazeAPI: Dialect {
         self.workspace = workspace
         store.traits = workspace.traits
         store.segments = workspace.segments
-        catalogue = LiveState(store.log)
+        catalogue = store.catalogue
         pushTokens = LiveState(store.log)
         schedules = Schedules(store.log)
     }

@@ -221,8 +221,11 @@ package struct NativeAPI: Dialect {
             [.required("user"), .init("message"), .init("position", .integer)], answers: MessageEndpoints.explanation
         ) { try MessageEndpoints(log: $1).explain($2) },
         read(
-            "/v1/users", "all users, or those who pass a condition, now or at any past moment",
-            page + [.init("where"), .init("count", .boolean), asOf, order], answers: UserSearch.shape
+            "/v1/users", "all users, those who pass a condition, now or at any past moment, or those known by an ID",
+            page + [
+                .init("where"), .init("count", .boolean), asOf, order, .init("prefix"), .init("reverse", .boolean),
+                .init("cursor"),
+            ], answers: UserSearch.shape
         ) { try await $0.whole.users($1) },
         look(
             "/v1/users/explain", "why a user passes a condition or a segment, or does not: each part, and what set it",
@@ -305,6 +308,14 @@ package struct NativeAPI: Dialect {
             "/v1/whatif/profiles", "which profiles would differ without some events, or with others",
             ProfileWhatIfEndpoint.inputs, answers: ProfileImpact.shape
         ) { try await ProfileWhatIfEndpoint(store: $0.store).answer($1) },
+        look(
+            "/v1/names", "names that begin with a text: of events, attributes, products, devices and messages",
+            [.init("prefix"), .init("kind"), limit], answers: NameEndpoint.shape
+        ) { try NameEndpoint(store: $0.store).names($2, $1) },
+        .init(
+            .get, "/v1/key", "what the key of this request may do, and on which store", [], [.takesAnyKey],
+            answers: KeyEndpoint.shape
+        ) { try KeyEndpoint(store: $0.store, ephemeral: $0.ephemeral).key($1) },
         look("/v1/stats", "how much the store holds", [], answers: StoreEndpoints.statistics) {
             try $0.whole.stats($2, $1)
         },

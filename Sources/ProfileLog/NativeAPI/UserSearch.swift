@@ -218,8 +218,8 @@ extension UserSearch {
 
     static let shape: AnswerShape =
         [
-            "users?": [user], "count?": .integer, "scanned?": .integer, "total": .integer, "more?": .boolean,
-            "note?": .text,
+            "users?": [user, PrefixSearch.user], "count?": .integer, "scanned?": .integer, "total": .integer,
+            "more?": .boolean, "cursor?": .text, "note?": .text,
         ]
         + DamageList.shape
 }

@@ -8,6 +8,8 @@ package final class RequestStore: Sendable {
     package let activity: APIActivity
     /// Compares what is read with the log, if the program calls it.
     package let auditor: Auditor
+    /// The catalogue, kept in memory by the first request that needs it.
+    package let catalogue: LiveState<CatalogueProjection>
     /// The channels that fail, as a test asked for.
     package let failingChannels = FailingChannels()
     private let writer: LogWriter?
@@ -51,6 +53,7 @@ package final class RequestStore: Sendable {
     package init(_ log: EventLog, _ writer: LogWriter? = nil, _ activity: APIActivity = APIActivity()) {
         self.log = log
         auditor = Auditor(log)
+        catalogue = LiveState(log)
         self.writer = writer
         self.activity = activity
     }

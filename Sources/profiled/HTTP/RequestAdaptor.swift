@@ -164,6 +164,7 @@ final class RequestAdaptor: Sendable {
         call.query = query
         call.baseURL = baseURL
         call.localURL = { [connection = exchange.connection] in connection.localURL }
+        call.key = { [access, authorization = asked[.authorization]] in try access.key(authorization) }
         if endpoint.method == .post {
             call.body = try await bodies.read(request, asked, exchange.connection)
             call.ifMatch = asked[.ifMatch]

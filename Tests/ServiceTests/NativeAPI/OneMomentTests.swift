@@ -44,8 +44,9 @@ struct OneMomentTests {
             ("/v1/users", [("where", "custom.a > 1")]), ("/v1/users", [("where", "custom.a > 0"), ("count", "true")]),
             ("/v1/users", [("where", "events.e.count > 0"), ("as_of", "6")]), ("/v1/whatif", [("fault", "all")]),
             ("/v1/whatif/profiles", [("without", "name:e"), ("where", "events.e.count = 1")]),
-            ("/v1/whatif/profiles", [("without", "user:u")]),
             ("/v1/users/explain", [("user", "u"), ("where", "custom.a > 0 and events.e.last < 1h ahead")]),
+            ("/v1/whatif/profiles", [("without", "user:u")]), ("/v1/users", [("prefix", "")]), ("/v1/names", []),
+            ("/v1/names", [("prefix", "e"), ("kind", "event,device")]),
         ].map { (path: String, query: [(name: String, value: String)]) in APIRequest(.get, path, query: query) }
 
     /// A user with two devices, of which one holds saved items.
