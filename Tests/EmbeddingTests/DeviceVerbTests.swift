@@ -28,17 +28,71 @@ struct DeviceVerbTests {
     func offline() throws {
         let log = try folder.open()
         let saved = try log.append([.saved("seen")], to: .ana, context: .push(on: "phone")).last
-        try log.setOnline(false, on: "phone")
+        try log.set(.online(false), on: "phone")
         #expect(try log.launch(device: "phone").outcomes == [saved: .queued])
         #expect(try log.outcome(of: saved) == .queued)
         #expect(try log.waiting(on: "phone").map(\.position) == [saved])
-        let online = try log.setOnline(true, on: "phone")
+        let online = try log.set(.online(true), on: "phone")
         guard case .flushed(let sent) = try log.outcome(of: saved) else {
             Issue.record("the item was not sent")
             return
         }
         #expect(sent >= online.first)
         #expect(try log.waiting(on: "phone").isEmpty)
+    }
+
+    @Test("An SDK that sends on request keeps what it took until the app asks")
+    func onRequest() throws {
+        let log = try folder.open()
+        let saved = try log.append([.saved("seen")], to: .ana, context: .push(on: "phone")).last
+        try log.set(.sendsOnRequest, .sessionTimeout(seconds: 60), on: "phone")
+        #expect(try log.launch(device: "phone").outcomes == [saved: .queued])
+        let sent = try log.send(from: "phone")
+        #expect(sent.count == 1)
+        #expect(try log.outcome(of: saved) == sent.first.map { ItemOutcome.flushed($0) })
+        #expect(try log.send(from: "phone").isEmpty)
+    }
+
+    @Test("Settings are as they were given, the last of two counts, and the same again change nothing")
+    func settings() throws {
+        let log = try folder.open()
+        let defaults = try log.settings(of: "phone").all
+        #expect(
+            Set(defaults) == [
+                .online(true), .sdkEnabled(true), .sendsEvery(seconds: 0), .sessionTimeout(seconds: 10),
+            ])
+        let lack = DeviceSetting.appGroup("group.app", of: "PushContent", isMissing: true)
+        let given: [DeviceSetting] = [
+            .online(false), .sdkEnabled(false), .sendsEvery(seconds: 7), .sessionTimeout(seconds: 3), lack,
+        ]
+        for setting in given { try log.set(setting, on: "phone") }
+        #expect(try Set(log.settings(of: "phone").all) == Set(given))
+        let before = try log.lastPosition()
+        try log.set(.online(true), .online(false), lack, on: "phone")
+        #expect(try log.lastPosition() == before)
+        #expect(throws: AppendError.self) { try log.set(.sessionTimeout(seconds: 0), on: "phone") }
+        try log.set(.appGroup("group.app", of: "PushContent", isMissing: false), on: "phone")
+        #expect(try log.settings(of: "phone").all.count == 4)
+        // The event has them too.
+        let last = try log.event(at: log.lastPosition())
+        guard case .deviceChanged(let settings)? = last?.event else {
+            Issue.record("\(String(describing: last))")
+            return
+        }
+        #expect(try settings == log.settings(of: "phone"))
+    }
+
+    @Test("What an extension without the app group saves is not seen by the app, and a disabled SDK takes nothing")
+    func hidden() throws {
+        let log = try folder.open()
+        try log.set(.appGroup("group.app", of: "PushContent", isMissing: true), .sdkEnabled(false), on: "phone")
+        let hidden = try log.append([.saved("hidden")], to: .ana, context: .push(on: "phone")).last
+        try log.set(.appGroup("group.app", of: "PushContent", isMissing: false), on: "phone")
+        let seen = try log.append([.saved("seen")], to: .ana, context: .push(on: "phone")).last
+        #expect(try log.launch(device: "phone").outcomes.isEmpty)
+        try log.set(.sdkEnabled(true), on: "phone")
+        #expect(try Array(log.launch(device: "phone").outcomes.keys) == [seen])
+        #expect(try log.outcome(of: hidden) == .pending)
     }
 
     @Test("An item that the SDK rejects says why, and is saved again corrected")

@@ -120,10 +120,10 @@ struct FoldTests {
     func sent() throws {
         let log = try open()
         try log.append([.customEventLogged(Self.song(1))], to: ana, context: .init(source: .app, device: "phone"))
-        try log.setOnline(false, on: "phone")
+        try log.set(.online(false), on: "phone")
         try log.append([.customEventLogged(Self.song(3))], to: ana, context: .init(source: .app, device: "phone"))
         try expect(1, log)
-        try log.setOnline(true, on: "phone")
+        try log.set(.online(true), on: "phone")
         try expect(4, log)
     }
 

@@ -23,6 +23,15 @@ private func samples(_ log: EventLog, _ receipt: AppendReceipt, _ monday: Timest
     let minutes = try log.state(of: MinutesPlayed.self, for: "ana", asOf: .version(7))
     print(minutes)
 
+    let orders = UserTrait.count(.purchases, within: .seconds(30 * 86_400))
+    print(try log.value(of: orders, for: "ana") ?? 0)
+
+    do {
+        let genre = UserTrait.mostFrequent(.event("played song"), property: "genre", within: .seconds(86_400))
+        let now = try log.value(of: genre, for: "ana")
+        print(now ?? .null)
+    }
+
     for change in try log.changes(of: "ana", from: .time(monday)) { print(change.field, change.after ?? .null) }
 
     var total: Int64 = 0
@@ -88,13 +97,27 @@ private func samplesOfAppends(_ log: EventLog, _ ana: UserInfo) throws {
     let push = EventContext.extension("PushContent", on: "phone", storage: .appGroup("group.app"))
     print(push)
 
+    try log.set(.online(true), .sendsEvery(seconds: 10), on: "phone")
+
     try log.change(.merge(source: .externalID("old"), target: .externalID("ana")))
+}
+
+private func samplesOfExchange(_ log: EventLog, _ other: EventLog) throws {
+    var lines: [String] = []
+    try log.exportEvents { lines.append($0) }
+    let counts = try other.importEvents(lines, named: "events of the shop")
+    print(counts.stored, counts.skipped)
 }
 
 private func samplesOfWatching(
     _ log: EventLog, _ writer: LogWriter, _ user: UserID, _ receipt: AppendReceipt
 ) async throws {
     try await writer.append([.customEventLogged(CustomEvent(name: "played song"))], to: user)
+
+    log.onCommit { receipt, missed in
+        if missed > 0 { print("\(missed) commits before this one were not told") }
+        print("committed up to \(receipt.last), of \(receipt.users.count) users")
+    }
 
     for try await event in log.events(after: receipt.last, where: EventFilter(kinds: [.customEventLogged])) {
         print(event.position, event.event)

@@ -84,6 +84,7 @@ struct ExampleTests {
                 she lives in Basel after 8 events, at position 8
                 newest first: customAttributesChanged, customAttributesChanged, customEventLogged
                 beginners: eve
+                home views: 2, after her fifth event 1
                 level is 2, and was 7:
                   set by version 4, request line 3
                 address.city is Basel, set at position 8

@@ -31,9 +31,9 @@ func runApp(_ log: EventLog, folder: String) async throws {
 
     // Without a network the SDK takes the items, and sends them later.
     try await awaitGame(in: log) { try startExtension(folder) }
-    try log.setOnline(false, on: "phone")
+    try log.set(.online(false), on: "phone")
     printOutcomes(of: try log.launch(device: "phone"))
-    try log.setOnline(true, on: "phone")
+    try log.set(.online(true), on: "phone")
     print("online: \(try log.waiting(on: "phone").count) items wait")
     try printGames(log)
 }

@@ -40,6 +40,11 @@ func askWhat(_ log: EventLog) throws {
         if case .int(let level)? = profile["level"], level < 5 { beginners.append(user.id) }
     }
     print("beginners: \(beginners.map(\.description).joined(separator: ", "))")
+
+    // A trait is computed when it is asked for, so it has a value for each past moment too.
+    let views = UserTrait.count(.event("Viewed Home"))
+    let earlier = try log.value(of: views, for: "eve", asOf: .version(5))
+    print("home views: \(text(try log.value(of: views, for: "eve"))), after her fifth event \(text(earlier))")
 }
 
 /// A value for people.

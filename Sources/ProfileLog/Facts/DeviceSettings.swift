@@ -3,7 +3,7 @@ public struct DeviceSettings: Hashable, Sendable {
     /// Tells whether the SDK runs. A disabled SDK takes nothing, so pending items stay pending (spec/device 4).
     package var isSDKEnabled = true
     /// Tells whether the device has a network. Without one, the SDK keeps what it took and sends it later.
-    public var isOnline = true
+    package var isOnline = true
     /// The rule by which the SDK sends what it took.
     package var requestPolicy = RequestPolicy.automatic
     /// Seconds between two sendings of the automatic policy, by the caller's clock. 0 sends at once.
@@ -46,6 +46,14 @@ public struct DeviceSettings: Hashable, Sendable {
     /// The defaults: everything works.
     package init() {}
 
+    /// The settings that an embedder can give, as they are; those of push and of in-app messages are not among them.
+    public var all: [DeviceSetting] {
+        [
+            .online(isOnline), .sdkEnabled(isSDKEnabled), .sessionTimeout(seconds: sessionTimeout),
+            requestPolicy == .manual ? .sendsOnRequest : .sendsEvery(seconds: flushInterval),
+        ] + missingAppGroups.map { .appGroup($0.group, of: $0.process, isMissing: true) }
+    }
+
     /// Says whether `process` has the capability of `group`.
     package mutating func setAppGroup(_ group: Name, of process: Name, isMissing: Bool) {
         let entry = MissingAppGroup(process: process, group: group)
@@ -66,4 +74,21 @@ public struct DeviceSettings: Hashable, Sendable {
     package func appSees(_ storage: DeviceStorage) -> Bool {
         self.storage(storage, of: DeviceStorage.app) == storage && storage.isVisibleToApp
     }
+}
+
+/// One setting of a simulated device, to be given by `EventLog.set(_:on:context:)`.
+public enum DeviceSetting: Hashable, Sendable {
+    /// The device has a network. Without one, the SDK keeps what it took and sends it later.
+    case online(Bool)
+    /// The SDK runs. A disabled SDK takes nothing: items wait.
+    case sdkEnabled(Bool)
+    /// The SDK sends by itself, at most once in so many seconds by the caller's clock; 0 sends at once.
+    case sendsEvery(seconds: UInt32)
+    /// The SDK sends when the app asks for it: `EventLog.send(from:context:)`.
+    case sendsOnRequest
+    /// The app may be away for so many seconds without its session ending; at least 1.
+    case sessionTimeout(seconds: UInt32)
+    /// A process, `"app"` or an extension by name, was built without the capability of an app group: what it saves there
+    /// stays private to it.
+    case appGroup(Name, of: Name, isMissing: Bool)
 }

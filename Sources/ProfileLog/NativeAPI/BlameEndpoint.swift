@@ -123,7 +123,7 @@ struct BlameEndpoint {
         json.member("late_s", event.seconds(until: event.recordedAt))
         if let effect = write.effect, effect != event.position { json.member("effect", effect) }
         if let launch = write.launch { json.member("launch", launch) }
-        EventJSON.writeOrigin(event.context, to: &json)
+        ContentJSON.writeOrigin(event.context, to: &json)
         json.member("key", write.request)
         if event.user != user.number {
             json.member("of_user", try events.id(of: event.user))

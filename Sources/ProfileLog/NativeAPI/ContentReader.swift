@@ -4,48 +4,18 @@ internal import ProfileLogRequests
 /// fixtures. Braze's endpoints have forms of their own.
 enum ContentReader {
     static func properties(_ members: [AttributeValue.Member]) throws(APIError) -> [AttributeValue.Member] {
-        if members.allSatisfy(\.value.isScalar) { return members }
-        var read: [AttributeValue.Member] = []
-        read.reserveCapacity(members.count)
-        for member in members {
-            let value = try APIError.at("properties.\(member.key.text)") { () throws(JSONFormError) in
-                try JSONValues.value(member.value)
-            }
-            read.append(.init(member.key, value))
-        }
-        return read
+        do throws(DocumentError) { return try ContentJSON.properties(members) } catch { throw APIError(error) }
     }
 
-    /// The changes that `attributes` asks for, as lists that become events one after the other: each attribute is in a
-    /// list once.
+    /// As ``ContentJSON/changes(_:merging:)``.
     static func changes(
         _ attributes: [AttributeValue.Member], merging: Bool = false
     ) throws(APIError) -> [[AttributeChange]] {
-        var merging = merging
-        for member in attributes where member.key == JSONOperations.mergeObjects {
-            guard case .bool(let flag) = member.value else {
-                throw .invalid(member.key.text, "must be true or false")
-            }
-            merging = merging || flag
+        do throws(DocumentError) {
+            return try ContentJSON.changes(attributes, merging: merging)
+        } catch {
+            throw APIError(error)
         }
-        var steps: [[AttributeChange]] = [[]]
-        steps[0].reserveCapacity(attributes.count)
-        for member in attributes where member.key != JSONOperations.mergeObjects {
-            switch member.value {
-            case .bool, .int, .double, .string: steps[0].append(AttributeChange(member.key, .set(member.value)))
-            case .null: steps[0].append(AttributeChange(member.key, .unset))
-            case .array, .object, .date:
-                let operations = try APIError.at("attributes.\(member.key.text)") { () throws(JSONFormError) in
-                    try JSONOperations.operations(member.value, merging: merging)
-                }
-                for (step, operation) in operations.enumerated() {
-                    if step == steps.count { steps.append([]) }
-                    steps[step].append(AttributeChange(member.key, operation))
-                }
-            }
-        }
-        if steps[0].isEmpty { throw .invalid("attributes", "must not be empty") }
-        return steps
     }
 
     /// - Parameter asItIs: whether it was stored before, on a device or in a log: then no rule is applied to it again.
@@ -69,12 +39,15 @@ enum ContentReader {
     }
 }
 
-extension AttributeValue {
-    /// Tells whether the value is of the kind that it looks like: no array and no object.
-    fileprivate var isScalar: Bool {
-        switch self {
-        case .null, .bool, .int, .double, .string, .date: true
-        case .array, .object: false
+extension APIError {
+    /// Runs `read`; a `JSONFormError` that it throws is about `place`.
+    static func at<Value>(
+        _ place: @autoclosure () -> String, _ read: () throws(JSONFormError) -> Value
+    ) throws(APIError) -> Value {
+        do throws(JSONFormError) {
+            return try read()
+        } catch {
+            throw invalid(place(), error.reason, remedy: error.remedy ?? correctIt)
         }
     }
 }

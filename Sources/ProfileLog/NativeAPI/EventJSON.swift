@@ -28,18 +28,7 @@ package struct EventJSON {
         listsItems: Bool = false, to json: inout JSONWriter
     ) throws {
         json.beginObject()
-        json.member("position", event.position.rawValue)
-        json.member("user", try id(of: event.user).map(AttributeValue.string) ?? .null)
-        json.member("user_number", event.user.rawValue)
-        if let profile { json.member("profile_number", profile.rawValue) }
-        json.member("version", event.version.rawValue)
-        json.member("kind", event.event.kind.name)
-        json.member("recorded_at", event.recordedAt)
-        json.member("occurred_at", event.occurredAt)
-        Self.writeOrigin(event.context, to: &json)
-        if let replaced = event.context.replaces { json.member("replaces", replaced.rawValue) }
-        if let key = event.idempotencyKey { json.member("key", key) }
-        if event.isErased { json.member("erased", true) }
+        ContentJSON.writeHeader(of: event, user: try id(of: event.user), profile: profile, to: &json)
         if showsVoid { writeVoid(of: event, to: &json) }
         Self.writeContent(event.event, to: &json)
         if listsItems { try writeItems(of: event, to: &json) }
@@ -81,16 +70,6 @@ package struct EventJSON {
         if let void = voided[event.user]?.void(of: event.position.rawValue) { json.member("voided_by", void) }
     }
 
-    /// Writes where an event comes from, as members.
-    static func writeOrigin(_ context: EventContext, to json: inout JSONWriter) {
-        json.member("source", context.source.name)
-        json.member("process", context.process?.text)
-        json.member("device", context.device)
-        json.member("storage", context.storage?.name)
-        json.member("item", context.item)
-        json.member("app", context.app)
-    }
-
     // MARK: - What the event says
 
     /// Writes the members that belong to the event's kind.
@@ -108,23 +87,13 @@ package struct EventJSON {
         case .externalIDRemoved(let id): json.member("released", id.description)
         case .userChanged(let previous):
             if let previous { json.member("previous_user_number", previous.rawValue) }
-        case .customEventSaved(let event), .customEventLogged(let event):
-            json.member("name", event.name.text)
-            write(properties: event.properties, to: &json)
-        case .customAttributesSaved(let changes), .customAttributesChanged(let changes):
-            json.object("attributes") { json in
-                for change in changes { json.member(change.name.text, JSONOperations.json(change.operation)) }
-            }
-        case .userAttributeSaved(let change):
-            json.member("attribute", change.attribute.name)
-            json.member("value", JSONValues.json(change.value))
-        case .userAttributesChanged(let changes): write(changes, to: &json)
-        case .purchaseLogged(let purchase): write(purchase, to: &json)
+        case .customEventSaved, .customEventLogged, .customAttributesSaved, .customAttributesChanged,
+            .userAttributeSaved, .userAttributesChanged, .purchaseLogged, .queued:
+            if let content = event.content { ContentJSON.write(content, to: &json) }
         case .appLaunched(let kind, let lists):
             json.member("launch_kind", kind.name)
             if lists == PendingKind.all { break }
             json.array("only", lists.sorted()) { $0.value($1.word) }
-        case .queued(let event): writeContent(event, to: &json)
         case .pendingFlushed(let flush): write(flush, to: &json)
         case .pendingDiscarded(let discard):
             json.array("discarded", discard.positions) { $0.value($1.rawValue) }
@@ -156,18 +125,6 @@ package struct EventJSON {
         if !merge.released.isEmpty { json.array("released_ids", merge.released) { $0.value($1.description) } }
     }
 
-    /// A single change is written as it was sent; several, which other formats can carry, are an object by name.
-    private static func write(_ changes: [UserAttributeChange], to json: inout JSONWriter) {
-        if changes.count == 1, let change = changes.first {
-            json.member("attribute", change.attribute.name)
-            json.member("value", JSONValues.json(change.value))
-            return
-        }
-        json.object("user_attributes") { json in
-            for change in changes { json.member(change.attribute.name, JSONValues.json(change.value)) }
-        }
-    }
-
     private static func write(_ step: MessageStep, to json: inout JSONWriter) {
         json.member("message", step.message.text.isEmpty ? nil : step.message.text)
         json.member("channel", step.channel.name)
@@ -177,19 +134,6 @@ package struct EventJSON {
         json.member("action", step.action)
         if step.channel.isPush, step.screen != .nothing { json.member("screen", step.screen.name) }
         if !step.content.isEmpty { json.member("content", .object(JSONValues.json(step.content))) }
-    }
-
-    private static func write(_ purchase: Purchase, to json: inout JSONWriter) {
-        json.member("product", purchase.product.text)
-        json.member("currency", purchase.currency)
-        json.member("price", purchase.price)
-        json.member("quantity", Int(purchase.quantity))
-        write(properties: purchase.properties, to: &json)
-    }
-
-    private static func write(properties: [AttributeValue.Member]?, to json: inout JSONWriter) {
-        guard let properties else { return }
-        json.member("properties", .object(JSONValues.json(properties)))
     }
 
     private static func write(_ flush: Flush, to json: inout JSONWriter) {
@@ -294,60 +238,6 @@ extension EventJSON {
             let state = ItemState(outcome: "sent", decision: event, noEffect: noEffect)
             for item in items { try write(item, state, to: &json) }
         }
-    }
-}
-
-// MARK: - Reading
-
-extension EventJSON {
-    /// Reads the members that `writeContent` wrote for an event of `kind`; nothing for kinds that only the log makes.
-    static func readContent(_ kind: EventKind, _ fields: ImportFields) throws -> [ProfileEvent] {
-        switch kind {
-        case .customEventLogged: return [.customEventLogged(try customEvent(fields))]
-        case .customEventSaved: return [.customEventSaved(try customEvent(fields))]
-        case .customAttributesChanged: return try changes(fields).map { .customAttributesChanged($0) }
-        case .customAttributesSaved: return try changes(fields).map { .customAttributesSaved($0) }
-        case .userAttributeSaved: return [.userAttributeSaved(try userAttribute(fields, asItIs: true))]
-        case .userAttributesChanged:
-            guard let members = try fields.object("user_attributes") else {
-                return [.userAttributesChanged([try userAttribute(fields, asItIs: fields.wasInLog)])]
-            }
-            return [
-                .userAttributesChanged(
-                    try members.map {
-                        try ContentReader.userAttribute($0.key.text, $0.value, asItIs: fields.wasInLog)
-                    })
-            ]
-        case .purchaseLogged: return [.purchaseLogged(try fields.purchase(productKey: "product"))]
-        case .userCreated, .userIdentified, .userChanged, .userErased, .userLoggedOut, .usersMerged, .aliasAdded,
-            .aliasRenamed, .externalIDRenamed, .externalIDRemoved, .customEventQueued, .customAttributesQueued,
-            .userAttributesQueued, .purchaseQueued, .appLaunched, .appLeft, .sessionStarted, .sessionEnded,
-            .pendingFlushed, .pendingDiscarded, .dataSent, .deviceChanged, .appRemoved, .eventVoided, .eventUnvoided,
-            .objectsLeftOut, .rulesChanged, .messageSent, .messageNotSent, .pushReceived, .pushNotReceived,
-            .pushCaptured, .pushExpanded, .pushOpened, .pushActionChosen, .pushDismissed, .pushProcessed,
-            .inAppMessageShown, .inAppMessageWaiting, .inAppMessageIgnored, .inAppMessageDiscarded,
-            .inAppMessageClicked, .inAppMessageClosed, .messageScheduled, .messageUnscheduled, .unknown:
-            return []
-        }
-    }
-
-    private static func customEvent(_ fields: ImportFields) throws -> CustomEvent {
-        CustomEvent(
-            name: Name(try fields.requiredText("name")),
-            properties: try fields.object("properties").map { try ContentReader.properties($0) })
-    }
-
-    private static func userAttribute(_ fields: ImportFields, asItIs: Bool) throws -> UserAttributeChange {
-        guard let value = fields["value"] else { throw ImportLine.Refusal("it has no \"value\"") }
-        let name = try fields.attribute("attribute").name
-        return try ContentReader.userAttribute(name, value, asItIs: asItIs)
-    }
-
-    private static func changes(_ fields: ImportFields) throws -> [[AttributeChange]] {
-        guard let members = try fields.object("attributes") else {
-            throw ImportLine.Refusal("it has no \"attributes\"")
-        }
-        return try ContentReader.changes(members)
     }
 }
 

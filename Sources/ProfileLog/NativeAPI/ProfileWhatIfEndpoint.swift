@@ -231,7 +231,7 @@ struct AlteredHistoryReader {
         }
         // The queued form of a kind has the content of the other one.
         let logged = EventKind.allCases.first { $0.queued == kind }
-        let events = try ImportLine.reading { try EventJSON.readContent(logged ?? kind, fields) }
+        let events = try ContentJSON.read(logged ?? kind, fields, ImportLine.userAttribute)
         guard let event = events.first else {
             throw .init("events of the kind \(kind.name) have no content that a profile shows")
         }

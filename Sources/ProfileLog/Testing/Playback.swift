@@ -55,7 +55,7 @@ struct Playback: ~Copyable {
         case .offline, .online:
             try arrive()
             let isOnline = if case .online = step { true } else { false }
-            try log.setOnline(isOnline, on: Self.device)
+            try log.set(.online(isOnline), on: Self.device)
         }
         next(appended, isLater: step.takesTime)
     }

@@ -89,7 +89,7 @@ extension ComputedTrait {
             window = nil
             return
         }
-        guard let span = DurationText.parse(within)?.components.seconds, (1...36_500 * 86_400).contains(span) else {
+        guard let span = DurationText.parse(within)?.components.seconds, (1...longestSeconds).contains(span) else {
             throw refusal(
                 "within", "must be a span from 1s to 36500d", "Write a whole number and s, m, h or d, as in 30d.")
         }

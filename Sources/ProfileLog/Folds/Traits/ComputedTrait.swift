@@ -35,9 +35,10 @@ package struct ComputedTrait: Hashable, Sendable {
     }
 
     /// The events that are looked at.
-    package enum Source: Hashable, Sendable {
-        case event(Name), purchase(Name), purchases, sessions, launches
-    }
+    package typealias Source = UserTrait.Source
+
+    /// The longest window, in seconds: 36,500 days.
+    static let longestSeconds: Int64 = 36_500 * 86_400
 
     /// Different values that are told apart for one user; later ones are skipped.
     package static let mostValues = 1_000

@@ -70,6 +70,7 @@ package struct Committer: Sendable {
             var report = CommitReport()
             do {
                 var end: HistoryCursor?
+                var stored: CommitBatch?
                 try store.environment.withWriteTransaction { transaction in
                     let seen = try store.catchUpWriting(transaction)
                     var decider = try self.decider(after: seen)
@@ -87,12 +88,14 @@ package struct Committer: Sendable {
                     try batch.apply(to: transaction, store.environment.tables)
                     (report.events, report.bytes) = (batch.count, batch.bytes.count)
                     end = try store.cursor(at: seen.last + UInt64(batch.count), transaction)
+                    stored = batch
                 }
                 store.lastSeen.withLock { $0 = end }
                 store.tail.withWriting { $0.uncommitted = nil }
                 report.duration = ContinuousClock.now - begin
                 if let end { store.watch.advanced(to: end.position) }
                 store.options.onCommit?(report)
+                if let stored { store.hooks.committed(stored) }
             } catch is NothingToStore {
                 store.tail.withWriting { $0.uncommitted = nil }
             } catch {
@@ -139,11 +142,12 @@ package struct Committer: Sendable {
     // MARK: - Batches that erase, and batches of other stores
 
     /// Runs `body` in a write transaction whose caches reach the end of the log. Then this process forgets what was
-    /// erased.
-    func withWholeCaches(_ body: (LogView, borrowing WriteTransaction) throws -> Void) throws {
+    /// erased. `body` returns the batch that it stored, if hooks are to be told of it.
+    func withWholeCaches(_ body: (LogView, borrowing WriteTransaction) throws -> CommitBatch?) throws {
         try store.refuseIfClosed()
         try store.writing.withLock { _ in
             var isDone = false
+            var stored: CommitBatch?
             while !isDone {
                 // In its own transaction: one that puts and deletes a long value leaves a file that looks truncated.
                 try caches.writeIndexAlone()
@@ -151,7 +155,7 @@ package struct Committer: Sendable {
                     let view = try store.catchUpWriting(transaction)
                     // Another process may have committed in between.
                     guard view.last == view.checkpoint else { return CoverageMark.hit(.erasureOvertaken) }
-                    try body(view, transaction)
+                    stored = try body(view, transaction)
                     isDone = true
                 }
             }
@@ -159,6 +163,7 @@ package struct Committer: Sendable {
                 try store.forgetErasedNames(transaction)
                 try store.rebuildTail(transaction)
             }
+            if let stored { store.hooks.committed(stored) }
         }
     }
 
@@ -173,6 +178,7 @@ package struct Committer: Sendable {
             try withWholeCaches { view, transaction in
                 try batch.refuseGap(after: view.last)
                 try apply(batch, ErasedCaches(of: batch, view), transaction)
+                return nil
             }
         }
         try store.withView { _ in }

@@ -28,14 +28,30 @@ extension EventLog {
         try logOut(device: device, context: context)
     }
 
-    /// Gives `device` a network or takes it away. With one, the SDK sends what it queued.
+    /// Changes how `device` is set up. The SDK then sends what it may: what it queued without a network, for one.
+    ///
+    /// The receipt is empty if the device was set up so before. Of a setting that is given twice the last counts.
+    ///
+    /// ```swift
+    /// try log.set(.online(true), .sendsEvery(seconds: 10), on: "phone")
+    /// ```
     @discardableResult
-    public func setOnline(
-        _ isOnline: Bool, on device: String, context: EventContext = .app
+    public func set(
+        _ settings: DeviceSetting..., on device: String, context: EventContext = .app
     ) throws(AppendError) -> AppendReceipt {
-        var change = SettingsChange()
-        change.isOnline = isOnline
-        return try self.change(change, of: device, context: context)
+        try change(SettingsChange(settings), of: device, context: context)
+    }
+
+    /// How `device` is set up; an unknown device has the defaults.
+    public func settings(of device: String) throws -> DeviceSettings {
+        try withReader { log in try log.devices.state(of: device).settings }
+    }
+
+    /// The app on `device` asks its SDK to send what it took, without waiting for its interval. The answer has the
+    /// positions of the `dataSent` events: none without a network, or if there was nothing to send.
+    @discardableResult
+    public func send(from device: String, context: EventContext = .app) throws(AppendError) -> [Position] {
+        try send(from: device, .request, context)
     }
 
     /// Gives up those of `items` that wait on `device`: they never take effect. `actor` and `reason` have 1 to 1,024
@@ -53,5 +69,26 @@ extension EventLog {
     @discardableResult
     public func retry(_ position: Position, as correction: ProfileEvent? = nil) throws -> AppendReceipt {
         try commit(.repair(of: position, with: correction, source: .app, in: self))
+    }
+}
+
+extension SettingsChange {
+    /// The change that gives a device these settings.
+    fileprivate init(_ settings: [DeviceSetting]) {
+        self.init()
+        for setting in settings {
+            switch setting {
+            case .online(let isOnline): self.isOnline = isOnline
+            case .sdkEnabled(let isEnabled): isSDKEnabled = isEnabled
+            case .sendsEvery(let seconds): (requestPolicy, flushInterval) = (.automatic, seconds)
+            case .sendsOnRequest: requestPolicy = .manual
+            case .sessionTimeout(let seconds): sessionTimeout = seconds
+            case .appGroup(let group, let process, let isMissing):
+                let target = DeviceSettings.MissingAppGroup(process: process, group: group)
+                withoutAppGroup.removeAll { $0 == target }
+                withAppGroup.removeAll { $0 == target }
+                if isMissing { withoutAppGroup.append(target) } else { withAppGroup.append(target) }
+            }
+        }
     }
 }

@@ -55,9 +55,10 @@ struct Eraser: Sendable {
                 store: store, view: view, recordedAt: store.recordedAtNow(view), survey: survey)
             let decision = try decider.decide(users, event, context)
             erasure = decision.erasure
-            if decision.batch.count == 0 { return }
+            if decision.batch.count == 0 { return nil }
             try store.options.transport.deliver(decision.batch)
             try committer.apply(decision.batch, decision.caches, transaction)
+            return decision.batch
         }
         store.recentStates.removeAll()
         return erasure

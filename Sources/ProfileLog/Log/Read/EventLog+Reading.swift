@@ -133,6 +133,21 @@ extension EventLog {
         return try read { try $0.state(of: P.self, on: device, asOf: moment) }
     }
 
+    /// The value of a trait of a user at `moment`; nil, or 0 for a count or a sum, if nothing counted.
+    ///
+    /// Nothing of it is stored: it reads the user's events. So a trait that is new today has its value for every past
+    /// moment too, with a window that ends there. ``MomentError`` for what cannot be asked (``LogMoment``).
+    ///
+    /// ```swift
+    /// let genre = UserTrait.mostFrequent(.event("played song"), property: "genre", within: .seconds(86_400))
+    /// let now = try log.value(of: genre, for: "ana")
+    /// ```
+    public func value(
+        of trait: UserTrait, for user: UserID, asOf moment: Moment = .now
+    ) throws -> AttributeValue? {
+        try read { try $0.value(of: trait, for: user, asOf: moment) }
+    }
+
     /// The rules by which the event after `moment` is folded, and the event that set them; position 0 if none did.
     public func rules(asOf moment: Moment = .now) throws -> (position: Position, rules: FoldRules) {
         try withReader { log in try log.rules(asOf: log.past.position(at: moment)) }

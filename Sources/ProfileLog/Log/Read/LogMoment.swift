@@ -47,6 +47,18 @@ public struct LogMoment: ~Copyable {
         try log.state(P.self, onDevice: device, asOf: log.past.position(at: moment))
     }
 
+    /// As ``EventLog/value(of:for:asOf:)``.
+    public func value(
+        of trait: UserTrait, for user: UserID, asOf moment: Moment = .now
+    ) throws -> AttributeValue? {
+        let trait = ComputedTrait(trait)
+        guard let place = try log.past.place(of: user, at: moment) else { return TraitFold(trait.function).value }
+        let last = try log.profile(of: place.user, asOf: place.version).lastPosition
+        let folds = try log.occurrences.foldTraits(
+            [trait], of: place.user, asOf: place.version, at: log.past.time(at: moment, last))
+        return folds[0].value
+    }
+
     /// As ``EventLog/history(of:from:to:direction:limit:where:)``.
     public func history(
         of user: UserID, from: Version = Version(rawValue: 1), to: Version = Version(rawValue: .max),

@@ -28,6 +28,8 @@ package final class OpenStore: Sendable {
     let lastSeen = Mutex<HistoryCursor?>(nil)
     /// Tasks that wait for the next event.
     let watch = PositionWatch()
+    /// Closures that are told of commits.
+    let hooks = CommitHooks()
     let recentStates = RecentStates()
     private let closed = Atomic(false)
     /// Held during a commit or an index flush of this process; LMDB's own lock excludes other processes.
@@ -102,6 +104,7 @@ package final class OpenStore: Sendable {
         if closed.exchange(true, ordering: .relaxed) { return }
         watch.close()
         use.end()
+        hooks.close()
     }
 
     var isClosed: Bool { closed.load(ordering: .relaxed) }

@@ -44,44 +44,9 @@ package struct ImportLine {
         }
     }
 
-    package struct Fact {
-        package var user: UserID
-        /// Tells whether an address belongs to the user who has it, as in a request; in an export it is the ID of a
-        /// user.
-        package var isRequest = false
-        package var context: EventContext
-        /// The events in order. More than one if an attribute asks for operations that follow each other.
-        package var events: [ProfileEvent]
-    }
-
-    /// The reason why a line cannot be imported: a clause that names fields and never shows values.
-    package struct Refusal: Error {
-        package var reason: String
-        package var remedy: Remedy
-
-        init(_ reason: String, remedy: Remedy = .correct) {
-            self.reason = reason
-            self.remedy = remedy
-        }
-    }
-
-    /// The next step after a refusal.
-    package enum Remedy: Sendable {
-        /// Correct the line.
-        case correct
-        /// Correct the line, or give a unit for all times that are numbers.
-        case timeUnit
-        /// Correct the line, or set no bounds on times.
-        case anyTime
-        /// Correct the line, or use the newer program that may have written it.
-        case correctOrUpdate
-        /// Export again: the exporting program did not know the kind of event, so the line has no content.
-        case exportAgain
-        /// Take the line out: only the log makes events of its kind.
-        case takeOut
-        /// Put as many empty lines before it as a chunk has: what is there already leaves no room for it.
-        case setApart
-    }
+    package typealias Fact = LineFact
+    package typealias Refusal = LineRefusal
+    package typealias Remedy = LineRefusal.Remedy
 
     /// Reads one line of JSON.
     package init(_ line: UnsafeRawBufferPointer, _ extras: Extras = .none) throws(Refusal) {
@@ -122,7 +87,7 @@ package struct ImportLine {
             if ExportedLine.isErased(kind, fields) {
                 isErased = true
             } else {
-                fact = try ExportedLine.read(kind, fields, extras.times)
+                fact = try ExportedLine.read(kind, fields, extras.times, Self.userAttribute)
             }
         }
         guard fact != nil else { return }
@@ -177,6 +142,13 @@ package struct ImportLine {
         }
     }
 
+    /// Reads the change of a standard attribute, by the rules of a request unless it was stored before.
+    static func userAttribute(
+        _ name: String, _ value: AttributeValue, _ asItIs: Bool
+    ) throws(Refusal) -> UserAttributeChange {
+        try reading { try ContentReader.userAttribute(name, value, asItIs: asItIs) }
+    }
+
     /// Runs `read`, with an error of its content as a refusal of the line.
     static func reading<Value>(_ read: () throws -> Value) throws(Refusal) -> Value {
         do {
@@ -191,15 +163,7 @@ package struct ImportLine {
     }
 }
 
-/// The members of a line, asked for by name.
-struct ImportFields {
-    private let members: [AttributeValue.Member]
-
-    init(_ members: [AttributeValue.Member]) { self.members = members }
-
-    /// Tells whether a log had the line, and so took what it says: then it is taken again.
-    var wasInLog: Bool { self["position"] != nil }
-
+extension ImportFields {
     /// `names` ascend, as the members of an object do. They are ASCII, so that nothing else is equal to one of them.
     func refuseOthers(than names: [String]) throws(ImportLine.Refusal) {
         var rest = names[...]
@@ -214,141 +178,9 @@ struct ImportFields {
             rest = rest[(place + 1)...]
         }
     }
-
-    /// The member with this name. A line has few, so they are looked at one by one.
-    @inline(__always)
-    subscript(name: String) -> AttributeValue? {
-        for member in members where member.key.text == name { return member.value }
-        return nil
-    }
-
-    func text(_ name: String) throws(ImportLine.Refusal) -> String? {
-        switch self[name] {
-        case nil, .null: return nil
-        case .string(let text): return text
-        default: throw .init("\"\(name)\" must be text")
-        }
-    }
-
-    func requiredText(_ name: String) throws(ImportLine.Refusal) -> String {
-        guard let text = try text(name) else { throw .init("it has no \"\(name)\"") }
-        return text
-    }
-
-    func user(_ name: String) throws(ImportLine.Refusal) -> UserID { UserID(try requiredText(name)) }
-
-    /// Returns the identity of the line: text, or a whole number.
-    func id(_ name: String) throws(ImportLine.Refusal) -> String {
-        switch self[name] {
-        case .string(let text) where !text.isEmpty: return text
-        case .int(let number): return "\(number)"
-        case nil, .null, .string: throw .init("it has no \"\(name)\"")
-        default: throw .init("\"\(name)\" must be text or a whole number")
-        }
-    }
-
-    /// An idempotency key.
-    func key() throws(ImportLine.Refusal) -> String? {
-        guard let key = try text("key") else { return nil }
-        guard 1...Limits.bytesPerKey ~= key.utf8.count else {
-            throw .init("\"key\" must have 1 to \(Limits.bytesPerKey) bytes")
-        }
-        return key
-    }
-
-    func object(_ name: String) throws(ImportLine.Refusal) -> [AttributeValue.Member]? {
-        switch self[name] {
-        case nil, .null: return nil
-        case .object(let members): return members
-        default: throw .init("\"\(name)\" must be an object")
-        }
-    }
-
-    func attribute(_ name: String) throws(ImportLine.Refusal) -> StandardAttribute {
-        guard let attribute = StandardAttribute(name: try requiredText(name)) else {
-            throw .init("\"\(name)\" names no standard user attribute; a custom one has the kind custom_attribute")
-        }
-        return attribute
-    }
-
-    func purchase(productKey: String) throws(ImportLine.Refusal) -> Purchase {
-        let price: Double
-        switch self["price"] {
-        case .int(let number): price = Double(number)
-        case .double(let number): price = number
-        default: throw .init("\"price\" must be a number")
-        }
-        let quantity: UInt32
-        switch self["quantity"] {
-        case nil, .null: quantity = 1
-        case .int(let number) where 1...100 ~= number: quantity = UInt32(number)
-        default: throw .init("\"quantity\" must be a whole number from 1 to 100")
-        }
-        return Purchase(
-            product: Name(try requiredText(productKey)), currency: try requiredText("currency"), price: price,
-            quantity: quantity,
-            properties: try object("properties").map { members throws(ImportLine.Refusal) in
-                try ImportLine.reading { try ContentReader.properties(members) }
-            })
-    }
 }
 
-/// Lines in the form of `profilecli export`.
-package enum ExportedLine {
-    /// The kinds of events that can be imported.
-    private static let kinds = EventKind.allCases.filter(\.isLogged) + EventKind.allCases.filter(\.isSaved)
-
+extension ExportedLine {
     /// Options with which an export has no other kinds.
     package static let kindOptions = kinds.map { "--kind \($0.name)" }.joined(separator: " ")
-
-    /// Tells whether the line is the rest of an erased event.
-    static func isErased(_ kind: String, _ fields: ImportFields) -> Bool {
-        kind == EventKind.userErased.name || fields["erased"] == .bool(true)
-    }
-
-    /// The fact of a line that was not erased; nil if it has none of its own.
-    static func read(
-        _ kind: String, _ fields: ImportFields, _ times: ImportTimes
-    ) throws(ImportLine.Refusal) -> ImportLine.Fact? {
-        guard let kind = EventKind(name: kind) else {
-            throw .init("its \"kind\" is none that can be imported", remedy: .correctOrUpdate)
-        }
-        // About a request to that store; no event of a user.
-        if kind == .objectsLeftOut { return nil }
-        if kind == .userCreated {
-            _ = try fields.user("user")
-            return nil
-        }
-        if kind == .unknown { throw .init("the program that exported it did not know its kind", remedy: .exportAgain) }
-        guard kinds.contains(kind) else {
-            throw .init(
-                "events of the kind \(kind.name) are made by the log alone and are not imported", remedy: .takeOut)
-        }
-        let (user, context) = (try fields.user("user"), try context(kind, fields, times))
-        // Items saved by a device are stored with their times unchanged: a launch decides.
-        if kind.isLogged, !fields.wasInLog { try times.check(context.occurredAt, "occurred_at") }
-        let events = try ImportLine.reading { try EventJSON.readContent(kind, fields) }
-        return events.isEmpty ? nil : ImportLine.Fact(user: user, context: context, events: events)
-    }
-
-    private static func context(
-        _ kind: EventKind, _ fields: ImportFields, _ times: ImportTimes
-    ) throws(ImportLine.Refusal) -> EventContext {
-        var context = EventContext(source: .import)
-        // An attribute that the system gave a user updates them no more than it did where it was exported.
-        if kind == .userAttributesChanged, try fields.text("source") == EventSource.system.name {
-            context.source = .system
-        }
-        context.occurredAt = try times.read(fields["occurred_at"], "occurred_at")
-        context.process = try fields.text("process").map { Name($0) }
-        context.device = try fields.text("device")
-        context.item = try fields.text("item")
-        context.app = try fields.text("app")
-        guard kind.isSaved, let storage = try fields.text("storage") else { return context }
-        let own = "private:"
-        context.storage =
-            storage.hasPrefix(own)
-            ? .privateTo(process: Name(String(storage.dropFirst(own.count)))) : .appGroup(Name(storage))
-        return context
-    }
 }

@@ -1,5 +1,3 @@
-internal import ProfileLogRequests
-
 /// Operations on custom attributes in requests, answers and exports (spec/rest-api 1.5).
 ///
 /// | form | operation |
@@ -20,7 +18,7 @@ package enum JSONOperations {
     private static let objectsAdd: Name = "$add"
     private static let objectsUpdate: Name = "$update"
     private static let objectsRemove: Name = "$remove"
-    static let mergeObjects: Name = "_merge_objects"
+    package static let mergeObjects: Name = "_merge_objects"
     private static let identifierKey: Name = "$identifier_key"
     private static let identifierValue: Name = "$identifier_value"
     private static let newObject: Name = "$new_object"
@@ -113,7 +111,7 @@ package enum JSONOperations {
     // MARK: - Back to JSON
 
     /// Writes `operation` as `operations(_:merging:)` reads it.
-    static func json(_ operation: AttributeOperation) -> AttributeValue {
+    package static func json(_ operation: AttributeOperation) -> AttributeValue {
         switch operation {
         case .unset: return .null
         case .increment(let number): return .object([.init(inc, .int(number))])

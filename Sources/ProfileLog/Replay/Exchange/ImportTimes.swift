@@ -1,5 +1,3 @@
-internal import ProfileLogRequests
-
 /// The form of the times in an import, and the range that it takes.
 package struct ImportTimes: Sendable {
     /// The unit of times that are numbers; nil for the one in which the moment is of the years 2000 to 2199.
@@ -14,7 +12,7 @@ package struct ImportTimes: Sendable {
     }
 
     /// The time that `value` is; nil for `null` and for none.
-    func read(_ value: AttributeValue?, _ name: String) throws(ImportLine.Refusal) -> OccurredAt? {
+    package func read(_ value: AttributeValue?, _ name: String) throws(LineRefusal) -> OccurredAt? {
         switch value {
         case nil, .null: return nil
         case .string(let text):
@@ -40,9 +38,9 @@ package struct ImportTimes: Sendable {
         return unit.moment(number)
     }
 
-    /// Refuses in a line that a person wrote what ``WriteEndpoints/time(_:)`` refuses: a line of a year that is to come
+    /// Refuses in a line that a person wrote what the service refuses in a request: a line of a year that is to come
     /// would win over all later changes of an attribute with the policy `last_occurred`.
-    func check(_ time: OccurredAt?, _ name: String) throws(ImportLine.Refusal) {
+    package func check(_ time: OccurredAt?, _ name: String) throws(LineRefusal) {
         guard let time, !takesAny,
             let reason = SDKRules.reasonAgainstClock(time.timestamp.rawValue, now: now.rawValue)
         else { return }

@@ -1,5 +1,3 @@
-internal import ProfileLogSnippets
-
 extension JSONWriter {
     /// Writes a member, its value by `write`.
     package mutating func member(_ key: String, _ write: (inout JSONWriter) throws -> Void) rethrows {

@@ -1,5 +1,3 @@
-internal import ProfileLogRequests
-
 /// Values of attributes and properties as written in requests, answers and exports: JSON, with `{"$time": "…"}` for
 /// a date.
 package enum JSONValues {
@@ -32,13 +30,13 @@ package enum JSONValues {
         try members.map { (member) throws(JSONFormError) in .init(member.key, try value(member.value)) }
     }
 
-    static func values(_ values: [AttributeValue]) throws(JSONFormError) -> [AttributeValue] {
+    package static func values(_ values: [AttributeValue]) throws(JSONFormError) -> [AttributeValue] {
         try values.map { (element) throws(JSONFormError) in try value(element) }
     }
 
     /// The other way round: what `value(_:)` reads as `value`. A number that JSON cannot express, as an earlier program
     /// may have stored it, is null.
-    static func json(_ value: AttributeValue) -> AttributeValue {
+    package static func json(_ value: AttributeValue) -> AttributeValue {
         switch value {
         case .date(let date):
             return .object([.init(time, .string(date.timestamp.rfc3339(utcOffsetMinutes: date.utcOffsetMinutes)))])
@@ -49,7 +47,7 @@ package enum JSONValues {
         }
     }
 
-    static func json(_ members: [AttributeValue.Member]) -> [AttributeValue.Member] {
+    package static func json(_ members: [AttributeValue.Member]) -> [AttributeValue.Member] {
         members.map { .init($0.key, json($0.value)) }
     }
 }
@@ -61,18 +59,5 @@ package struct JSONFormError: Error, Hashable, Sendable {
     /// The form to write instead, in a sentence; nil if that is not known.
     package let remedy: String?
 
-    init(_ reason: String, remedy: String? = nil) { (self.reason, self.remedy) = (reason, remedy) }
-}
-
-extension APIError {
-    /// Runs `read`; a `JSONFormError` that it throws is about `place`.
-    static func at<Value>(
-        _ place: @autoclosure () -> String, _ read: () throws(JSONFormError) -> Value
-    ) throws(APIError) -> Value {
-        do throws(JSONFormError) {
-            return try read()
-        } catch {
-            throw invalid(place(), error.reason, remedy: error.remedy ?? correctIt)
-        }
-    }
+    package init(_ reason: String, remedy: String? = nil) { (self.reason, self.remedy) = (reason, remedy) }
 }
