@@ -6,8 +6,8 @@
 # make compatibility   runs Braze clients from PyPI against .build/debug/profiled (or another one: PROFILED=FILE)
 #
 # Debian packages that a target needs and the machine lacks are installed by apt (scripts/setup.sh).
-.PHONY: demo test test-long docs digest compatibility run bench bench-http bench-growth bench-large install build lint mutations \
-	clean
+.PHONY: demo test test-long docs digest compatibility run bench bench-http bench-growth bench-large bench-search \
+	install build lint mutations clean
 
 PREFIX ?= /usr/local
 
@@ -52,6 +52,9 @@ bench-growth: build
 
 bench-large: build
 	@scripts/bench-large.sh
+
+bench-search: build
+	@scripts/bench-search.sh
 
 mutations:
 	@scripts/setup.sh test

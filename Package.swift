@@ -30,6 +30,7 @@ let package = Package(
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(name: "CMalloc", path: "Sources/profiled/CMalloc"),
+        .target(name: "CConsole", path: "Sources/profiled/CConsole"),
         .systemLibrary(
             name: "CCurl", path: "Sources/profilecli/CCurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
@@ -100,7 +101,7 @@ let package = Package(
         .executableTarget(
             name: "profiled",
             dependencies: [
-                "CMalloc", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
+                "CConsole", "CMalloc", "CZlib", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -112,7 +113,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            exclude: ["CMalloc"], swiftSettings: settings),
+            exclude: ["CConsole", "CMalloc", "Console"], swiftSettings: settings),
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "TestSupport", dependencies: ["CSpawn", "ProfileLog"], path: "Tests/Support", swiftSettings: settings),

@@ -94,7 +94,7 @@ names=(
     send-unsubscribed keep-erased-part resend-parts no-rate share-budget keep-erased-state swap-incomplete
     count-void blind-audit later-wins stale-addresses two-doors ignore-twin mix-pages mid-commit
     read-locked show-badge forget-merged many-views later-users commit-each-step lose-flushed stale-plan
-    path-by-hand refuse-waiting answer-gone
+    path-by-hand refuse-waiting answer-gone forget-outcome late-at-once name-others
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -166,6 +166,12 @@ declare -A edit=(
     [refuse-waiting]='s/takePlace(mayWait: { \$0 < mostWaiting })/takePlace(mayWait: { $0 < 0 })/'
     # A read whose client has gone is answered.
     [answer-gone]='s/if let error = long\.stopped { throw/if let error = long.stopped, error != .abandoned { throw/'
+    # A history without values knows only outcomes that its own page has.
+    [forget-outcome]='s/try decide(\&events, among: all, view) {/try decide(\&events, among: wanted, view) {/'
+    # An event is late from the limit on, and not beyond it.
+    [late-at-once]='s/event\.occurredAt\.rawValue > seconds \* 1_000_000/event.occurredAt.rawValue >= seconds * 1_000_000/'
+    # An explanation names the parts of a condition that do not decide.
+    [name-others]='s/isNot || holdsInside == holds/isNot || holdsInside != holds/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -202,6 +208,9 @@ declare -A tests=(
     [path-by-hand]='ProfileLogTests.LayeringTests/paths'
     [refuse-waiting]='ServiceTests.LongReadTests/places'
     [answer-gone]='ServiceTests.LongReadTests/gone'
+    [forget-outcome]='ServiceTests.HistoryTimesTests/outcomes'
+    [late-at-once]='ServiceTests.SeriesTests/arrivals'
+    [name-others]='ProfileLogTests.WrittenConditionTests'
 )
 
 prepare

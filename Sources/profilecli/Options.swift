@@ -52,12 +52,12 @@ extension PlaceArguments {
         }
         if create, try StoreFolder(path: path) == .vacant { return NewStoreAPI(path) }
         let log = try openStore(path, create: create, projections: projections)
-        var declared: [ComputedTrait] = []
-        if let traits {
-            declared = try traits.declared()
-            for unseen in try log.reader.occurrences.unseenNames(of: declared) { Output.message(unseen.sentence) }
+        let declared = try traits?.declared() ?? Workspace()
+        if !declared.traits.isEmpty {
+            let unseen = try log.reader.occurrences.unseenNames(of: declared.traits)
+            for name in unseen { Output.message(name.sentence) }
         }
-        return LocalAPI(log, traits: declared)
+        return LocalAPI(log, traits: declared.traits, segments: declared.segments)
     }
 }
 
@@ -159,16 +159,17 @@ struct PlaceOptions: PlaceArguments {
     }
 }
 
-/// The file that declares computed traits.
+/// The file that declares computed traits and segments.
 struct TraitsOption: ParsableArguments {
     @Option(
         help: .init(
-            "A workspace file with computed traits (or PROFILELOG_WORKSPACE).", valueName: "file"), completion: .file())
+            "A workspace file with traits and segments (or PROFILELOG_WORKSPACE).", valueName: "file"),
+        completion: .file())
     var workspace: String?
 
-    func declared() throws -> [ComputedTrait] {
-        guard let path = workspace ?? Terminal.environment("PROFILELOG_WORKSPACE") else { return [] }
-        return try Workspace(file: path).traits
+    func declared() throws -> Workspace {
+        guard let path = workspace ?? Terminal.environment("PROFILELOG_WORKSPACE") else { return Workspace() }
+        return try Workspace(file: path)
     }
 }
 
@@ -198,6 +199,17 @@ struct FilterOptions: ParsableArguments {
     }
 
     var order: Parameters { occurred ? [("order", "occurred")] : [] }
+}
+
+/// `--as-of` and `--occurred`, of commands about devices.
+struct PastOptions: ParsableArguments {
+    @Option(parsing: .unconditional, help: .when("What it was then")) var asOf: String?
+    @Flag(help: "In the order in which things happened, not in that of recording; nothing later counts.")
+    var occurred = false
+
+    var query: Parameters {
+        parameters(("as_of", asOf.map(LocalMoment.text)), ("order", occurred ? "occurred" : nil))
+    }
 }
 
 /// `--occurred`, of commands with `--as-of`.

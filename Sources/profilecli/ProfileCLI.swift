@@ -51,11 +51,12 @@ struct ProfileCLI: AsyncParsableCommand {
         subcommands: [
             SaveCommand.self, LogCommand.self, TagCommand.self, LaunchCommand.self, DeviceCommand.self,
             PushCommand.self, PendingCommand.self, RejectedCommand.self, ProfileCommand.self, HistoryCommand.self,
-            DiffCommand.self, BlameCommand.self, VoidingCommand<VoidCommand>.self, VoidingCommand<UnvoidCommand>.self,
-            RulesCommand.self, TailCommand.self, UsersCommand.self, TraitsCommand.self, ChangeUserCommand.self,
-            EraseCommand.self, CompactCommand.self, ReplayCommand.self, WhatIfCommand.self, FoldCommand.self,
-            ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self, GenerateCommand.self,
-            SimulateCommand.self, ScenarioCommand.self, SendsCommand.self, MessagesCommand.self,
+            DiffCommand.self, BlameCommand.self, ExplainCommand.self, VoidingCommand<VoidCommand>.self,
+            VoidingCommand<UnvoidCommand>.self, RulesCommand.self, TailCommand.self, UsersCommand.self,
+            NamesCommand.self, TraitsCommand.self, ChangeUserCommand.self, EraseCommand.self, CompactCommand.self,
+            ReplayCommand.self, WhatIfCommand.self, FoldCommand.self, ImportCommand.self, ExportCommand.self,
+            CheckCommand.self, StatsCommand.self, GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self,
+            SendsCommand.self, MessagesCommand.self, KeyCommand.self,
         ])
 
     static func main() async {

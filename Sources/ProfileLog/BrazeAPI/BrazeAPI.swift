@@ -20,7 +20,8 @@ package final class BrazeAPI: Dialect {
         self.store = store
         self.workspace = workspace
         store.traits = workspace.traits
-        catalogue = LiveState(store.log)
+        store.segments = workspace.segments
+        catalogue = store.catalogue
         pushTokens = LiveState(store.log)
         schedules = Schedules(store.log)
     }

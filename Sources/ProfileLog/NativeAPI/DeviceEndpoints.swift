@@ -10,32 +10,35 @@ struct DeviceEndpoints {
         var query = Query(request)
         let after = try query.text("after").map { Name($0) }
         let limit = try query.limit(standard: 1_000, most: Self.mostDevices)
+        let asked = try query.past(now: log.options.now())
         try query.end()
-        let all = try log.devices.all()
+        let past = try asked.history(log)
+        let states = try past.map { try log.deviceStates(in: $0) }
+        let all = try states?.keys.sorted() ?? log.devices.all()
         let rest = all.drop { device in after.map { device <= $0 } ?? false }
         return try APIAnswer.ok { json in
             try json.objects("devices", rest.prefix(limit)) { json, device in
-                try Self.write(device.text, try log.devices.state(of: device.text), log, to: &json)
+                let state = try states?[device] ?? log.devices.state(of: device.text)
+                try Self.write(device.text, state, past, log, to: &json)
             }
             json.member("total", all.count)
             json.member("more", rest.count > limit)
-            try json.note(ListNote("devices", request), isEmpty: rest.isEmpty, in: log)
+            try json.note(ListNote("devices", request, past: asked), isEmpty: rest.isEmpty, in: log)
         }
     }
 
     func device(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
-        try Query(request).end()
-        let (device, state) = try Self.knownDevice(request, log)
-        let items = try log.devices.pending(in: state)
-        let now = log.options.now()
-        var times = WaitingTimes(now: now)
-        times.add(items, try log.devices.queue(in: state))
+        let device = try AskedDevice(request, log)
+        let items = try log.devices.pending(in: device.state)
+        var times = WaitingTimes(now: try device.time(log))
+        times.add(items, try log.devices.queue(in: device.state))
         return try APIAnswer.ok { json in
-            try Self.write(device, state, log, to: &json)
-            json.storages(of: items, state.settings) { json, items in
+            try Self.write(device.id, device.state, device.past, log, to: &json)
+            json.storages(of: items, device.state.settings) { json, items in
                 for kind in PendingKind.allCases { json.member(kind.key, items.count { $0.list == kind }) }
             }
             times.write(to: &json)
+            json.member("note", try device.asked.note(log))
         }
     }
 
@@ -47,10 +50,10 @@ struct DeviceEndpoints {
     }
 
     private static func write(
-        _ device: String, _ state: DeviceState, _ log: LogReader, to json: inout JSONWriter
+        _ device: String, _ state: DeviceState, _ past: PastHistory?, _ log: LogReader, to json: inout JSONWriter
     ) throws {
         json.member("device", device)
-        json.member("user", try state.user.flatMap { try log.users.find($0) })
+        json.member("user", try state.user.flatMap { try log.user($0, in: past) })
         if state.status.isRemoved { json.member("app_removed", true) }
         try write("last_launch", state.lastLaunch, log, to: &json)
         try write("session", state.session, log, to: &json)
@@ -78,12 +81,24 @@ struct DeviceEndpoints {
     static func deviceFields(_ request: APIRequest) throws -> (device: String, fields: Fields) {
         try request.refuseConditions()
         guard let device = request.parameters["device"] else {
-            let fields = try Fields(request)
+            let fields = try Self.fields(request)
             return (try fields.device() ?? DeviceStorage.defaultDevice, fields)
         }
         try Query(request).end()
-        let fields = try Fields(request, mayBeEmpty: true)
+        let fields = try Self.fields(request, mayBeEmpty: true)
         return (try Identifiers.device(device), fields)
+    }
+
+    /// The members of the body. An `actor` is refused with the reason: a record has one only where something was
+    /// discarded, voided, merged or erased, and what an SDK or a removed app discards is its own act.
+    static func fields(_ request: APIRequest, mayBeEmpty: Bool = false) throws -> Fields {
+        do {
+            return try Fields(request, mayBeEmpty: mayBeEmpty)
+        } catch let error as APIError where error.place == "actor" {
+            var refusal = error
+            refusal.remedy = "Omit it: the log keeps no actor of what happens on a device."
+            throw refusal
+        }
     }
 
     /// The context of what happens on a device: the app, at the caller's `time`.
@@ -465,7 +480,7 @@ extension DeviceEndpoints {
                 PendingEndpoints.storage + PendingKind.shape(.integer)
             ],
             "waiting_s": WaitingTimes.shape,
-        ]
+        ] + .note
 
     static let launched: AnswerShape =
         .storedAlways + ["device": .text, "new_device": .boolean, "user": .orNull(.user)]

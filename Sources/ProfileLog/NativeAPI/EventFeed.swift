@@ -4,6 +4,8 @@ package import ProfileLogRequests
 package struct EventFeed: Sendable {
     private let log: EventLog
     private var pages: EventPages
+    /// Whose events it has; nil for all.
+    private var user: EventUser?
 
     /// Events that are read at once, and the bytes after which a slice ends.
     private static let maxEvents = 64
@@ -15,13 +17,15 @@ package struct EventFeed: Sendable {
         do {
             var query = Query(request)
             let after = try query.text("after")
+            var user = try EventUser(&query)
             let filter = try query.filter(now: log.options.now())
             try query.end()
             let place = lastEventID == nil ? "after" : "Last-Event-ID"
             let begin = try HistoryCursor.read(lastEventID ?? after ?? "0", place)
             try begin.check(log.reader, place)
-            pages = EventPages(after: begin.position, where: filter, withKeys: true)
-            self.log = log
+            var pages = EventPages(after: begin.position, where: filter, withKeys: true)
+            pages.life = try log.withReader { try user?.find(in: $0) }
+            (self.log, self.pages, self.user) = (log, pages, user)
         } catch {
             throw APIError(error)
         }
@@ -44,6 +48,7 @@ package struct EventFeed: Sendable {
         var text: [UInt8] = []
         do {
             return try log.withReader { log in
+                pages.life = try user?.find(in: log)
                 var events = EventJSON(log: log)
                 var sent = pages.scanned
                 try pages.next(in: log, limit: Self.maxEvents) { event in

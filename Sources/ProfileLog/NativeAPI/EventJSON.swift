@@ -9,11 +9,17 @@ package struct EventJSON {
     private var voided: [UserNumber: VoidedEvents] = [:]
     /// All void events, if they are known from the start.
     private let allVoided: VoidedEvents?
+    /// The history of which the users' IDs are; nil for the present.
+    private let past: PastHistory?
 
     private static let mostIDs = 65_536
 
-    /// - Parameter voided: the void events of all users; without it they are read for each user that is asked for.
-    package init(log: LogReader, voided: VoidedEvents? = nil) { (self.log, allVoided) = (log, voided) }
+    /// - Parameters:
+    ///   - voided: the void events of all users; without it they are read for each user that is asked for.
+    ///   - past: users have the IDs that they had then; nil for those of now.
+    package init(log: LogReader, voided: VoidedEvents? = nil, past: PastHistory? = nil) {
+        (self.log, allVoided, self.past) = (log, voided, past)
+    }
 
     /// Writes `event` as an object, with the event that made it void if `showsVoid` and there is one, and with the
     /// number of the `profile` that it is part of.
@@ -43,7 +49,7 @@ package struct EventJSON {
     /// Returns the best known ID of `user`, as a USER; nil for the system.
     package mutating func id(of user: UserNumber) throws -> String? {
         if let known = ids[user] { return known }
-        guard user != .system, let id = try log.users.find(user)?.id.description else { return nil }
+        guard user != .system, let id = try log.user(user, in: past)?.id.description else { return nil }
         if ids.count >= Self.mostIDs { ids.removeAll(keepingCapacity: true) }
         ids[user] = id
         return id
@@ -232,6 +238,14 @@ extension EventJSON {
             let state = ItemState(outcome: "sent", decision: event, noEffect: noEffect)
             for item in items { try write(item, state, to: &json) }
         }
+    }
+}
+
+extension LogReader {
+    /// The user with this number, with the IDs that they had in `past`; nil for the present.
+    func user(_ number: UserNumber, in past: PastHistory?) throws -> UserInfo? {
+        if let past, let user = try self.past.user(number, asOf: past.position) { return user }
+        return try users.find(number)
     }
 }
 

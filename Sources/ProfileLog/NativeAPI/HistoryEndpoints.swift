@@ -6,6 +6,9 @@ struct HistoryEndpoints {
 
     private static let mostEvents = 10_000
     private static let standardEvents = 100
+    /// The same for events without their values.
+    private static let mostTimes = 100_000
+    private static let standardTimes = 10_000
     /// An answer ends early when it has so many bytes; `more` says that it did.
     private static let mostBytes = 8 << 20
     /// Events that are read at once.
@@ -19,7 +22,10 @@ struct HistoryEndpoints {
         let from = try query.number("from", 1 ... .max, standard: 1)
         let to = try query.number("to", 1 ... .max, standard: .max)
         let backward = try query.flag("reverse")
-        let limit = try query.limit(standard: Self.standardEvents, most: Self.mostEvents)
+        let isTimes = try query.choice("parts", "must be times, or be omitted") { $0 == "times" ? true : nil } ?? false
+        let limit = try query.limit(
+            standard: isTimes ? Self.standardTimes : Self.standardEvents,
+            most: isTimes ? Self.mostTimes : Self.mostEvents)
         var filter = try query.filter(now: log.options.now())
         let launch = try query.launch("launch")
         let isMerged = try query.flag("merged")
@@ -38,15 +44,37 @@ struct HistoryEndpoints {
         }
         if let field = filter.field { try refuseUnknown(field, of: user) }
         let note = ListNote("events of the user", request).namingOfEvents()
-        if isMerged {
-            if from > 1 || to < .max {
-                throw APIError.invalid(
-                    from > 1 ? "from" : "to", "counts one user's events, and `merged` has those of several",
-                    remedy: "Send `after`, a position.")
-            }
-            return try life(of: user, after: after, backward, limit, filter, note)
+        if isMerged, from > 1 || to < .max {
+            throw APIError.invalid(
+                from > 1 ? "from" : "to", "counts one user's events, and `merged` has those of several",
+                remedy: "Send `after`, a position.")
         }
+        if isTimes {
+            let damage = DamageList()
+            let found = try log.events.times(
+                of: user.number, versions: from...to, merged: isMerged,
+                after: after > 0 ? Position(rawValue: after) : nil, direction: backward ? .backward : .forward,
+                limit: limit, where: filter, skipping: { damage.noteEvent($0, $1) })
+            return try times(found, of: user, filter, note, damage)
+        }
+        if isMerged { return try life(of: user, after: after, backward, limit, filter, note) }
         return try ownEvents(of: user, from...to, backward, limit, filter, note)
+    }
+
+    /// Events without their values, as columns.
+    private func times(
+        _ found: (events: [EventTimes], more: Bool), of user: UserInfo, _ filter: EventFilter, _ note: ListNote,
+        _ damage: DamageList
+    ) throws -> APIAnswer {
+        var events = EventJSON(log: log)
+        return try APIAnswer.ok(version: user.version) { json in
+            json.member("user", user)
+            json.member("version", user.version.rawValue)
+            try EventColumns(found.events).write(in: log, to: &json)
+            json.member("more", found.more)
+            if found.events.isEmpty { try writeReasonOfNothing(filter, user, note, &events, to: &json) }
+            damage.write(to: &json)
+        }
     }
 
     /// The events of the user alone, by versions.
@@ -169,37 +197,65 @@ struct HistoryEndpoints {
     /// Looks again until there is news, or for as long as the request says. Each look is of one view.
     static func events(_ request: APIRequest, _ log: EventLog) async throws -> APIAnswer {
         var query = Query(request)
-        let after = try HistoryCursor.read(query.text("after") ?? "0", "after")
+        let after = try query.text("after").map { text in try HistoryCursor.read(text, "after") }
         let limit = try query.limit(standard: standardEvents, most: mostEvents)
         let wait = try query.number("wait_s", 0...longestWait, standard: 0)
+        let isBackward = try query.flag("reverse")
+        var user = try EventUser(&query)
         let filter = try query.filter(now: log.options.now())
         try query.end()
+        guard wait == 0 || !isBackward else {
+            throw APIError.invalid(
+                "wait_s", "waits for new events, and `reverse` begins with the newest", remedy: "Omit one of them.")
+        }
         let deadline = ContinuousClock.now + .seconds(Int64(wait))
-        var (scanned, isAtEnd) = (after.position, false)
+        var (scanned, isAtEnd) = (after?.position, false)
         while true {
             let answer = try log.withReader { log -> APIAnswer? in
-                try after.check(log, "after")
+                try after?.check(log, "after")
+                let walk = Walk(
+                    direction: isBackward ? .backward : .forward, life: try user?.find(in: log), filter: filter,
+                    limit: limit)
                 var keys: AppendKeys? = AppendKeys()
-                let page = try log.events.page(
-                    from: scanned.next, limit: min(limit, chunk), where: filter, keys: &keys)
+                let page = try walk.page(beyond: scanned, in: log, upTo: chunk, &keys)
                 // Cancelled when the service stops: then this answers at once with what there is.
                 if page.events.isEmpty, ContinuousClock.now < deadline, !Task.isCancelled {
-                    (scanned, isAtEnd) = (max(scanned, page.scanned), page.scanned >= page.last)
+                    (scanned, isAtEnd) = (max(scanned ?? .start, page.scanned), walk.isOver(page))
                     return nil
                 }
                 let note = ListNote("events", request).namingOfEvents()
-                return try HistoryEndpoints(log: log).answer(page, limit: limit, filter: filter, keys, note)
+                return try HistoryEndpoints(log: log).answer(page, walk, keys, note)
             }
             if let answer { return answer }
             // Cancelled, it looks once more and answers.
-            if isAtEnd { _ = try? await log.wait(after: scanned, until: deadline) }
+            if isAtEnd { _ = try? await log.wait(after: scanned ?? .start, until: deadline) }
         }
     }
 
-    private func answer(
-        _ first: (events: [RecordedEvent], scanned: Position, last: Position), limit: Int, filter: EventFilter,
-        _ keys: AppendKeys?, _ note: ListNote
-    ) throws -> APIAnswer {
+    private typealias Page = (events: [RecordedEvent], scanned: Position, last: Position)
+
+    /// The way in which a request goes through the log.
+    private struct Walk {
+        let direction: EventLog.Direction
+        let life: MergedLife?
+        let filter: EventFilter
+        let limit: Int
+
+        /// The next events beyond `position`, at most `most` of them.
+        func page(
+            beyond position: Position?, in log: LogReader, upTo most: Int, _ keys: inout AppendKeys?
+        ) throws -> Page {
+            try log.events.page(
+                beyond: position, direction, of: life, limit: min(limit, most), where: filter, keys: &keys)
+        }
+
+        /// Tells whether nothing follows the page.
+        func isOver(_ page: Page) -> Bool {
+            direction == .forward ? page.scanned >= page.last : page.scanned.rawValue <= 1
+        }
+    }
+
+    private func answer(_ first: Page, _ walk: Walk, _ keys: AppendKeys?, _ note: ListNote) throws -> APIAnswer {
         var (page, keys) = (first, keys)
         var events = EventJSON(log: log)
         var count = 0
@@ -208,18 +264,43 @@ struct HistoryEndpoints {
                 while true {
                     for event in page.events { try events.write(event, to: &json) }
                     count += page.events.count
-                    let isFull = count >= limit || json.bytes.count > Self.mostBytes
-                    if isFull || page.events.isEmpty || page.scanned >= page.last { break }
-                    page = try log.events.page(
-                        from: page.scanned.next, limit: min(limit - count, Self.chunk), where: filter, keys: &keys)
+                    let isFull = count >= walk.limit || json.bytes.count > Self.mostBytes
+                    if isFull || page.events.isEmpty || walk.isOver(page) { break }
+                    page = try walk.page(
+                        beyond: page.scanned, in: log, upTo: min(walk.limit - count, Self.chunk), &keys)
                 }
             }
             json.member("store", Hexadecimal.text(log.storeID))
             json.member("scanned", page.scanned.rawValue)
             json.member("cursor", try log.cursor(at: page.scanned).description)
             json.member("last", page.last.rawValue)
-            try json.note(note, isEmpty: count == 0 && page.scanned >= page.last, in: log)
+            try json.note(note, isEmpty: count == 0 && walk.isOver(page), in: log)
         }
+    }
+}
+
+/// The user whose events a request about the log asks for, with those of all who were merged into them.
+struct EventUser: Sendable {
+    private let id: UserID
+    private var life: MergedLife?
+
+    /// The one of the parameter `user`; nil without it.
+    init?(_ query: inout Query) throws {
+        guard let id = try query.user() else { return nil }
+        self.id = id
+    }
+
+    /// Finds the user in `log`, and again when the ID leads to another one than before. One who is erased meanwhile is
+    /// still the same.
+    mutating func find(in log: LogReader) throws -> MergedLife {
+        guard let user = try log.users.user(meantBy: id) ?? log.users.findErased(id) else {
+            if let life { return life }
+            throw try log.users.unknownUser(id)
+        }
+        if let life, life.user == user.number { return life }
+        let found = try log.events.mergedLife(of: user.number)
+        life = found
+        return found
     }
 }
 
@@ -227,7 +308,10 @@ struct HistoryEndpoints {
 
 extension HistoryEndpoints {
     static let history: AnswerShape =
-        ["user": .user, "version": .integer, "events": [EventJSON.shape], "more": .boolean, "note?": .text]
+        [
+            "user": .user, "version": .integer, "events?": [EventJSON.shape], "times?": EventColumns.shape,
+            "more": .boolean, "note?": .text,
+        ]
         + EventJSON.misses + DamageList.shape
 
     static let events: AnswerShape = [

@@ -71,17 +71,17 @@ package struct InAppEndpoints {
 
     /// `GET /v1/devices/{device}/messages`: what the device has of it.
     func messages(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
-        try Query(request).end()
-        let (device, info) = try DeviceEndpoints.knownDevice(request, log)
-        let state = try log.devices.inAppState(of: device) ?? InAppState()
+        let device = try AskedDevice(request, log)
+        let state = device.state.status.inApp ?? InAppState()
         return try APIAnswer.ok { json in
-            json.member("device", device)
-            json.member("user", try info.user.flatMap { try log.users.find($0) })
+            json.member("device", device.id)
+            json.member("user", try device.state.user.flatMap { try log.user($0, in: device.past) })
             write(state, to: &json)
-            try Self.writeSkipped(log.devices.declaredMessages().definitions, to: &json)
-            EventJSON.write(info.settings, to: &json)
+            try Self.writeSkipped(log.devices.declaredMessages(in: device.past).definitions, to: &json)
+            EventJSON.write(device.state.settings, to: &json)
             let isEmpty = state.eligible.isEmpty && state.screen == nil && state.stack.isEmpty && state.delayed.isEmpty
-            try json.note(ListNote("in-app messages on the device", request), isEmpty: isEmpty, in: log)
+            let note = ListNote("in-app messages on the device", request, past: device.asked)
+            try json.note(note, isEmpty: isEmpty, in: log)
         }
     }
 
@@ -104,7 +104,7 @@ package struct InAppEndpoints {
         try request.refuseConditions()
         try Query(request).end()
         let device = try Identifiers.device(request.parameters["device"] ?? DeviceStorage.defaultDevice)
-        let fields = try Fields(request)
+        let fields = try DeviceEndpoints.fields(request)
         let action = try Self.action(fields)
         let context = try DeviceEndpoints.deviceContext(fields)
         let receipt = try await APIError.decidingHere {

@@ -75,12 +75,15 @@ package struct NativeAPI: Dialect {
             answers: TagEndpoint.shape
         ) { try await TagEndpoint(writes: $0.writes).tag($1) },
         look(
-            "/v1/devices", "all devices, with who is on them and how they are set up", [.init("after"), limit],
+            "/v1/devices", "all devices, with who is on them and how they are set up",
+            [.init("after"), limit, asOf, order],
             answers: DeviceEndpoints.list
         ) {
             try $0.devices.devices($2, $1)
         },
-        look("/v1/devices/{device}", "one device", [], answers: DeviceEndpoints.one) { try $0.devices.device($2, $1) },
+        look("/v1/devices/{device}", "one device", [asOf, order], answers: DeviceEndpoints.one) {
+            try $0.devices.device($2, $1)
+        },
         .init(
             .post, "/v1/devices/{device}/launch", "start the app there", launch,
             check: checking { _ = try DeviceEndpoints.order($0, DeviceStorage.defaultDevice) },
@@ -105,8 +108,8 @@ package struct NativeAPI: Dialect {
             answers: DeviceEndpoints.changedSettings
         ) { try await $0.devices.changeSettings($1) },
         look(
-            "/v1/devices/{device}/pushes", "pushes on their way to the device, on its screen, and captured", [],
-            answers: PushEndpoints.pushes
+            "/v1/devices/{device}/pushes", "pushes on their way to the device, on its screen, and captured",
+            [asOf, order], answers: PushEndpoints.pushes
         ) {
             try $0.pushes.pushes($2, $1)
         },
@@ -142,8 +145,8 @@ package struct NativeAPI: Dialect {
             try $0.inApp.declared($2, $1)
         },
         look(
-            "/v1/devices/{device}/messages", "the in-app messages of a device: eligible, waiting, on the screen", [],
-            answers: InAppEndpoints.messages
+            "/v1/devices/{device}/messages", "the in-app messages of a device: eligible, waiting, on the screen",
+            [asOf, order], answers: InAppEndpoints.messages
         ) {
             try $0.inApp.messages($2, $1)
         },
@@ -193,12 +196,12 @@ package struct NativeAPI: Dialect {
             "/v1/history", "one user's events",
             filter + [
                 .required("user"), .init("from", .integer), .init("to", .integer), .init("reverse", .boolean),
-                .init("launch", .integer), .init("merged", .boolean), .init("after", .integer), limit,
+                .init("launch", .integer), .init("merged", .boolean), .init("after", .integer), limit, .init("parts"),
             ], answers: HistoryEndpoints.history
         ) { try HistoryEndpoints(log: $1).history($2) },
         read(
             "/v1/events", "the whole log, with a wait for news",
-            filter + [.init("after"), limit, .init("wait_s", .integer)],
+            filter + [.init("after"), limit, user, .init("reverse", .boolean), .init("wait_s", .integer)],
             [.answers(["application/json", Endpoint.eventStream])], answers: HistoryEndpoints.events
         ) {
             try await HistoryEndpoints.events($1, $0.store.log)
@@ -218,11 +221,18 @@ package struct NativeAPI: Dialect {
             [.required("user"), .init("message"), .init("position", .integer)], answers: MessageEndpoints.explanation
         ) { try MessageEndpoints(log: $1).explain($2) },
         read(
-            "/v1/users", "all users, or those who pass a condition, now or at any past moment",
-            page + [.init("where"), .init("count", .boolean), asOf, order], answers: UserSearch.shape
+            "/v1/users", "all users, those who pass a condition, now or at any past moment, or those known by an ID",
+            page + [
+                .init("where"), .init("count", .boolean), asOf, order, .init("prefix"), .init("reverse", .boolean),
+                .init("cursor"),
+            ], answers: UserSearch.shape
         ) { try await $0.whole.users($1) },
+        look(
+            "/v1/users/explain", "why a user passes a condition or a segment, or does not: each part, and what set it",
+            UserExplanation.inputs, answers: UserExplanation.shape
+        ) { try UserExplanation(log: $1, segments: $0.store.segments).explain($2) },
         read(
-            "/v1/series", "numbers by day or hour",
+            "/v1/series", "numbers by day, hour or minute",
             [.required("of")] + EndpointInput.series(needsLength: false) + [.init("where")],
             answers: SeriesEndpoint.shape
         ) { try await SeriesEndpoint(store: $0.store).series($1) },
@@ -298,6 +308,14 @@ package struct NativeAPI: Dialect {
             "/v1/whatif/profiles", "which profiles would differ without some events, or with others",
             ProfileWhatIfEndpoint.inputs, answers: ProfileImpact.shape
         ) { try await ProfileWhatIfEndpoint(store: $0.store).answer($1) },
+        look(
+            "/v1/names", "names that begin with a text: of events, attributes, products, devices and messages",
+            [.init("prefix"), .init("kind"), limit], answers: NameEndpoint.shape
+        ) { try NameEndpoint(store: $0.store).names($2, $1) },
+        .init(
+            .get, "/v1/key", "what the key of this request may do, and on which store", [], [.takesAnyKey],
+            answers: KeyEndpoint.shape
+        ) { try KeyEndpoint(store: $0.store, ephemeral: $0.ephemeral).key($1) },
         look("/v1/stats", "how much the store holds", [], answers: StoreEndpoints.statistics) {
             try $0.whole.stats($2, $1)
         },

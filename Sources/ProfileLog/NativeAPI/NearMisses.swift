@@ -11,6 +11,8 @@ struct NearMiss {
 /// Finds near misses in the life of a user: what was refused, lost, given up, or still waits.
 struct NearMisses {
     let log: LogReader
+    /// The history that is asked about; nil for the present.
+    var past: PastHistory?
 
     /// An answer names so many, the newest.
     static let most = 20
@@ -23,11 +25,12 @@ struct NearMisses {
         case product(Name)
     }
 
-    /// Returns the updates of `subject` of `user` that had no effect, each with the reason, oldest first.
+    /// Returns the updates of `subject` of `user` that had no effect, each with the reason, oldest first: by the events
+    /// up to the version of `user`.
     func of(_ subject: Subject, _ user: UserInfo) throws -> [NearMiss] {
         var updates: [RecordedEvent] = []
         var fates = ItemFates()
-        let voided = try log.events.voided(of: user.number)
+        let voided = try log.events.voided(of: user.number, asOf: user.version)
         try log.events.forEachInLife(
             of: user.number, asOf: user.version, skipping: { _, _ in },
             where: { kind, position in
@@ -43,7 +46,7 @@ struct NearMisses {
             }
             return true
         }
-        var finder = UnsettledItems(log: log, fates: fates)
+        var finder = UnsettledItems(log: log, fates: fates, past: past)
         var misses: [NearMiss] = []
         for event in updates {
             if case .objectsLeftOut(let items) = event.event {
@@ -105,9 +108,13 @@ struct ItemFates {
 struct UnsettledItems {
     let log: LogReader
     let fates: ItemFates
+    /// The history of which the devices are; nil for the present.
+    private let past: PastHistory?
     private var settings: [String: DeviceSettings] = [:]
 
-    init(log: LogReader, fates: ItemFates) { (self.log, self.fates) = (log, fates) }
+    init(log: LogReader, fates: ItemFates, past: PastHistory? = nil) {
+        (self.log, self.fates, self.past) = (log, fates, past)
+    }
 
     /// The reason why `event` had no effect; nil if it had, or is not saved or queued.
     mutating func miss(_ event: RecordedEvent) throws -> NearMiss? {
@@ -133,9 +140,14 @@ struct UnsettledItems {
 
     private mutating func known(_ device: String) throws -> DeviceSettings {
         if let known = settings[device] { return known }
-        let known = try log.devices.state(of: device).settings
-        settings[device] = known
-        return known
+        var state = DeviceState()
+        if let past {
+            state = try log.deviceState(of: Name(device), in: past) ?? state
+        } else {
+            state = try log.devices.state(of: device)
+        }
+        settings[device] = state.settings
+        return state.settings
     }
 }
 

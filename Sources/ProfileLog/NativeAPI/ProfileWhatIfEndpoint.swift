@@ -7,7 +7,7 @@ struct ProfileWhatIfEndpoint {
     static let inputs: [EndpointInput] = [
         .init("without"), .init("correct"), .init("rules"), .init("where"), .init("user"),
         .init("sample", .integer, limits: 0...1_000, standard: 10), .init("seed", .integer, standard: 1),
-        .init("budget_ms", .integer, limits: 1...3_600_000),
+        .init("budget_ms", .integer, limits: 1...3_600_000), .init("after"),
     ]
 
     /// Users are folded on so many threads.
@@ -23,11 +23,17 @@ struct ProfileWhatIfEndpoint {
         options.seed = try query.number("seed", 0 ... .max, standard: 1)
         let budget = try query.number("budget_ms", 1...3_600_000, standard: .max)
         if budget != .max { options.end = ContinuousClock.now + .milliseconds(budget) }
+        let cursor = try query.choice("after", "must be the `next` of an answer") { WhatIfCursor($0) }
         try query.end()
+        options.after = cursor?.user ?? options.after
         let (alteration, user, condition) = try store.read { log in
+            try cursor?.check(log)
             let history = try AlteredHistoryReader(log: log).history(without: without, correct: correct, rules: rules)
             let user = try id.map { try log.users.canonicalUser(of: log.users.knownUser(meantBy: $0).number) }
-            return (try Alteration(history, of: log), user, try text.map { try Condition(whereParameter: $0, log) })
+            return (
+                try Alteration(history, of: log, upTo: cursor?.position), user,
+                try text.map { try Condition(whereParameter: $0, log) }
+            )
         }
         options.user = user
         if let condition {
@@ -41,8 +47,41 @@ struct ProfileWhatIfEndpoint {
             let impact = try log.whatIf(alteration, options) { _ in !Task.isCancelled }
             if Task.isCancelled { throw AppendError.closed }
             return try log.withReader { log in
-                try APIAnswer.ok { try impact.write(of: log, hasCondition: condition != nil, to: &$0) }
+                try APIAnswer.ok { json in
+                    try impact.write(of: log, hasCondition: condition != nil, to: &json)
+                    json.member("next", WhatIfCursor(after: impact)?.text)
+                }
             }
+        }
+    }
+}
+
+/// The place at which a stopped what-if goes on: after a user, in the history up to a position. `16384@120034`.
+private struct WhatIfCursor {
+    let user: UserNumber
+    let position: Position
+
+    /// The place after what `impact` has compared; nil if that is all.
+    init?(after impact: ProfileImpact) {
+        if impact.isComplete { return nil }
+        (user, position) = (UserNumber(rawValue: impact.reached), impact.position)
+    }
+
+    init?(_ text: String) {
+        let numbers = text.split(separator: "@", omittingEmptySubsequences: false).map { UInt64($0) }
+        guard numbers.count == 2, let user = numbers[0], let position = numbers[1] else { return nil }
+        (self.user, self.position) = (UserNumber(rawValue: user), Position(rawValue: position))
+    }
+
+    var text: String { "\(user.rawValue)@\(position.rawValue)" }
+
+    /// Refuses a place in another history.
+    func check(_ log: LogReader) throws {
+        let last = try log.lastPosition()
+        guard position <= last else {
+            throw APIError.invalidHere(
+                "after", "is of a history that ends at position \(position.rawValue), and this log at \(last.rawValue)",
+                remedy: "Begin again without it.")
         }
     }
 }
@@ -236,10 +275,8 @@ extension ProfileImpact {
         json.member("changed", changed)
         json.member("lost", lost)
         json.member("complete", isComplete)
-        if !isComplete {
-            json.member("reached_user_number", reached)
-            json.member("total", total)
-        }
+        json.member("reached_user_number", reached)
+        json.member("total", total)
         if hasCondition {
             json.member("entered", entered)
             json.member("left", left)
@@ -265,7 +302,7 @@ extension ProfileImpact {
 extension ProfileImpact {
     static let shape: AnswerShape = [
         "position": .integer, "users": .integer, "changed": .integer, "lost": .integer, "complete": .boolean,
-        "reached_user_number?": .integer, "total?": .integer, "entered?": .integer, "left?": .integer,
+        "reached_user_number": .integer, "total": .integer, "next?": .text, "entered?": .integer, "left?": .integer,
         "fields": [["group": .text, "field": .text, "set": .integer, "changed": .integer, "lost": .integer]],
         "samples": [
             ["user": .orNull(.user), "passed?": .boolean, "passes?": .boolean, "changes": DiffEndpoint.changes]

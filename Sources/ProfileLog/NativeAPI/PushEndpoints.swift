@@ -18,15 +18,14 @@ struct PushEndpoints {
     // MARK: - Reading
 
     func pushes(_ request: APIRequest, _ log: LogReader) throws -> APIAnswer {
-        try Query(request).end()
-        let device = try DeviceEndpoints.knownDevice(request, log).device
-        let state = try log.devices.pushes(on: device)
-        var events = EventJSON(log: log)
+        let device = try AskedDevice(request, log)
+        let state = device.state.status.pushes
+        var events = EventJSON(log: log, past: device.past)
         return try APIAnswer.ok { json in
-            json.member("device", device)
+            json.member("device", device.id)
             try write(state, &events, to: &json)
             let isEmpty = state.pushes.isEmpty && state.captured.isEmpty
-            try json.note(ListNote("pushes on the device", request), isEmpty: isEmpty, in: log)
+            try json.note(ListNote("pushes on the device", request, past: device.asked), isEmpty: isEmpty, in: log)
         }
     }
 

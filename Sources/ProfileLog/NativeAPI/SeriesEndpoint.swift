@@ -1,19 +1,24 @@
 internal import ProfileLogRequests
 
-/// `GET /v1/series`: numbers by day or hour.
+/// `GET /v1/series`: numbers by day, hour or minute.
 struct SeriesEndpoint {
     let store: RequestStore
 
     private static let standardLength = 14
     private static let kinds = [
         "event:NAME", "purchases", "purchases:PRODUCT", "revenue", "revenue:PRODUCT", "sessions", "dau", "mau",
-        "new_users",
+        "new_users", "events", "late:SECONDS",
     ]
+    /// An event is late if it was recorded so many seconds after it happened.
+    private static let standardLateness: Int64 = 60
+    private static let mostLateness: Int64 = 366 * 86_400
 
     func series(_ request: APIRequest) async throws -> APIAnswer {
         var query = Query(request)
         let of = try query.requiredText("of")
-        let range = try SeriesRange(&query, standardLength: Self.standardLength, now: store.log.options.now())
+        let range = try SeriesRange(
+            &query, standardLength: Self.standardLength, units: SeriesRange.Unit.allCases,
+            now: store.log.options.now())
         let condition = try query.text("where")
         try query.end()
         return try await store.readSlowly { log in
@@ -25,19 +30,24 @@ struct SeriesEndpoint {
         _ of: String, _ range: SeriesRange, _ condition: String?, _ request: APIRequest, _ log: LogReader
     ) throws -> APIAnswer {
         let measure = try measure(of, log)
+        guard condition == nil || !measure.isOfRecording else {
+            throw APIError.invalid(
+                "where", "chooses users, and this number counts what came to the log", remedy: "Omit it.")
+        }
         let series = try Series(
             measure, range, of: condition.map { try Condition(whereParameter: $0, log) }, in: log)
         let note = ListNote("numbers above 0", request, none: "Nothing was counted in this time.")
         return try APIAnswer.ok { json in
             json.member("of", of)
             json.member("unit", range.unit.rawValue)
-            json.objects("points", series.points.indices) { json, index in
+            json.objects("points", series.points.indices.dropFirst(series.uncounted)) { json, index in
                 let point = series.points[index]
                 json.member("time", range.label(index))
                 json.member("count", point.count)
                 guard case .revenue = measure else { return }
                 json.member("revenue", point.revenue)
             }
+            if series.uncounted > 0 { json.member("more", true) }
             try json.note(note, isEmpty: series.points.allSatisfy { $0.count == 0 }, in: log)
         }
     }
@@ -61,6 +71,15 @@ struct SeriesEndpoint {
         case ("dau", nil): return .dailyUsers
         case ("mau", nil): return .monthlyUsers
         case ("new_users", nil): return .newUsers
+        case ("events", nil): return .recorded
+        case ("late", _):
+            let seconds = parts.count > 1 ? Int64(parts[1]) : standardLateness
+            guard let seconds, (0...mostLateness).contains(seconds) else {
+                throw APIError.invalid(
+                    "of", "has no number of seconds from 0 to \(mostLateness) after `late:`",
+                    remedy: "Write it as in `late:60`.")
+            }
+            return .late(seconds: seconds)
         default:
             let nearest = NearestNames(to: parts[0], among: kinds).close.first
             throw APIError.invalid(
@@ -75,6 +94,6 @@ extension SeriesEndpoint {
     static let shape: AnswerShape = [
         "of": .text, "unit": .text,
         "points": [["time": .text, "count": .integer, "revenue?": .map(.orNull(.number))]],
-        "note?": .text,
+        "more?": .boolean, "note?": .text,
     ]
 }

@@ -10,6 +10,14 @@ struct StoreEndpoints {
 
     func users(_ request: APIRequest) async throws -> APIAnswer {
         var query = Query(request)
+        if let prefix = try query.text("prefix") {
+            let search = try PrefixSearch(prefix, &query, request)
+            return try store.read { try search.answer($0) }
+        }
+        for name in ["cursor", "reverse"] where try query.text(name) != nil {
+            throw APIError.invalid(
+                name, "belongs to `prefix`", remedy: "Send `prefix` with it, or `after` for the users after a number.")
+        }
         let after = UserNumber(rawValue: try query.number("after", 0 ... .max - 1, standard: 0))
         let limit = try query.limit(standard: 100, most: Self.mostUsers)
         let asked = try query.past(now: store.log.options.now())

@@ -93,7 +93,7 @@ struct TestStoreEndpoints {
 
 extension JSONWriter {
     /// `now`, `standing` and `ahead_s`.
-    fileprivate mutating func clock(_ reading: StoreClock.Reading) {
+    mutating func clock(_ reading: StoreClock.Reading) {
         member("now", reading.now)
         member("standing", reading.isStanding)
         member("ahead_s", Double(reading.aheadMicroseconds) / 1_000_000)

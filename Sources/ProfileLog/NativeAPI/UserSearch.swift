@@ -150,13 +150,25 @@ struct UserSearch: Sendable {
         in part: Range<UInt64>, _ log: LogReader,
         skipping: ((UserNumber, StorageError) -> Void)?, _ body: (UserInfo) throws -> Void
     ) throws {
-        let traits = TraitReader(log, in: past, at: now)
-        _ = try log.users.forEachProfile(
+        try log.forEachSubject(in: part, of: past, at: now, skipping: skipping) { user, subject in
+            if try condition.accepts(subject, at: now) { try body(user) }
+        }
+    }
+}
+
+extension LogReader {
+    /// Calls `body` with the users in `past` as conditions see them at `now`: with numbers after the lower bound, up
+    /// to the upper one, and without those who were merged or erased.
+    func forEachSubject(
+        in part: Range<UInt64>, of past: PastHistory, at now: Timestamp,
+        skipping: ((UserNumber, StorageError) -> Void)? = nil, _ body: (UserInfo, ProfileSubject) throws -> Void
+    ) throws {
+        let traits = TraitReader(self, in: past, at: now)
+        _ = try users.forEachProfile(
             after: UserNumber(rawValue: part.lowerBound), through: UserNumber(rawValue: part.upperBound),
             in: past, withUsage: false, skipping: skipping
         ) { user, createdAt, state, _ in
-            let subject = ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: log)
-            if try condition.accepts(subject, at: now) { try body(user) }
+            try body(user, ProfileSubject(user, state, createdAt: createdAt, traits: traits, in: self))
         }
     }
 }
@@ -164,11 +176,19 @@ struct UserSearch: Sendable {
 extension Condition {
     /// Reads the parameter `where` of a request.
     init(whereParameter text: String, _ log: LogReader) throws {
+        self = try WrittenCondition(whereParameter: text, log).condition
+    }
+}
+
+extension WrittenCondition {
+    /// Reads the parameter `where` of a request.
+    init(whereParameter text: String, _ log: LogReader) throws {
         do {
             try self.init(where: text, WhereNames(log))
         } catch let error as WhereError {
             var apiError = APIError.invalid("where", "\(error.reason) (column \(error.column))", remedy: error.remedy)
             apiError.isOfStore = error.isOfStore
+            apiError.facts = [("column", UInt64(error.column))]
             throw apiError
         }
     }
@@ -198,8 +218,8 @@ extension UserSearch {
 
     static let shape: AnswerShape =
         [
-            "users?": [user], "count?": .integer, "scanned?": .integer, "total": .integer, "more?": .boolean,
-            "note?": .text,
+            "users?": [user, PrefixSearch.user], "count?": .integer, "scanned?": .integer, "total": .integer,
+            "more?": .boolean, "cursor?": .text, "note?": .text,
         ]
         + DamageList.shape
 }

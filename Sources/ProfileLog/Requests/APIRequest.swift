@@ -20,6 +20,8 @@ package struct APIRequest: Sendable {
     /// The service's own URL, as in `http://127.0.0.1:8080`, for addresses in answers that cannot be relative, if
     /// `baseURL` is empty.
     package var localURL: @Sendable () -> String = { "" }
+    /// The key with which it was sent; nil if it needs none. Throws if the key is not valid.
+    package var key: @Sendable () throws -> SentKey? = { nil }
     /// A JSON object; empty for `get`.
     package var body: [UInt8]
     /// The names in the path, as the `device` of `/v1/devices/{device}`: taken out of it by the API.
@@ -38,6 +40,16 @@ package struct APIRequest: Sendable {
         self.ifMatch = ifMatch
         self.body = body
     }
+}
+
+/// A key of the service, without its secret.
+package struct SentKey: Sendable {
+    /// What its owner calls it.
+    package let name: String
+    /// The names of its permissions, or `all`.
+    package let permissions: [String]
+
+    package init(name: String, permissions: [String]) { (self.name, self.permissions) = (name, permissions) }
 }
 
 extension APIRequest {

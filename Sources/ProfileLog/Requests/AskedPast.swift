@@ -8,9 +8,11 @@ package struct AskedPast: Sendable {
     /// The moment; nil for the present.
     package let moment: Moment?
     package let order: EventOrder
+    /// Tells whether the request takes an `order`.
+    private let hasOrder: Bool
 
-    package init(_ moment: Moment?, _ order: EventOrder, at place: String = "as_of") {
-        (self.place, self.moment, self.order) = (place, moment, order)
+    package init(_ moment: Moment?, _ order: EventOrder, at place: String = "as_of", hasOrder: Bool = true) {
+        (self.place, self.moment, self.order, self.hasOrder) = (place, moment, order, hasOrder)
     }
 
     /// Tells whether it is the present, in the order of recording.
@@ -28,6 +30,11 @@ package struct AskedPast: Sendable {
     package func history(of user: UserNumber, _ log: LogReader) throws -> PastHistory? {
         if isPresent { return nil }
         return try resolving(user, log) { try log.past.history(of: user, at: moment ?? .now, order: order) }
+    }
+
+    /// The user's version at the moment, in the order of recording.
+    package func version(of user: UserNumber, _ log: LogReader) throws -> Version {
+        try resolving(user, log) { try log.past.version(of: user, asOf: moment ?? .now) }
     }
 
     package func profile(of user: UserNumber, _ log: LogReader) throws -> ProfileState {
@@ -50,22 +57,23 @@ package struct AskedPast: Sendable {
         case .time(let time):
             guard let first = try log.past.firstRecording() else { return nil }
             if time < first {
-                return "The log's first event was recorded at \(first.rfc3339()), after the moment that was asked for. "
-                    + "\(Self.remedy)."
+                return "The log's first event was recorded at \(first.rfc3339()), after the moment that was asked for."
+                    + hint
             }
             return try log.past.importsLater(than: time)
-                ? "Events that had happened by then were imported later, and are not in it. \(Self.remedy)." : nil
+                ? "Events that had happened by then were imported later, and are not in it." + hint : nil
         }
     }
 
     private static let remedy = "`order=occurred` (--occurred) asks by when things happened"
+    private var hint: String { hasOrder ? " \(Self.remedy)." : "" }
 
     private func resolving<Result>(_ user: UserNumber, _ log: LogReader, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as MomentError {
             var apiError = APIError(error, place)
-            if case .beforeUser = error, order == .recorded, case .time? = moment,
+            if case .beforeUser = error, hasOrder, order == .recorded, case .time? = moment,
                 (try? log.past.profile(of: user, asOf: moment ?? .now, order: .occurred)) != nil
             {
                 apiError.remedy += " Something of theirs had happened by then: \(Self.remedy)."
@@ -79,6 +87,11 @@ extension Query {
     /// `as_of` and `order`.
     package mutating func past(now: Timestamp) throws -> AskedPast {
         AskedPast(try moment("as_of", now: now), try order())
+    }
+
+    /// `as_of` alone: the request knows the order of recording only.
+    package mutating func recordedPast(now: Timestamp) throws -> AskedPast {
+        AskedPast(try moment("as_of", now: now), .recorded, hasOrder: false)
     }
 }
 

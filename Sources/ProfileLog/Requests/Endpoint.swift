@@ -20,8 +20,10 @@ package struct Endpoint: Sendable {
     package private(set) var isRead: Bool
     /// Tells whether a request may carry an `Idempotency-Key`.
     package private(set) var takesIdempotencyKey: Bool
-    /// The name of the permission for it; nil if it needs no key.
+    /// The name of the permission for it; nil if it needs no key, or any.
     package private(set) var permission: String?
+    /// Tells whether it needs a key where keys are needed, and any will do.
+    package private(set) var takesAnyKey = false
     /// The types of its answers, as in `Content-Type`.
     package private(set) var mediaTypes = ["application/json"]
 
@@ -44,11 +46,15 @@ package struct Endpoint: Sendable {
             case .isRead: isRead = true
             case .takesNoIdempotencyKey: takesIdempotencyKey = false
             case .needsNoKey: permission = nil
+            case .takesAnyKey: (permission, takesAnyKey) = (nil, true)
             case .permission(let name): permission = name
             case .answers(let types): mediaTypes = types
             }
         }
     }
+
+    /// Tells whether a request needs a key where keys are needed.
+    package var needsKey: Bool { permission != nil || takesAnyKey }
 
     /// Tells whether it is part of the native API, and none of Braze's format.
     package var isNative: Bool { format == .native }
@@ -70,6 +76,8 @@ package enum EndpointTrait: Sendable {
     case takesNoIdempotencyKey
     /// A GET whose path cannot be guessed, as that of a file.
     case needsNoKey
+    /// A key with whatever permission will do.
+    case takesAnyKey
     /// The name of the permission, where the dialect's rule has another one.
     case permission(String)
     /// Media types, if they are not only JSON.

@@ -101,7 +101,10 @@ package struct ListNote: Sendable {
 
     /// The place at which the list was to go on; nil for its start.
     private var place: String? {
-        if let after = values("after").first, !after.isEmpty, after != "0" { return "after \(after.shown)" }
+        if let after = values("after").first, !after.isEmpty, after != "0" {
+            let isBackward = values("reverse").contains { $0 != "false" && $0 != "0" }
+            return "\(isBackward ? "before" : "after") \(after.shown)"
+        }
         if let page = values("page").first, page != "0" { return "on page \(page.shown)" }
         return values("cursor").first.map { _ in "after this cursor" }
     }
@@ -109,7 +112,8 @@ package struct ListNote: Sendable {
     /// Parameters that do not narrow a list.
     private static let others: Set<String> = [
         "a", "after", "as_of", "b", "began", "count", "cursor", "ending_at", "format", "length", "limit", "log",
-        "merged", "of", "order", "page", "repaired", "reverse", "sort_direction", "time", "timeout", "unit", "until",
+        "merged", "of", "order", "page", "parts", "repaired", "reverse", "sort_direction", "time", "timeout", "unit",
+        "until",
         "user", "wait_for", "wait_s", "what",
     ]
 

@@ -8,10 +8,13 @@ package final class RequestStore: Sendable {
     package let activity: APIActivity
     /// Compares what is read with the log, if the program calls it.
     package let auditor: Auditor
+    /// The catalogue, kept in memory by the first request that needs it.
+    package let catalogue: LiveState<CatalogueProjection>
     /// The channels that fail, as a test asked for.
     package let failingChannels = FailingChannels()
     private let writer: LogWriter?
     private let declared = Mutex<[ComputedTrait]>([])
+    private let declaredSegments = Mutex<[Segment]>([])
 
     /// The projections that a log for this API keeps states of. Without them all answers are the same, and the first
     /// ones take longer.
@@ -23,6 +26,12 @@ package final class RequestStore: Sendable {
     package var traits: [ComputedTrait] {
         get { declared.withLock { $0 } }
         set { declared.withLock { $0 = newValue } }
+    }
+
+    /// The segments, as the workspace file declares them.
+    package var segments: [Segment] {
+        get { declaredSegments.withLock { $0 } }
+        set { declaredSegments.withLock { $0 = newValue } }
     }
 
     /// A reader that opens a view for each read.
@@ -44,6 +53,7 @@ package final class RequestStore: Sendable {
     package init(_ log: EventLog, _ writer: LogWriter? = nil, _ activity: APIActivity = APIActivity()) {
         self.log = log
         auditor = Auditor(log)
+        catalogue = LiveState(log)
         self.writer = writer
         self.activity = activity
     }

@@ -52,9 +52,9 @@ func parameters(_ parameters: (name: String, value: (any CustomStringConvertible
 struct LocalAPI: Connection {
     private let api: APIRouter
 
-    init(_ log: EventLog, traits: [ComputedTrait] = []) {
+    init(_ log: EventLog, traits: [ComputedTrait] = [], segments: [Segment] = []) {
         let store = RequestStore(log)
-        store.traits = traits
+        (store.traits, store.segments) = (traits, segments)
         self.init(APIRouter(NativeAPI(store)))
     }
 

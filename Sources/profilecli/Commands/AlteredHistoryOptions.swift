@@ -47,6 +47,9 @@ struct AlteredHistoryOptions: ParsableArguments {
     @Option(help: .init("The seed of the choice: another number, other users.", valueName: "n")) var seed: UInt64?
     @Option(help: .init("Stop after this time: 30s, 500ms, 2m.", valueName: "time")) var budget: String?
 
+    @Option(help: .init("Go on where an answer stopped in time, at the place that it names.", valueName: "place"))
+    var after: String?
+
     @Option(
         help: .init(
             "Exit with 2 if a profile would differ (changed), lose a value (lost), if users would enter or leave, or "
@@ -62,7 +65,7 @@ struct AlteredHistoryOptions: ParsableArguments {
         [
             ("--program-argument", !programArgument.isEmpty), ("--program-limit", programLimit != nil),
             ("--where", condition != nil), ("--sample", sample != nil), ("--seed", seed != nil),
-            ("--budget", budget != nil), ("--fail-on", !failOn.isEmpty),
+            ("--budget", budget != nil), ("--after", after != nil), ("--fail-on", !failOn.isEmpty),
         ]
     }
 
@@ -74,6 +77,9 @@ struct AlteredHistoryOptions: ParsableArguments {
         if program != nil, !without.isEmpty || !correct.isEmpty || rules != nil || condition != nil {
             throw ValidationError(
                 "--program gets the history as it is. Omit --without, --correct, --rules and --where.")
+        }
+        if program != nil, after != nil {
+            throw ValidationError("--program begins with the first user. Omit --after, or name a --user.")
         }
         if program == nil, let name = dependents.prefix(2).first(where: \.isGiven)?.name {
             throw ValidationError("\(name) is about another program. Name it with --program.")
@@ -111,7 +117,7 @@ struct AlteredHistoryOptions: ParsableArguments {
         return without.map { ("without", $0) } + correct.map { ("correct", $0) }
             + parameters(
                 ("rules", rules), ("where", condition), ("user", user), ("sample", samples), ("seed", seed),
-                ("budget_ms", budget))
+                ("budget_ms", budget), ("after", after))
     }
 }
 

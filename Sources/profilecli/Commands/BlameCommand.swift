@@ -14,6 +14,10 @@ struct BlameCommand: AsyncParsableCommand {
 
         event:NAME is a custom event and product:ID a product: how often, the first and the last time, and the event \
         that was counted last. With --log all of them, with the COUNT after each.
+
+        --limit shows so many entries of each log, --reverse the newest first; their numbers count from 1 in the order \
+        in which they took effect, and --after goes on after one of them. --as-of shows the values of then, in the \
+        order of recording.
         """,
         examples: """
             profilecli blame jane
@@ -21,23 +25,55 @@ struct BlameCommand: AsyncParsableCommand {
             profilecli blame jane address.city --log
             profilecli blame jane event:"Viewed Home" --log
             profilecli blame jane product:shoes
+            profilecli blame jane email --as-of "yesterday 14:00"
+            profilecli blame jane level --log --reverse --limit 20
             profilecli blame jane --format json
             """)
 
     @Argument(help: .user) var user: String
     @Argument(help: "An attribute, or a part of its value; event:NAME or product:ID.") var field: String?
     @Flag(help: "All values that it had, or all that was counted, the first one first.") var log = false
+    @Flag(help: "With --log: the newest first.") var reverse = false
+
+    @Option(parsing: .unconditional, help: .init("With --log: go on after this entry.", valueName: "number"))
+    var after: UInt64?
+
+    @Option(parsing: .unconditional, help: .when("The values at that moment")) var asOf: String?
+    @OptionGroup var limit: LimitOption
     @OptionGroup var place: PlaceOptions
 
+    mutating func validate() throws {
+        let parts = [("--reverse", reverse), ("--after", after != nil), ("--limit", limit.limit != nil)]
+        if !log, let (name, _) = parts.first(where: { $0.1 }) {
+            throw ValidationError("\(name) is about a log. Add --log, or omit it.")
+        }
+    }
+
     func run() async throws {
-        let query = parameters(("user", user), ("field", field), ("log", log ? "true" : nil))
-        try await place.show("/v1/blame", query) { answer in
+        let query = parameters(
+            ("user", user), ("field", field), ("as_of", asOf.map(LocalMoment.text)), ("log", log ? "true" : nil),
+            ("after", after), ("limit", limit.limit), ("reverse", reverse ? "true" : nil))
+        let answer = try await place.show("/v1/blame", query) { answer in
             let fields = answer.objects("fields")
             let counts = answer.objects("custom_events") + answer.objects("purchases")
             let misses = Misses.lines(answer, "Without effect:")
             if log { return fields.flatMap(Self.logLines) + counts.flatMap(Self.countLogLines) + misses }
             let tables = [Self.table(fields).linesIfAny(), Self.table(ofCounts: counts).linesIfAny(), misses]
             return Array(tables.filter { !$0.isEmpty }.joined(separator: [""]))
+        }
+        if !place.isJSON { reportMore(answer) }
+    }
+
+    /// Tells where the logs go on that have more entries.
+    private func reportMore(_ answer: JSONObject) {
+        for key in ["fields", "custom_events", "purchases"] as [Name] {
+            for value in answer.objects(key) where value.flag("log_more") {
+                let name = key == "fields" ? value["field"].cell : Self.name(ofCount: value)
+                let next = value.objects("log").last?["number"].cell ?? "0"
+                Output.message(
+                    "The log of \(name.oneLine) has \(Number.grouped(value.count("log_total"))) entries; "
+                        + "go on with --after \(next).")
+            }
         }
     }
 
@@ -89,13 +125,13 @@ struct BlameCommand: AsyncParsableCommand {
     }
 
     /// `attributes saved`, `user attributes`, and whether it is void.
-    private static func how(_ write: JSONObject) -> String {
+    static func how(_ write: JSONObject) -> String {
         let words = EventKind(name: write["kind"].text ?? "")?.words ?? ""
         return write["voided_by"] == .null ? words : "\(words), void @\(write["voided_by"].cell)"
     }
 
     /// `extension Push on phone, launch @7, of device:phone`.
-    private static func origin(_ write: JSONObject) -> String {
+    static func origin(_ write: JSONObject) -> String {
         var parts = [Phrase.origin(write)]
         if write["launch"] != .null { parts.append("launch @\(write["launch"].cell)") }
         if let key = write["key"].text { parts.append("request \(key)") }

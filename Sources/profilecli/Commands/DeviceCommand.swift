@@ -26,8 +26,10 @@ struct DeviceList: AsyncParsableCommand {
         examples: """
             profilecli device
             profilecli device list --format json
+            profilecli device list --as-of "yesterday 14:00"
             """)
 
+    @OptionGroup var past: PastOptions
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
@@ -40,8 +42,10 @@ struct DeviceList: AsyncParsableCommand {
                 ]
             }
         }
-        try await pages.print("devices", of: "/v1/devices", by: place.connect()) { [("after", $0["device"].cell)] }
-        if pages.count == 0 { Output.message(Suggestion.next("save event jane opened")) }
+        try await pages.print("devices", of: "/v1/devices", by: place.connect(), past.query) {
+            [("after", $0["device"].cell)]
+        }
+        if pages.count == 0, past.asOf == nil { Output.message(Suggestion.next("save event jane opened")) }
     }
 }
 
@@ -51,13 +55,15 @@ struct DeviceShow: AsyncParsableCommand {
         examples: """
             profilecli device show
             profilecli device show phone-1 --format json
+            profilecli device show phone-1 --as-of 1200
             """)
 
     @OptionGroup var device: DeviceArgument
+    @OptionGroup var past: PastOptions
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        try await place.show(device.path(), lines: lines)
+        try await place.show(device.path(), past.query, lines: lines)
     }
 
     private func lines(_ answer: JSONObject) -> [String] {
@@ -79,9 +85,8 @@ struct DeviceShow: AsyncParsableCommand {
         let isDisabled = answer.object("settings")["sdk_enabled"].flag == false
         let why = isDisabled ? "disabled" : queued > 0 ? answer["why_queued"].text : nil
         let next = Suggestion.afterQueueing(why, device.device)
-        return table.lines() + [
-            "\(Phrase.waiting(answer.count("waiting"))) on \(device.shown), \(queued) queued. \(Suggestion.next(next))"
-        ]
+        let what = "\(Phrase.waiting(answer.count("waiting"))) on \(device.shown), \(queued) queued"
+        return table.lines() + [past.asOf == nil ? "\(what). \(Suggestion.next(next))" : "\(what) then."]
     }
 
     private static func moment(_ moment: JSONObject) -> String? {

@@ -12,6 +12,7 @@ struct HistoryCommand: AsyncParsableCommand {
             profilecli history jane --launch -1
             profilecli history jane --merged
             profilecli history jane --graph
+            profilecli history jane --times --merged
             profilecli history jane --since 2026-01-01T00:00:00Z --format json
             profilecli history jane --from 5 --to 9
             """)
@@ -31,6 +32,9 @@ struct HistoryCommand: AsyncParsableCommand {
 
     @Flag(help: "With the events of users who were merged into this one, in the order of the log.") var merged = false
     @Flag(help: "A timeline: what happened when, by device and kind.") var graph = false
+    @Flag(help: "When it happened and what became of it, without values: for histories of 100,000 events.")
+    var times = false
+
     @OptionGroup var limit: LimitOption
     @OptionGroup var filter: FilterOptions
     @OptionGroup var place: PlaceOptions
@@ -40,6 +44,7 @@ struct HistoryCommand: AsyncParsableCommand {
         if merged, from != nil || to != nil || launch != nil {
             throw ValidationError("--merged has several users' events. Omit --from, --to and --launch.")
         }
+        if graph, times { throw ValidationError("--graph and --times show two things. Choose one.") }
         if graph, place.isJSON { throw ValidationError("--graph is for people. Omit --format json.") }
     }
 
@@ -50,14 +55,20 @@ struct HistoryCommand: AsyncParsableCommand {
             + parameters(
                 ("user", user), ("reverse", reverse), ("field", field), ("device", device), ("launch", launch),
                 ("merged", merged ? "true" : nil))
-        func next(_ last: JSONObject) -> Parameters {
-            if merged { return [("after", last["position"].cell)] }
-            let version = last.count("version")
+        func following(_ position: AttributeValue, _ version: AttributeValue) -> Parameters {
+            if merged { return [("after", position.cell)] }
+            let version = version.integer ?? 0
             return reverse
                 ? parameters(("from", from), ("to", version - 1)) : parameters(("from", version + 1), ("to", to))
         }
+        func next(_ last: JSONObject) -> Parameters { following(last["position"], last["version"]) }
         let range = parameters(("from", from), ("to", to))
         let connection = try place.connect()
+        if times {
+            return try await showTimes(connection, query, from: range) {
+                following($0.position, $0.version)
+            }
+        }
         if graph {
             var timeline = Timeline()
             let damaged = try await Pages.forEach(
@@ -73,5 +84,31 @@ struct HistoryCommand: AsyncParsableCommand {
             let answer = try await connection.get("/v1/history", query + range)
             for line in Misses.lines(answer, "Without effect:") { Output.message(line) }
         }
+    }
+
+    /// Prints events without their values: as a table, or each answer as a line of JSON.
+    private func showTimes(
+        _ connection: any Connection, _ query: Parameters, from first: Parameters,
+        next: (EventTimesTable.Row) -> Parameters
+    ) async throws {
+        var (range, count) = (first, 0)
+        var damaged = Damaged()
+        var form: Table.Form?
+        while count < limit.limit ?? .max {
+            let wanted = min(100_000, (limit.limit ?? .max) - count)
+            let answer = try await connection.get(
+                "/v1/history", query + range + parameters(("parts", "times"), ("limit", wanted)), notes: count == 0)
+            damaged.take(answer)
+            let rows = EventTimesTable.rows(answer.object("times"))
+            count += rows.count
+            if place.isJSON {
+                try Output.print(answer.line)
+            } else if !rows.isEmpty {
+                try Output.print(EventTimesTable.table(rows, withUser: merged).lines(continuing: &form))
+            }
+            guard answer.flag("more"), let last = rows.last else { break }
+            range = next(last)
+        }
+        try damaged.report()
     }
 }

@@ -88,13 +88,15 @@ struct MessagesCommand: AsyncParsableCommand {
             examples: """
                 profilecli messages show
                 profilecli messages show phone-1 --format json
+                profilecli messages show phone-1 --as-of 1200
                 """)
 
         @OptionGroup var device: DeviceArgument
+        @OptionGroup var past: PastOptions
         @OptionGroup var place: PlaceOptions
 
         func run() async throws {
-            let answer = try await place.show(device.path("messages")) { answer in
+            let answer = try await place.show(device.path("messages"), past.query) { answer in
                 var table = Table("WHAT", "ON \(device.shown)")
                 table.add("screen", answer["screen"].text ?? "nothing")
                 table.add("stack", answer["stack"].elements.map(\.cell).joined(separator: ", "))

@@ -104,7 +104,9 @@ struct ProfileWhatIfTable {
         if !answer.flag("complete") {
             let reached = Number.grouped(answer.count("reached_user_number"))
             let total = Number.grouped(answer.count("total"))
-            lines.append(Style.yellow("Stopped in time: compared are users up to number \(reached) of \(total)."))
+            let next = answer["next"].text.map { " Go on with --after \($0)." } ?? ""
+            lines.append(
+                Style.yellow("Stopped in time: compared are users up to number \(reached) of \(total).\(next)"))
         }
         return lines
     }

@@ -30,13 +30,15 @@ struct PushList: AsyncParsableCommand {
         examples: """
             profilecli push
             profilecli push list phone-1 --format json
+            profilecli push list phone-1 --as-of 1200
             """)
 
     @OptionGroup var device: DeviceArgument
+    @OptionGroup var past: PastOptions
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        try await place.show(device.path("pushes")) { Self.lines($0, device.shown) }
+        try await place.show(device.path("pushes"), past.query) { Self.lines($0, device.shown) }
     }
 
     static func lines(_ answer: JSONObject, _ device: String) -> [String] {

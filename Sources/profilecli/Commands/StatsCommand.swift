@@ -3,25 +3,29 @@ internal import ProfileLog
 
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "stats", "Show how much the store holds, or a number of it by day or hour.",
+        "stats", "Show how much the store holds, or a number of it by day, hour or minute.",
         examples: """
             profilecli stats
             profilecli stats --audit
             profilecli stats --plot purchases
             profilecli stats --plot dau --length 30
             profilecli stats --plot revenue:shoes --unit hour --where 'country = "DE"'
+            profilecli stats --plot events --unit minute --length 60
+            profilecli stats --plot late:3600 --length 30
             profilecli stats --url http://127.0.0.1:8080 --format json
             """)
 
     @Option(
         help: .init(
             "Draw how often a custom event happened, or purchases, revenue (each also :PRODUCT), sessions, dau, mau, "
-                + "new_users; event:NAME for an event with such a name. Days begin at midnight UTC.",
+                + "new_users; event:NAME for an event with such a name; or of all events how many were recorded (events), "
+                + "and how many of them more than 60 seconds late (late, late:SECONDS). Days begin at midnight UTC.",
             valueName: "number"))
     var plot: String?
 
-    @Option(help: .init("How many days or hours, 1 to 100.", valueName: "number")) var length = 14
-    @Option(help: .init("day or hour.", valueName: "unit"), completion: .list(["day", "hour"])) var unit = "day"
+    @Option(help: .init("How many days, hours or minutes, 1 to 100.", valueName: "number")) var length = 14
+    @Option(help: .init("day, hour or minute.", valueName: "unit"), completion: .list(["day", "hour", "minute"]))
+    var unit = "day"
 
     @Option(parsing: .unconditional, help: .init("The time of the last bar; default now.", valueName: "time"))
     var endingAt: String?
@@ -115,7 +119,9 @@ struct StatsCommand: AsyncParsableCommand {
 
     private static func time(_ seconds: Int64) -> String { DurationText.compact(.seconds(seconds)) }
 
-    private static let numbers = ["event", "purchases", "revenue", "sessions", "dau", "mau", "new_users"]
+    private static let numbers = [
+        "event", "purchases", "revenue", "sessions", "dau", "mau", "new_users", "events", "late",
+    ]
 
     private func draw(_ number: String) async throws {
         let isKnown = Self.numbers.contains { $0 == number.prefix { $0 != ":" } }
@@ -126,6 +132,11 @@ struct StatsCommand: AsyncParsableCommand {
                 ("ending_at", endingAt), ("where", condition)))
         if place.isJSON { return try Output.print(answer.line) }
         let points = answer.objects("points")
+        if answer.flag("more"), let first = points.first {
+            Output.message(
+                "Counted from \(first["time"].cell) on: one request looks at 1,000,000 events. "
+                    + "--ending-at with an earlier time counts those before.")
+        }
         func plot(_ value: (JSONObject) -> AttributeValue) -> [String] {
             Plot(points: points.map { ($0["time"].cell, value($0).asNumber ?? 0) }).lines()
         }

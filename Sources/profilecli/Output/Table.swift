@@ -176,7 +176,8 @@ struct Pages {
     }
 
     /// Prints the list `key` of the answers at `path`, up to the limit. `next` is the query that follows an item, and
-    /// `scanned` the one that follows an answer that may be short although more follow.
+    /// `scanned` the one that follows an answer that may be short although more follow, as its `scanned` or `cursor`
+    /// says.
     mutating func print(
         _ key: Name, of path: String, by connection: any Connection, _ query: Parameters = [],
         from first: Parameters = [], _ limit: LimitOption? = nil, scanned: ((JSONObject) -> Parameters)? = nil,
@@ -206,7 +207,7 @@ struct Pages {
             damaged.take(answer)
             try body(items, answer)
             guard answer.flag("more") else { break }
-            if let scanned, answer["scanned"] != .null {
+            if let scanned, answer["scanned"] != .null || answer["cursor"] != .null {
                 range = scanned(answer)
             } else {
                 guard let last = items.last else { break }

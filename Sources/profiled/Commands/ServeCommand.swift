@@ -53,6 +53,7 @@ struct ServeCommand: AsyncParsableCommand {
         // First, so that an old file is not read as this service's port.
         let portFile = try options.portFile.map { try PortFile(path: $0) }
         defer { portFile?.remove() }
+        try ConsoleFiles(folder: options.console).check()
         let fixtures = try options.fixtures.map { try Fixtures(path: $0) }
         let workspace = try options.workspace.map { try Workspace(path: $0) } ?? Workspace()
         // A temporary store has no folder with keys: those must be named.

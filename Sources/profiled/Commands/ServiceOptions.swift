@@ -27,6 +27,12 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("JSON Lines to store at the start, as for profilecli import.", valueName: "file"))
     var fixtures: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Serve the console from this folder, for work on its files, instead of those in the program.",
+            valueName: "folder"))
+    var console: String?
+
     @Option(help: ArgumentHelp("The setup of a Braze workspace, in YAML: docs/workspace.md.", valueName: "file"))
     var workspace: String?
 
@@ -86,6 +92,11 @@ struct ServiceOptions: ParsableArguments, Sendable {
                 url.query() == nil, url.fragment() == nil, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
             else { return nil }
             self.text = text
+        }
+
+        /// As browsers send it: without a path, in small letters.
+        var origin: String {
+            text.split(separator: "/", omittingEmptySubsequences: false).prefix(3).joined(separator: "/").lowercased()
         }
     }
 

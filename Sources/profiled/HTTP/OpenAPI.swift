@@ -14,7 +14,7 @@ enum OpenAPI {
             (name: own.rawValue, operations: [("get", operation(own, own.permission == nil ? [] : security))])
         }
         for endpoint in API.table.endpoints {
-            let operation = operation(endpoint, endpoint.permission == nil ? [] : security)
+            let operation = operation(endpoint, endpoint.needsKey ? security : [])
             let place = paths.firstIndex { $0.name == endpoint.path } ?? paths.count
             if place == paths.count { paths.append((endpoint.path, [])) }
             paths[place].operations.append((endpoint.method.rawValue.lowercased(), operation))
@@ -38,9 +38,13 @@ enum OpenAPI {
         return Array(document.json.utf8)
     }
 
-    private static let errorMembers =
-        ["error", "message", "remedy", "code", "place", "reason"].map { ($0, ["type": "string"] as AttributeValue) }
-        + [("of_store", ["type": "boolean"])]
+    private static let errorMembers: [(String, AttributeValue)] =
+        typed(["error", "message", "remedy", "code", "place", "reason"], "string")
+        + typed(["actual", "position", "line", "column"], "integer") + typed(["of_store"], "boolean")
+
+    private static func typed(_ names: [String], _ type: AttributeValue) -> [(String, AttributeValue)] {
+        names.map { ($0, ["type": type]) }
+    }
 
     // MARK: - Operations
 
@@ -55,10 +59,11 @@ enum OpenAPI {
         let content = endpoint.mediaTypes.map { type -> (String, AttributeValue) in
             (type, ["schema": type == "application/json" ? answer(of: endpoint).schema : ["type": "string"]])
         }
+        let permission = endpoint.takesAnyKey ? "Any key will do" : endpoint.permission.map { "Permission: \($0)" }
         return [
             "operationId": .string(id(endpoint.method.rawValue.lowercased(), endpoint.path)),
             "summary": .string(endpoint.summary),
-            "description": endpoint.permission.map { .string("Permission: \($0)") },
+            "description": permission.map { .string($0) },
             "parameters": .array(parameters(endpoint)),
             "requestBody": endpoint.method == .post ? body(endpoint) : nil,
             "security": security,

@@ -52,7 +52,7 @@ struct Overview: Sendable {
             [
                 "service": "profiled", "store": keys.isClosed ? nil : .string(api.log.path),
                 "last_position": keys.isClosed ? nil : last, "ephemeral": .bool(isEphemeral), "health": "/health",
-                "documentation": "docs/api.md", "authorization": .string(authorization),
+                "documentation": "docs/api.md", "console": "/console/", "authorization": .string(authorization),
                 "endpoints": .array(endpoints),
             ])
     }

@@ -10,6 +10,7 @@ final class RequestAdaptor: Sendable {
     private let store: LiveStore
     private let overview: Overview
     private let access: Access
+    private let console: ConsoleFiles
     private let limiter: RateLimiter
     private let bodies: BodyReader
     private let streams: EventStreams
@@ -28,7 +29,8 @@ final class RequestAdaptor: Sendable {
         self.metrics = metrics
         self.logger = logger
         baseURL = options.baseURL?.text ?? ""
-        access = Access(keys: keys, serviceHost: options.host)
+        access = Access(keys: keys, serviceHost: options.host, publicOrigin: options.baseURL?.origin)
+        console = ConsoleFiles(folder: options.console)
         overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
         limiter = RateLimiter(options.rateLimits)
         bodies = BodyReader(maxBytesAtOnce: options.bodyMemoryMebibytes << 20)
@@ -63,7 +65,9 @@ final class RequestAdaptor: Sendable {
         let begin = ContinuousClock.now
         let asked = RequestHeaders(request.headers)
         let id = asked.id
-        let path = API.table.plain(request.uri.path)
+        let sent = request.uri.path
+        // A place of the console may end with a slash.
+        let path = ConsolePath(sent) == nil ? API.table.plain(sent) : sent
         var exchange = Exchange(
             request: request, path: path, asked: asked, connection: connection,
             route: Route(method: request.method.rawValue, path: path), reads: reads,
@@ -96,12 +100,17 @@ final class RequestAdaptor: Sendable {
         do {
             switch exchange.route {
             case .own(let own): return try exchange.response(answer(to: own, exchange))
+            case .console(let path):
+                try access.refuseForeignPage(
+                    exchange.asked, host: exchange.request.head.authority, isWrite: false)
+                return try exchange.response(console.answer(to: path, exchange.asked))
             case .endpoint(let endpoint): return try await response(of: endpoint, &exchange)
             case .otherMethod, .unknown:
                 exchange.headers += limiter.rest(exchange.route.template)?.headers ?? []
                 let method = exchange.request.method
                 throw API.table.refusal(of: method == .head ? "GET" : method.rawValue, at: exchange.path)
-            case .otherMethodOfOwn: return try exchange.response(APIError.wrongMethodOfService.answer)
+            case .otherMethodOfOwn, .otherMethodOfConsole:
+                return try exchange.response(APIError.wrongMethodOfService.answer)
             case .options(let methods, let template):
                 exchange.headers += limiter.rest(template)?.headers ?? []
                 return try exchange.response(APIAnswer(allowing: methods))
@@ -155,6 +164,7 @@ final class RequestAdaptor: Sendable {
         call.query = query
         call.baseURL = baseURL
         call.localURL = { [connection = exchange.connection] in connection.localURL }
+        call.key = { [access, authorization = asked[.authorization]] in try access.key(authorization) }
         if endpoint.method == .post {
             call.body = try await bodies.read(request, asked, exchange.connection)
             call.ifMatch = asked[.ifMatch]

@@ -5,13 +5,14 @@ internal import Synchronization
 /// The headers of a request that the service reads, found in one pass: one look-up in `HTTPFields` costs as much.
 struct RequestHeaders: Sendable {
     enum Name: Int, CaseIterable {
-        case accept, acceptLanguage, authorization, bulk, contentEncoding, contentLength, contentType, expect
-        case idempotencyKey, ifMatch, lastEventID, origin, referer, requestID, secFetchDest, secFetchMode, secFetchSite
-        case secFetchUser, transferEncoding, userAgent
+        case accept, acceptEncoding, acceptLanguage, authorization, bulk, contentEncoding, contentLength, contentType
+        case expect, idempotencyKey, ifMatch, ifNoneMatch, lastEventID, origin, referer, requestID, secFetchDest
+        case secFetchMode, secFetchSite, secFetchUser, transferEncoding, userAgent
 
         fileprivate init?(_ text: String) {
             switch text {
             case "accept": self = .accept
+            case "accept-encoding": self = .acceptEncoding
             case "accept-language": self = .acceptLanguage
             case "authorization": self = .authorization
             case "content-encoding": self = .contentEncoding
@@ -20,6 +21,7 @@ struct RequestHeaders: Sendable {
             case "expect": self = .expect
             case "idempotency-key": self = .idempotencyKey
             case "if-match": self = .ifMatch
+            case "if-none-match": self = .ifNoneMatch
             case "last-event-id": self = .lastEventID
             case "origin": self = .origin
             case "referer": self = .referer

@@ -26,8 +26,10 @@ enum OwnPath: String, CaseIterable, Sendable {
 /// The endpoint of a request, by its method and path.
 enum Route {
     case own(OwnPath)
+    case console(ConsolePath)
     case endpoint(Endpoint)
     case otherMethodOfOwn(OwnPath)
+    case otherMethodOfConsole
     case otherMethod(template: String)
     case options(methods: String, template: String)
     case unknown
@@ -38,6 +40,9 @@ enum Route {
         if let own = OwnPath(rawValue: path) {
             self = asked == "GET" ? .own(own) : .otherMethodOfOwn(own)
             if asked == "OPTIONS" { self = .options(methods: "GET", template: own.rawValue) }
+        } else if let console = ConsolePath(path) {
+            self = asked == "GET" ? .console(console) : .otherMethodOfConsole
+            if asked == "OPTIONS" { self = .options(methods: "GET", template: ConsolePath.template) }
         } else if let method = APIRequest.Method(rawValue: asked), let endpoint = API.table.endpoint(method, path) {
             self = .endpoint(endpoint)
         } else if let template = API.table.template(of: path) {
@@ -55,7 +60,7 @@ enum Route {
         switch self {
         case .endpoint(let endpoint): endpoint.isBrief
         case .own(let own): own == .live
-        case .otherMethodOfOwn, .otherMethod, .options, .unknown: false
+        case .console, .otherMethodOfOwn, .otherMethodOfConsole, .otherMethod, .options, .unknown: false
         }
     }
 
@@ -63,6 +68,7 @@ enum Route {
     var template: String {
         switch self {
         case .own(let own), .otherMethodOfOwn(let own): own.rawValue
+        case .console, .otherMethodOfConsole: ConsolePath.template
         case .endpoint(let endpoint): endpoint.path
         case .otherMethod(let template), .options(_, let template): template
         case .unknown: "unknown"

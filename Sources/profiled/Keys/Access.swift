@@ -3,24 +3,34 @@ internal import ProfileLogRequests
 struct Access: Sendable {
     let keys: KeyRing
     let serviceHost: String
+    /// Where clients reach the service through a proxy, which may call it by another name; nil without `--base-url`.
+    let publicOrigin: String?
 
     // MARK: - Keys
 
-    /// Returns nil if a request with this header may do what `permission` names; else why not. `olderKey` is the key of
-    /// a client that sends it as Braze's clients once did.
-    func refusal(_ authorization: String?, olderKey: String? = nil, permission: String, isNative: Bool) -> APIError? {
+    /// Returns nil if a request with this header may do what `permission` names, or if that is nil and its key is
+    /// valid; else why not. `olderKey` is the key of a client that sends it as Braze's clients once did.
+    func refusal(_ authorization: String?, olderKey: String? = nil, permission: String?, isNative: Bool) -> APIError? {
         guard keys.isClosed else { return nil }
         let text = Self.bearer(authorization) ?? (Self.mayBeOlder(authorization, isNative: isNative) ? olderKey : nil)
         guard let text, let key = keys.key(text) else { return Self.unknownKey }
-        if key.allows(permission) { return nil }
+        guard let permission, !key.allows(permission) else { return nil }
         return APIError(
             status: 403, code: "not_allowed", error: "This key is not allowed to do this; nothing was done.",
             remedy: "Use a key that has the permission \(permission): `profiled keys add --permissions` makes one.")
     }
 
     func refusal(_ authorization: String?, olderKey: String? = nil, _ endpoint: Endpoint) -> APIError? {
-        guard let permission = endpoint.permission else { return nil }
-        return refusal(authorization, olderKey: olderKey, permission: permission, isNative: endpoint.isNative)
+        guard endpoint.needsKey else { return nil }
+        return refusal(
+            authorization, olderKey: olderKey, permission: endpoint.permission, isNative: endpoint.isNative)
+    }
+
+    /// The key of a request with this header; nil if requests need none. Throws if it is not valid.
+    func key(_ authorization: String?) throws(APIError) -> SentKey? {
+        guard keys.isClosed else { return nil }
+        guard let key = Self.bearer(authorization).flatMap(keys.key) else { throw Self.unknownKey }
+        return SentKey(name: key.name, permissions: key.permissions)
     }
 
     /// Tells whether the key may be the `api_key` in URL or body: only in Braze's format, without the header.
@@ -45,7 +55,9 @@ struct Access: Sendable {
     /// this machine could write. `host` is what the client calls the service, with the port.
     func refuseForeignPage(_ asked: RequestHeaders, host: String?, isWrite: Bool) throws(APIError) {
         guard let host else { return }
-        if isWrite, let origin = asked[.origin], origin != "http://\(host)", origin != "https://\(host)" {
+        if isWrite, let origin = asked[.origin], origin != "http://\(host)", origin != "https://\(host)",
+            origin != publicOrigin
+        {
             throw Self.foreignOrigin
         }
         // DNS rebinding: a page's own name may lead to this machine.

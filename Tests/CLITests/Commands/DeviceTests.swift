@@ -49,6 +49,52 @@ struct DeviceTests {
         #expect(lines[1].hasPrefix("OUTCOME") && lines[2].contains("events") && lines[3].contains("level=7"))
     }
 
+    @Test("A device, its pushes and its messages are shown as of a moment of the past")
+    func past() throws {
+        let cli = try CLI(after: [
+            ["log", "event", "someone", "a"], ["launch"], ["save", "event", "device:phone", "a"],
+        ])
+        _ = try cli.write("- {id: hi, trigger_conditions: [{type: open}]}\n", as: "messages.yaml")
+        let position = try #require(
+            try cli.succeed("history", "device:phone", "--format", "json").output
+                .matches(of: /"position":([0-9]+)/).last.map { String($0.1) })
+        let push = ["push", "receive", "--payload", #"{"aps": {"alert": "Hi"}}"#]
+        for command in [
+            ["device", "settings", "--offline"], push, ["messages", "declare", "messages.yaml"], ["device", "leave"],
+            ["launch"],
+        ] { #expect(try cli.run(command).status == 0, "\(command)") }
+        let then = try cli.succeed("device", "show", "--as-of", position)
+        #expect(then.output.contains("1 item waits on phone, 0 queued then."), "\(then.output)")
+        #expect(try cli.succeed("device", "show").output.contains("0 items wait on phone, 1 queued. Next:"))
+        #expect(try cli.succeed("device", "list", "--as-of", position).output.contains("defaults"))
+        #expect(try cli.succeed("device", "list").output.contains("offline"))
+        let pushes = try cli.succeed("push", "list", "--as-of", position).output
+        #expect(pushes == "0 on the way to phone, 0 shown, 0 captured.\n")
+        #expect(try cli.succeed("push", "list").output != pushes)
+        #expect(try cli.succeed("messages", "show", "--as-of", position).output.contains(/screen +nothing/))
+        let early = try cli.run("device", "show", "--as-of", "1")
+        #expect(early.status == 1 && early.errors.contains("Nothing had happened on this device by then."))
+        let occurred = try cli.succeed("device", "show", "--as-of", "now", "--occurred", "--format", "json")
+        #expect(occurred.output.contains(#""device":"phone""#))
+    }
+
+    @Test("The log of a blame comes in pages, and the blame itself as of a moment of the past")
+    func blame() throws {
+        let cli = try CLI(after: (1...5).map { ["log", "attribute", "ana", "level=\($0)"] })
+        let newest = try cli.succeed("blame", "ana", "level", "--log", "--reverse", "--limit", "2")
+        #expect(newest.lines.count == 4 && newest.lines[2].hasPrefix("5 ") && newest.lines[3].hasPrefix("4 "))
+        #expect(newest.errors.contains("The log of level has 5 entries; go on with --after 4."), "\(newest.errors)")
+        let rest = try cli.succeed("blame", "ana", "level", "--log", "--after", "3")
+        #expect(rest.lines.count == 4 && rest.lines[2].hasPrefix("4 ") && rest.errors.isEmpty, "\(rest.output)")
+        #expect(try cli.succeed("blame", "ana", "level", "--as-of", "3").output.contains(/level +2\b/))
+        let early = try cli.run("blame", "ana", "level", "--as-of", "1")
+        #expect(early.status == 1 && early.errors.contains("By then the user had never had"), "\(early.errors)")
+        for option in [["--reverse"], ["--limit", "2"], ["--after", "2"]] {
+            let refused = try cli.run(["blame", "ana", "level"] + option)
+            #expect(refused.status == 64 && refused.errors.contains("Add --log, or omit it."), "\(refused.errors)")
+        }
+    }
+
     @Test("A local time is read by every action of a device")
     func localTimes() throws {
         let cli = try CLI(after: [["log", "event", "someone", "a"], ["launch"]])

@@ -26,6 +26,18 @@ struct ProfileWhatIfTests {
         #expect(json.count == 3 && json[2].contains(#""changed":1"#), "\(json)")
     }
 
+    @Test("A what-if begins after a user, in a history up to a position")
+    func after() throws {
+        let rest = try cli.succeed("whatif", "--without", "name:level", "--after", "1@5")
+        #expect(rest.output.hasPrefix("1 of 1 profile would differ; 1 value would be lost."), "\(rest.output)")
+        let wrong = try cli.run("whatif", "--without", "name:level", "--after", "1")
+        #expect(wrong.status == 64 && wrong.errors.contains("--after must be the"), "\(wrong.errors)")
+        let alone = try cli.run("whatif", "--after", "1@5")
+        #expect(alone.status == 64 && alone.errors.contains("--after is about another history."), "\(alone.errors)")
+        let program = try cli.run("whatif", "--program", "/bin/cat", "--after", "1@5")
+        #expect(program.status == 64 && program.errors.contains("Omit --after"), "\(program.errors)")
+    }
+
     @Test("Of many fields the 20 that differ for most users are shown, and times of the profile last")
     func manyFields() throws {
         _ = try cli.run(["log", "attribute", "bo"] + (10..<40).map { "z\($0)=1" })

@@ -33,6 +33,46 @@ struct WhereTests {
         #expect(try cli.run("users", "--where", "custom.level > 9").errors.contains("No users match `where`."))
     }
 
+    @Test("Users by the beginning of an ID or an address, in its order, forwards and backwards")
+    func prefix() throws {
+        try cli.succeed("log", "user-attribute", "ben", "email", "Bert@X.example")
+        #expect(
+            try cli.succeed("users", "--prefix", "be").lines.map { $0.prefix { $0 != " " } }.dropFirst() == [
+                "ben", "email:Bert@X.example",
+            ])
+        let found = try cli.succeed("users", "--prefix", "", "--reverse", "-n", "3", "--format", "json").lines
+        #expect(found.count == 3 && found[0].contains(#""matched":"cem""#), "\(found)")
+        #expect(found[1].contains(#""kind":"email""#) && found[2].contains(#""id":"ben""#), "\(found)")
+        #expect(try cli.run("users", "--prefix", "zz").errors.contains("No users match `prefix`."))
+        for others in [["--where", "custom.level > 1"], ["--count"], ["--as-of", "1"], ["--after", "1"]] {
+            #expect(try cli.run(["users", "--prefix", "a"] + others).status == 64, "\(others)")
+        }
+        #expect(try cli.run("users", "--reverse").status == 64)
+    }
+
+    @Test("Every user is listed by the beginning of their IDs, in as many pages as that takes")
+    func pages() throws {
+        let log = try EventLog(path: cli.store)
+        try log.append { append in
+            for number in 0..<2_100 {
+                try append.add(.customEventLogged(CustomEvent(name: "e")), to: .externalID("page \(number)"))
+            }
+        }
+        let lines = try cli.succeed("users", "--prefix", "page ", "--format", "json").lines
+        #expect(lines.count == 2_100 && Set(lines).count == 2_100)
+    }
+
+    @Test("Names complete what is typed, and the key says that none is needed")
+    func names() throws {
+        #expect(try cli.succeed("names", "le").lines.dropFirst() == ["level  attribute"])
+        let found = try cli.succeed("names", "--kind", "event", "--kind", "product", "--format", "json").lines
+        #expect(found.count == 2 && found[0].contains("purchase") && found[1].contains("shoes"), "\(found)")
+        #expect(try cli.run("names", "p", "--kind", "evnt").errors.contains("Did you mean event?"))
+        #expect(try cli.run("names", "-n", "1").errors.contains("There are more"))
+        let key = try cli.succeed("key")
+        #expect(key.output.contains("mode") && key.output.contains("kept") && key.errors.contains("No key is needed"))
+    }
+
     @Test("A mistake is told with its column, as docs/where.md shows it")
     func mistake() throws {
         let outcome = try cli.run("users", "--where", "exists(custom.levl)")
@@ -60,6 +100,34 @@ struct WhereTests {
         for (slip, meant) in [("purchas", "event:purchase"), ("revenue:shoos", "revenue:shoes")] {
             let outcome = try cli.run("stats", "--plot", slip)
             #expect(outcome.status == 1 && outcome.errors.contains("Did you mean `\(meant)`?"), "\(outcome.errors)")
+        }
+    }
+
+    @Test("Why a user passes or does not is a sentence, then each part with the value and the event that set it")
+    func explain() throws {
+        let condition = #"country = "DE" and custom.level >= 3"#
+        let lines = try cli.succeed("explain", "ana", "--where", condition).lines
+        #expect(lines.first == "The user does not pass: `custom.level >= 3` does not hold (the value is 0).")
+        #expect(lines.contains { $0.hasPrefix("and ") && $0.hasSuffix(" no") }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix(#"  country = "DE"  "#) && $0.contains(" yes ") }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("  custom.level >= 3  no ") && $0.hasSuffix("  rest") }, "\(lines)")
+        let json = try cli.succeed("explain", "ana", "--where", condition, "--format", "json").output
+        #expect(json.contains(#""holds":false,"reason":"The user does not pass"#), "\(json)")
+        let early = try cli.succeed("explain", "ana", "--where", "exists(country)", "--as-of", "2").output
+        #expect(early.contains("does not hold (there is no value)") && early.contains("no event set it"), "\(early)")
+    }
+
+    @Test("A segment of the workspace file is explained, and a question without a condition is refused")
+    func explainSegment() throws {
+        let workspace = try cli.write(
+            "segments:\n  - {id: fans, name: Fans, all: [{event: purchase, at_least: 2}]}\n", as: "workspace.yaml")
+        let output = try cli.succeed("explain", "ben", "--segment", "Fans", "--workspace", workspace).output
+        #expect(output.contains("does not pass: `events.purchase.count >= 2` does not hold (the value is 1)."))
+        let slip = try cli.run("explain", "ben", "--segment", "fan", "--workspace", workspace)
+        #expect(slip.status != 0 && slip.errors.contains("Did you mean `fans`?"), "\(slip.errors)")
+        for wrong in [[], ["--where", "version > 0", "--segment", "fans"]] {
+            let outcome = try cli.run(["explain", "ben"] + wrong)
+            #expect(outcome.status == 64 && outcome.errors.contains("--segment"), "\(outcome.errors)")
         }
     }
 

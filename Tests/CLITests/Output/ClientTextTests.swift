@@ -139,6 +139,7 @@ struct ClientTextTests {
             ["unvoid", "4", "--by", planted("me"), "--reason", planted("why")], ["rules", "show"],
             ["rules", "set", rules], ["tail", "--no-follow"], ["users"], ["users", "--where", planted("x")],
             ["users", "--where", "custom.\"\(planted("attribute"))\" = 1"], ["traits"], ["traits", user],
+            ["explain", user, "--where", "custom.\"\(planted("attribute"))\" = \"\(planted("x"))\""],
             ["change-user", planted("other"), "--device", device],
             ["change-user", planted("other"), "--device", device],
             ["import", lines], ["import", planted("file")], ["export"], ["export", "--events"],

@@ -60,11 +60,34 @@ struct EventStreamTests {
         }
     }
 
+    @Test("A stream of one user has the events of who was merged into them, and goes on with theirs alone")
+    func user() async throws {
+        try await withService { service in
+            _ = try await service.post("/v1/save/event", #"{"device":"d","name":"early"}"#)
+            for user in ["v", "u", "v"] {
+                _ = try await service.post("/v1/log/event", #"{"user":"\#(user)","name":"\#(user)"}"#)
+            }
+            _ = try await service.post("/v1/devices/d/change-user", #"{"user":"u"}"#)
+            let reader = try open(service, "?user=u")
+            let first = reader.read(until: "\"kind\":\"usersMerged\"")
+            for user in ["v", "u"] {
+                _ = try await service.post("/v1/log/event", #"{"user":"\#(user)","name":"\#(user) again"}"#)
+            }
+            let text = first + reader.read(until: "u again\"")
+            let names = text.matches(of: /"name":"([^"]*)"/).map { String($0.1) }
+            #expect(names == ["early", "u", "u again"], "\(text)")
+            #expect(ids(text) == ids(text).sorted())
+            let unknown = try open(service, "?user=nobody", headers: "Connection: close\r\n").read()
+            #expect(unknown.hasPrefix("HTTP/1.1 404 ") && unknown.contains("unknown_user"))
+        }
+    }
+
     @Test(
         "A wrong request is answered as any other",
         arguments: [
             ("?limit=5", "", "limit"), ("?wait_s=5", "", "wait_s"), ("?after=x", "", "after"),
-            ("?kind=dance", "", "kind"), ("", "Last-Event-ID: first\r\n", "Last-Event-ID"),
+            ("?kind=dance", "", "kind"), ("?reverse=true", "", "reverse"),
+            ("", "Last-Event-ID: first\r\n", "Last-Event-ID"),
             ("", "Last-Event-ID: 18446744073709551615\r\n", "Last-Event-ID"),
             ("", "Last-Event-ID: 1\r\n", "Last-Event-ID"), ("?after=1", "", "after"),
         ])

@@ -45,6 +45,23 @@ struct DamageTests {
         }
     }
 
+    @Test("A search for addresses finds all other users, and names the one who cannot be read")
+    func addresses() async throws {
+        try await withStore { api in
+            for user in ["a", "b", "c"] {
+                let email = #"{"user":"\#(user)","attribute":"email","value":"\#(user)@x.example"}"#
+                #expect(await api.post("/v1/log/user-attribute", email).status == 200)
+            }
+            // The second event of the second user.
+            try damage(4, api.log)
+            let json = await api.get("/v1/users", [("prefix", "email:")]).json
+            #expect(json.at("users").asArray?.map { $0.at("id").text } == ["a", "c"], "\(json.json)")
+            #expect(json.at("damaged_count") == 1 && json.at("damaged.0.user_number") == 2, "\(json.json)")
+            // No value of theirs is needed for this.
+            #expect(await api.get("/v1/users", [("prefix", "id:b")]).json.at("users.0.id") == "b")
+        }
+    }
+
     @Test("Events of a merged user are exported where another event of the target is damaged")
     func merged() async throws {
         try await withStore { api in

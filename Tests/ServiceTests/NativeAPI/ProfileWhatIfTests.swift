@@ -78,6 +78,39 @@ struct ProfileWhatIfTests {
         }
     }
 
+    @Test("A what-if that stops in time goes on at its cursor, in the history up to the same position")
+    func cursor() async throws {
+        try await withAPI { api in
+            for number in 1...30 { await api.track(#"{"external_id":"u\#(number)","level":\#(number)}"#) }
+            let question: [(name: String, value: String)] = [
+                ("without", "name:level"), ("where", "custom.level >= 11"), ("sample", "0"),
+            ]
+            let whole = await api.get("/v1/whatif/profiles", question).json
+            #expect(whole.at("complete") == true && whole.at("next") == .null && whole.at("left") == 20)
+            #expect(whole.at("reached_user_number") == 30 && whole.at("total") == 30)
+            let end = try #require(Int64(whole.at("position").json))
+            for number in 31...40 { await api.track(#"{"external_id":"u\#(number)","level":\#(number)}"#) }
+            let rest = await api.get("/v1/whatif/profiles", question + [("after", "12@\(end)")]).json
+            #expect(rest.at("position") == .int(end) && rest.at("users") == 18 && rest.at("left") == 18, "\(rest)")
+            #expect(rest.at("reached_user_number") == 30 && rest.at("total") == 30)
+            let none = await api.get("/v1/whatif/profiles", question + [("after", "30@\(end)")]).json
+            #expect(none.at("users") == 0 && none.at("complete") == true, "\(none)")
+            // A budget that is too small compares nobody: the next one is larger.
+            var (budget, left, after) = (1, Int64(0), [(name: String, value: String)]())
+            while true {
+                let query = question + [("budget_ms", "\(budget)")] + after
+                let (status, json) = await api.get("/v1/whatif/profiles", query)
+                try #require(status == 200, "\(json.json)")
+                if case .int(let count) = json.at("left") { left += count }
+                if json.at("complete") == true { break }
+                #expect(json.at("next").text.hasPrefix("\(json.at("reached_user_number").json)@"), "\(json.json)")
+                after = [("after", json.at("next").text)]
+                budget *= 2
+            }
+            #expect(left == 30)
+        }
+    }
+
     @Test("Windows count the events of the altered history")
     func windows() async throws {
         try await withAPI { api in
@@ -131,6 +164,8 @@ struct ProfileWhatIfTests {
             ([], 400, "`without` is missing", "event:17"),
             ([("without", "event:2"), ("where", "custom.levl > 1")], 400, "column 8", "level"),
             ([("without", "event:2"), ("budget_ms", "0")], 400, "whole number", ""),
+            ([("without", "event:2"), ("after", "17")], 400, "`after` must be the `next` of an answer", ""),
+            ([("without", "event:2"), ("after", "1@99")], 400, "is of a history", "Begin again without it."),
             ([("without", "event:2"), ("colour", "red")], 400, "colour", ""),
         ] as [([(String, String)], Int, String, String)])
     func refused(query: [(String, String)], status: Int, error: String, remedy: String) async throws {

@@ -177,6 +177,10 @@ struct SeriesTests {
             ("/v1/series", [], "of"), ("/v1/series", [("of", "dua")], "of"),
             ("/v1/series", [("of", "event:unseen")], "of"),
             ("/v1/series", [("of", "dau"), ("where", "x = 1")], "where"),
+            ("/v1/series", [("of", "events"), ("where", "country = 'DE'")], "where"),
+            ("/v1/series", [("of", "late:soon")], "of"), ("/v1/series", [("of", "late:-1")], "of"),
+            ("/v1/series", [("of", "events"), ("unit", "second")], "unit"),
+            ("/sessions/data_series", [("length", "1"), ("unit", "minute")], "unit"),
         ])
     func refused(path: String, query: [(String, String)], place: String) async throws {
         try await withAPI { plain in
@@ -198,6 +202,86 @@ struct SeriesTests {
             #expect(await api.get("/segments/list", [("page", "1")]).json.at("segments").count == 0)
             let details = await api.get("/segments/details", [("segment_id", "gold")]).json
             #expect(details.at("name") == "Gold" && details.at("message") == "success")
+        }
+    }
+
+    @Test(
+        "All events and late ones are counted by when they were recorded, as a plain walk over the log counts them",
+        arguments: Thoroughness.seeds(short: 3, full: 30))
+    func arrivals(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let clock = Mutex(People.now)
+        var options = LogOptions()
+        options.indexLag = 32
+        options.now = { clock.withLock { $0 } }
+        try await withAPI(options) { api in
+            for _ in 0..<120 {
+                let pause = Int64(random.next(below: 90_000)) * 1_000_000 / (random.next(below: 4) == 0 ? 1 : 1_000)
+                let now = clock.withLock { now in
+                    now = Timestamp(rawValue: now.rawValue + pause)
+                    return now
+                }
+                let lateness = [0, 59, 60, 61, 3_600, 7 * 86_400][random.next(below: 6)]
+                let time = Timestamp(rawValue: now.rawValue - Int64(lateness) * 1_000_000)
+                let body = #"{"user":"u\#(random.next(below: 5))","name":"e","time":"\#(time.rfc3339())"}"#
+                #expect(await api.post("/v1/log/event", body).status == 200)
+            }
+            let events = try api.log.events(from: .start, limit: .max).events
+            let end = clock.withLock { $0 }
+            for unit in SeriesRange.Unit.allCases {
+                let length = Int.random(in: 1...100, using: &random)
+                let range = SeriesRange(unit, length: length, endingAt: end)
+                for (of, lateness) in [("events", Int64.min), ("late", 60), ("late:3600", 3_600)] {
+                    var expected = Array(repeating: 0, count: length)
+                    for event in events {
+                        let index = range.index(of: event.recordedAt)
+                        let late = event.recordedAt.rawValue - event.occurredAt.timestamp.rawValue
+                        let isCounted = lateness == .min || late > lateness * 1_000_000
+                        if expected.indices.contains(index), isCounted { expected[index] += 1 }
+                    }
+                    let (status, json) = await api.get(
+                        "/v1/series",
+                        [
+                            ("of", of), ("unit", unit.rawValue), ("length", "\(length)"),
+                            ("ending_at", end.rfc3339()),
+                        ])
+                    #expect(status == 200 && json.at("more") == .null, "\(json.json)")
+                    let counts = (0..<length).map { json.at("points.\($0).count") }
+                    #expect(counts == expected.map { .int(Int64($0)) }, "seed \(seed): \(of) by \(unit)")
+                }
+            }
+        }
+    }
+
+    @Test("Late events are sought among the newest, and the points before those are omitted")
+    func bound() async throws {
+        let clock = Mutex(People.now)
+        var options = LogOptions()
+        options.now = { clock.withLock { $0 } }
+        try await withAPI(options) { api in
+            let time = People.daysAgo(1).rfc3339()
+            _ = await api.post("/v1/log/event", #"{"user":"u","name":"in time"}"#)
+            for _ in 0..<4 {
+                for _ in 0..<3 {
+                    _ = await api.post("/v1/log/event", #"{"user":"u","name":"e","time":"\#(time)"}"#)
+                }
+                clock.withLock { $0 = Timestamp(rawValue: $0.rawValue + 60_000_000) }
+            }
+            // Four minutes with three late events each, and two others in the first.
+            let end = Timestamp(rawValue: clock.withLock { $0 }.rawValue - 60_000_000)
+            let range = SeriesRange(.minute, length: 4, endingAt: end)
+            try api.log.withReader { log in
+                let whole = try Series(.late(seconds: 60), range, in: log)
+                #expect(whole.uncounted == 0 && whole.points.map(\.count) == [3, 3, 3, 3])
+                for (most, uncounted) in [(14, 0), (13, 1), (9, 1), (8, 2), (3, 3)] as [(UInt64, Int)] {
+                    let series = try Series(.late(seconds: 60), range, mostScanned: most, in: log)
+                    #expect(series.uncounted == uncounted, "\(most)")
+                    #expect(series.points.dropFirst(uncounted).allSatisfy { $0.count == 3 }, "\(most)")
+                }
+                #expect(throws: APIError.self) {
+                    try Series(.late(seconds: 60), range, mostScanned: 2, in: log)
+                }
+            }
         }
     }
 }

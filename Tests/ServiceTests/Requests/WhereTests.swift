@@ -88,7 +88,25 @@ struct WhereTests {
             #expect(status == 400)
             #expect(json.at("error").text.contains(reason), "\(json.json)")
             #expect(json.at("error").text.contains("(column \(column))"), "\(json.json)")
+            #expect(json.at("column") == .int(Int64(column)), "\(json.json)")
             #expect(json.at("remedy").text.contains(remedy), "\(json.json)")
+        }
+    }
+
+    @Test("A column counts characters as people do, wherever a condition is read")
+    func columns() async throws {
+        try await withAPI { api in
+            await api.track(#"{"external_id":"a","level":3}"#)
+            // Five code points are one character.
+            let condition = #"external_id = "👩‍👩‍👧" and custom.level => 3"#
+            for (path, query) in [
+                ("/v1/users", []), ("/v1/series", [("of", "dau")]), ("/v1/export", [("what", "profiles")]),
+                ("/v1/whatif/profiles", [("without", "name:level")]),
+            ] as [(String, [(name: String, value: String)])] {
+                let (status, json) = await api.get(path, query + [("where", condition)])
+                #expect(status == 400 && json.at("place") == "where", "\(path): \(json.json)")
+                #expect(json.at("column") == 37, "\(path): \(json.json)")
+            }
         }
     }
 
@@ -164,7 +182,7 @@ struct WhereTests {
 }
 
 /// A condition as text, and as a plain test of a person.
-private struct Asked {
+struct Asked {
     let text: String
     let holds: (People.Person) -> Bool
 

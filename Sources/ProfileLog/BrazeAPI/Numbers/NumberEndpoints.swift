@@ -51,7 +51,7 @@ struct NumberEndpoints {
         let page = Int(try query.number(.page))
         let isDescending =
             try query.choice("sort_direction", "must be asc or desc") { ["asc": false, "desc": true][$0] } ?? false
-        let all: [Workspace.Segment] = isDescending ? api.workspace.segments.reversed() : api.workspace.segments
+        let all: [Segment] = isDescending ? api.workspace.segments.reversed() : api.workspace.segments
         let shown = all.dropFirst(page * Self.segmentsPerPage).prefix(Self.segmentsPerPage)
         let note = ListNote("segments", request, none: "The workspace file has no segments.")
         return try APIAnswer.ok { json in
@@ -81,14 +81,14 @@ struct NumberEndpoints {
         }
     }
 
-    func segment(_ query: inout Query) throws -> Workspace.Segment {
+    func segment(_ query: inout Query) throws -> Segment {
         guard let id = try query.text("segment_id") else {
             throw APIError.invalid("segment_id", "is missing", remedy: "Send the `id` of a segment.")
         }
         return try segment(id)
     }
 
-    private func segment(_ id: String) throws -> Workspace.Segment {
+    private func segment(_ id: String) throws -> Segment {
         guard let segment = api.workspace.segment(id) else { throw APIError.unknownSegment }
         return segment
     }

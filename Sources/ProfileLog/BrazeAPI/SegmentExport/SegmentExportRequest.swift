@@ -2,7 +2,7 @@ internal import ProfileLogRequests
 
 /// The body of `/users/export/segment`: the segment, the fields and the format of the file (spec/rest-api.md 2.9).
 struct SegmentExportRequest {
-    let segment: Workspace.Segment
+    let segment: Segment
     let fields: Set<ExportField>
     /// The custom attributes that are exported if `fields` does not have all of them; nil if none were named.
     let customAttributes: Set<Name>?

@@ -8,7 +8,7 @@ struct SendRequest: Sendable {
     /// The users that the request names; none for a broadcast.
     var recipients: [Recipient] = []
     /// The condition that users must pass; nil for those that are named.
-    var segment: Workspace.Segment?
+    var segment: Segment?
     var audience: AttributeValue?
     /// Something minor that is wrong: the rest is sent.
     var errors: [String] = []

@@ -10,7 +10,7 @@ package struct Workspace: Sendable {
     /// The apps that an `app_id` may name; empty if any may be named.
     var apps: [App] = []
     var subscriptionGroups: [SubscriptionGroup] = []
-    var segments: [Segment] = []
+    package private(set) var segments: [Segment] = []
     var campaigns: [Campaign] = []
     var canvases: [Campaign] = []
     /// Computed traits (docs/traits.md).
@@ -42,13 +42,6 @@ package struct Workspace: Sendable {
         var name: String
         /// `email`, `sms`, …: as in answers.
         var channel: String
-    }
-
-    /// Users by what their profiles say.
-    struct Segment: Hashable {
-        var id: String
-        var name: String
-        var rule: Condition
     }
 
     /// The workspace without a file.

@@ -62,6 +62,8 @@ package enum ValueTest: Hashable, Sendable {
             }
         }
 
+        package var value: AttributeValue { int.map { .int($0) } ?? .double(double) }
+
         fileprivate var decimal: ExactSum { int.map { ExactSum($0) } ?? ExactSum(double) }
     }
 

@@ -30,7 +30,7 @@ package struct AddressReader: ReaderPart {
             var others: [UserInfo] = []
             for user in users {
                 let info = try info(user, view)
-                guard try has(contact, info, view) else { continue }
+                guard try form(of: contact, info, view) != nil else { continue }
                 if info.ids.contains(where: \.isExternalID) { identified.append(info) } else { others.append(info) }
             }
             return (users: try byLastUpdate(identified, view) + byLastUpdate(others, view), everGiven: Set(holders))
@@ -56,11 +56,13 @@ package struct AddressReader: ReaderPart {
         }
     }
 
-    private func has(_ contact: UserID, _ user: UserInfo, _ view: LogView) throws -> Bool {
+    /// The address as the user has it now, in the form in which it was given; nil if they do not have it.
+    func form(of contact: UserID, _ user: UserInfo, _ view: LogView) throws -> String? {
         let state = try states.state(ProfileProjection.self, user.number.rawValue, version: user.version.rawValue, view)
         let attribute: StandardAttribute = if case .email = contact { .email } else { .phone }
-        if case .string(let text)? = state.value(attribute) { return ContactKey.isSame(contact, text) }
-        return user.ids.contains { $0.kindNumber == contact.kindNumber && ContactKey.isSame(contact, $0.parts[0]) }
+        if case .string(let text)? = state.value(attribute) { return ContactKey.isSame(contact, text) ? text : nil }
+        return user.ids.first { $0.kindNumber == contact.kindNumber && ContactKey.isSame(contact, $0.parts[0]) }?.parts[
+            0]
     }
 }
 

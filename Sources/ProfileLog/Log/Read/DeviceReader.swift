@@ -61,15 +61,33 @@ package struct DeviceReader: ReaderPart {
 
     // MARK: - Messages
 
-    /// The messages that are declared now, and the position of the declaration; `.start` if there never was one.
-    package func declaredMessages() throws -> (position: Position, definitions: AttributeValue) {
-        let last = try log.events.history(
-            of: .system, direction: .backward, limit: 1, where: EventFilter(kinds: [.messageSent])
-        ).first
-        guard let last, case .message(let step) = last.event,
+    /// The messages that are declared now, or were in `past`, and the position of the declaration; `.start` if there
+    /// never was one.
+    package func declaredMessages(
+        in past: PastHistory? = nil
+    ) throws -> (position: Position, definitions: AttributeValue) {
+        guard let last = try declaration(in: past), case .message(let step) = last.event,
             let definitions = InAppContent(step.content).definitions
         else { return (.start, options.inAppMessages) }
         return (last.position, definitions)
+    }
+
+    /// The newest declaration of messages; nil if there was none.
+    private func declaration(in past: PastHistory?) throws -> RecordedEvent? {
+        let isDeclaration = EventFilter(kinds: [.messageSent])
+        guard let past else {
+            return try log.events.history(of: .system, direction: .backward, limit: 1, where: isDeclaration).first
+        }
+        let last = try log.past.version(of: .system, at: past.position)
+        if last == .none { return nil }
+        guard past.order == .occurred else {
+            return try log.events.history(
+                of: .system, to: last, direction: .backward, limit: 1, where: isDeclaration
+            ).first
+        }
+        return try log.events.history(of: .system, to: last, where: isDeclaration)
+            .filter { past.has($0.position, $0.occurredAt.timestamp) }
+            .max { ($0.occurredAt.timestamp, $0.position) < ($1.occurredAt.timestamp, $1.position) }
     }
 
     /// Returns the state of the messages of `device`; nil if it never got any.

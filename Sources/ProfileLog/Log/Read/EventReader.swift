@@ -113,11 +113,11 @@ package struct EventReader: ReaderPart {
         }
     }
 
-    /// The void events among those of `user` and of users merged into them, as of now. Looks at the kind of each of
-    /// their events, unless the profile says that none was ever void.
-    package func voided(of user: UserNumber) throws -> VoidedEvents {
+    /// The void events among those of `user` and of users merged into them, as of `version` (or now). Looks at the
+    /// kind of each of their events, unless the profile says that none was ever void.
+    package func voided(of user: UserNumber, asOf version: Version = Version(rawValue: .max)) throws -> VoidedEvents {
         try withView { view in
-            let version = try view.version(of: user.rawValue)
+            let version = min(try view.version(of: user.rawValue), version.rawValue)
             let profile = try states.state(ProfileProjection.self, user.rawValue, version: version, view)
             if profile.voids == 0 { return VoidedEvents() }
             return try view.voidedEvents(among: view.positions(of: user.rawValue, from: 1, to: version))

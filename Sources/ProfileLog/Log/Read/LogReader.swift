@@ -41,6 +41,8 @@ package struct LogReader {
     package var users: UserReader { UserReader(log: self) }
     /// Users by e-mail address and phone number.
     package var addresses: AddressReader { AddressReader(log: self) }
+    /// Users by the beginnings of their identifiers and addresses.
+    package var identifiers: IdentifierReader { IdentifierReader(log: self) }
     /// Events of one user, or of all.
     package var events: EventReader { EventReader(log: self) }
     /// Occurrences that took effect: computed traits and series are made of them.

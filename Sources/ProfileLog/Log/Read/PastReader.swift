@@ -197,6 +197,14 @@ package struct PastReader: ReaderPart {
         try withView { view in Version(rawValue: try view.version(of: user.rawValue, upTo: position.rawValue)) }
     }
 
+    /// The user's version at `moment`: the number of their events by then, at least 1. Throws ``MomentError``.
+    package func version(of user: UserNumber, asOf moment: Moment) throws -> Version {
+        try withView { view in
+            try refuseFuture(moment, view)
+            return Version(rawValue: try view.version(of: user.rawValue, at: moment))
+        }
+    }
+
     package func canonicalUser(of user: UserNumber, in past: PastHistory) throws -> UserNumber {
         var merges = PastMerges()
         return try canonicalUser(of: user, in: past, &merges)

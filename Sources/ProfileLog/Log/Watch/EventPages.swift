@@ -4,6 +4,8 @@ package struct EventPages: Sendable {
     package private(set) var scanned: Position
     /// Tells whether the log went no further when the last page was read.
     package private(set) var isAtEnd = false
+    /// Only events of this user and of who was merged into them; nil for all.
+    package var life: MergedLife?
     private let filter: EventFilter
     private var keys: AppendKeys?
 
@@ -15,7 +17,7 @@ package struct EventPages: Sendable {
     /// The next events: at most `limit`, of together about `maxBytes` in the log.
     mutating func next(in log: LogReader, limit: Int, maxBytes: Int = .max) throws -> [RecordedEvent] {
         let page = try log.events.page(
-            from: scanned.next, limit: limit, maxBytes: maxBytes, where: filter, keys: &keys)
+            beyond: scanned, .forward, of: life, limit: limit, maxBytes: maxBytes, where: filter, keys: &keys)
         scanned = page.scanned
         isAtEnd = scanned >= page.last
         return page.events

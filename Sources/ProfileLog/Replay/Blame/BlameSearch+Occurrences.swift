@@ -42,19 +42,23 @@ extension BlameSearch {
     ) throws -> OccurrenceBlame? {
         guard let subject = subject(what) else { return nil }
         var count: UInt64 = 0
-        let log = try occurred.map { occurrence in
+        let entries = occurred.map { occurrence in
             count += occurrence.void == nil ? occurrence.quantity : 0
-            return try write(occurrence.position, .int(Int64(clamping: count)), void: occurrence.void, found)
+            return LogEntry(
+                position: occurrence.position, value: .int(Int64(clamping: count)), void: occurrence.void)
         }
+        let (log, place) = try part(of: entries, found)
         if let counted {
             let last = try write(
                 counted.position.rawValue, .int(Int64(clamping: counted.count)), void: nil, found)
             return OccurrenceBlame(
                 subject: subject, count: counted.count, first: counted.first, last: counted.last,
-                write: last, log: log)
+                write: last, log: log, logPlace: place)
         }
         // All its events are void.
-        return log.last.map { OccurrenceBlame(subject: subject, count: 0, write: $0, log: log) }
+        guard let last = entries.last else { return nil }
+        return OccurrenceBlame(
+            subject: subject, count: 0, write: try write(last, found), log: log, logPlace: place)
     }
 
     private func subject(_ what: Occurrence.What) -> OccurrenceBlame.Subject? {
@@ -71,7 +75,7 @@ extension BlameSearch {
     private static let eventsPerLook: UInt64 = 128
 
     /// The flush of each saved or queued event in `positions`. All are of the user.
-    private func flushes(of positions: [UInt64]) throws -> [UInt64: UInt64] {
+    func flushes(of positions: [UInt64]) throws -> [UInt64: UInt64] {
         var waiting: Set<UInt64> = []
         var read = version
         for position in positions {

@@ -1,11 +1,12 @@
 extension LogReader {
     /// As ``EventLog/blame(_:of:withLog:)``: all attributes and counts, or those that the text `field` names, as of
-    /// `version`; nil for the present. Both are from one view.
+    /// `version`; nil for the present. Both are from one view. With a log, each has `page` of it.
     package func blameWithCounts(
-        of user: UserNumber, asOf version: Version? = nil, field: String? = nil, withLog: Bool = false
+        of user: UserNumber, asOf version: Version? = nil, field: String? = nil, withLog: Bool = false,
+        page: BlamePage = BlamePage()
     ) throws -> (attributes: [FieldBlame], counts: [OccurrenceBlame]) {
         try withView { view in
-            let search = try BlameSearch(self, view, of: user, asOf: version, withLog: withLog)
+            let search = try BlameSearch(self, view, of: user, asOf: version, withLog: withLog, page: page)
             let subject = field.flatMap { OccurrenceBlame.Subject($0) }
             let hasCounts = field == nil || subject != nil
             return (try search.attributes(field), hasCounts ? try search.occurrences(of: subject) : [])
@@ -20,11 +21,16 @@ struct BlameSearch {
     let user: UInt64
     let version: UInt64
     let withLog: Bool
+    /// The part of each log.
+    let page: BlamePage
     let now: ProfileState
     private let read = ReadWrites()
 
-    init(_ log: LogReader, _ view: LogView, of user: UserNumber, asOf wanted: Version?, withLog: Bool) throws {
-        (self.log, self.view, self.user, self.withLog) = (log, view, user.rawValue, withLog)
+    init(
+        _ log: LogReader, _ view: LogView, of user: UserNumber, asOf wanted: Version?, withLog: Bool,
+        page: BlamePage = BlamePage()
+    ) throws {
+        (self.log, self.view, self.user, self.withLog, self.page) = (log, view, user.rawValue, withLog, page)
         version = try wanted?.rawValue ?? view.version(of: user.rawValue)
         now = try log.states.state(ProfileProjection.self, user.rawValue, version: version, view)
     }
@@ -62,23 +68,24 @@ struct BlameSearch {
         for (name, key, path) in order {
             guard let track = found.tracks[key] else { continue }
             guard let traced = track.traced else {
-                let log = withLog ? try writes(track, [path], found)[0] : []
+                let log = withLog ? try entries(track, [path])[0] : []
                 guard let current = track.current else {
                     // All its writes are void.
-                    if let last = log.last { answer.append(entry(name, key, path, nil, last, nil, log)) }
+                    guard let last = log.last else { continue }
+                    answer.append(try entry(name, key, path, nil, write(last, found), nil, log, found))
                     continue
                 }
                 let previous = track.previous.flatMap { write in write.value.map { ($0, write.position) } }
-                answer.append(entry(name, key, path, nil, try write(current, found), previous, log))
+                answer.append(try entry(name, key, path, nil, write(current, found), previous, log, found))
                 continue
             }
             var leaves: [(path: [FieldBlame.Step], leaf: TracedValue)] = []
             traced.part(at: path)?.forEachLeaf(path) { leaves.append(($0, $1)) }
-            let logs = withLog ? try writes(track, leaves.map(\.path), found) : []
+            let logs = withLog ? try entries(track, leaves.map(\.path)) : []
             for (index, (path, leaf)) in leaves.enumerated() {
                 let write = try self.write(leaf.origin.position, leaf.value, void: nil, found)
                 let log = withLog ? logs[index] : []
-                answer.append(entry(name, key, path, leaf.value, write, leaf.origin.replaced, log))
+                answer.append(try entry(name, key, path, leaf.value, write, leaf.origin.replaced, log, found))
             }
         }
         return answer
@@ -90,11 +97,13 @@ struct BlameSearch {
 
     private func entry(
         _ name: Name, _ key: FieldKey, _ path: [FieldBlame.Step], _ value: AttributeValue?, _ write: FieldWrite,
-        _ previous: (value: AttributeValue, position: UInt64)?, _ log: [FieldWrite]
-    ) -> FieldBlame {
-        FieldBlame(
+        _ previous: (value: AttributeValue, position: UInt64)?, _ log: [LogEntry], _ found: Found
+    ) throws -> FieldBlame {
+        let (writes, place) = try part(of: log, found)
+        return FieldBlame(
             attribute: name, isCustom: key.isCustom, path: path, value: value, write: write,
-            replaced: previous.map { .init(value: $0.value, position: Position(rawValue: $0.position)) }, log: log)
+            replaced: previous.map { .init(value: $0.value, position: Position(rawValue: $0.position)) }, log: writes,
+            logPlace: place)
     }
 
     // MARK: - The search
@@ -167,11 +176,27 @@ struct BlameSearch {
 
     // MARK: - Writes
 
+    /// An entry of a log, of which the event is not read yet.
+    struct LogEntry {
+        let position: UInt64
+        let value: AttributeValue?
+        let void: UInt64?
+    }
+
+    /// Reads the events of those entries of `log` that are on the page; nil for the place if no log is asked for.
+    func part(of log: [LogEntry], _ found: Found) throws -> (writes: [FieldWrite], place: BlamePage.Place?) {
+        guard withLog else { return ([], nil) }
+        let (entries, place) = page.part(of: log)
+        return (try entries.map { try write($0, found) }, place)
+    }
+
+    func write(_ entry: LogEntry, _ found: Found) throws -> FieldWrite {
+        try write(entry.position, entry.value, void: entry.void, found)
+    }
+
     /// All writes of an attribute, for each of `paths`: of a part of it, the ones that changed that part.
-    private func writes(
-        _ track: AttributeTrack, _ paths: [[FieldBlame.Step]], _ found: Found
-    ) throws -> [[FieldWrite]] {
-        var writes: [[FieldWrite]] = paths.map { _ in [] }
+    private func entries(_ track: AttributeTrack, _ paths: [[FieldBlame.Step]]) throws -> [[LogEntry]] {
+        var entries: [[LogEntry]] = paths.map { _ in [] }
         var last: [AttributeValue?] = paths.map { _ in nil }
         // Each value is read once, whatever the number of its parts.
         for write in track.all {
@@ -181,10 +206,10 @@ struct BlameSearch {
                 let value = whole.flatMap { $0.value(at: path) }
                 if !path.isEmpty, value == last[index] { continue }
                 if write.void == nil { last[index] = value }
-                writes[index].append(try self.write(write.position, value, void: write.void, found))
+                entries[index].append(LogEntry(position: write.position, value: value, void: write.void))
             }
         }
-        return writes
+        return entries
     }
 
     private func write(_ write: AttributeWrite, _ found: Found) throws -> FieldWrite {

@@ -14,6 +14,8 @@ public struct FieldBlame: Hashable, Sendable {
     package var replaced: Replaced?
     /// All writes of it, the first one first, void ones included; empty unless asked for.
     public var log: [FieldWrite] = []
+    /// The place of `log` among all writes, if it was asked for; it may be a part of them, and backward.
+    package var logPlace: BlamePage.Place?
 
     /// One step into an object or an array.
     package enum Step: Hashable, Sendable {

@@ -21,6 +21,8 @@ package struct OccurrenceBlame: Hashable, Sendable {
     /// All that was counted, in the order in which it took effect, and void events at their place; empty unless asked
     /// for.
     package var log: [FieldWrite] = []
+    /// The place of `log` in all that was counted, if it was asked for; it may be a part of it, and backward.
+    package var logPlace: BlamePage.Place?
 }
 
 extension OccurrenceBlame.Subject {
@@ -57,6 +59,7 @@ extension FieldBlame {
     init(_ blame: OccurrenceBlame) {
         self.init(
             attribute: Name(blame.subject.text), isCustom: true, path: [],
-            value: .int(Int64(clamping: blame.count)), write: blame.write, previous: nil, log: blame.log)
+            value: .int(Int64(clamping: blame.count)), write: blame.write, replaced: nil, log: blame.log,
+            logPlace: blame.logPlace)
     }
 }

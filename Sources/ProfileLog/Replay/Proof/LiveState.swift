@@ -73,6 +73,31 @@ package final class LiveState<P: StoreProjection>: Sendable {
         }
     }
 
+    /// The state as of the view of `reader`. It is kept, so the next call folds only what follows.
+    package func state(in reader: LogReader) throws -> P.State {
+        try reader.withView { view in
+            let end = Position(rawValue: view.last)
+            let state = try stateGoneOn(to: end, view) ?? log.states.state(overStore: P.self, view).state
+            reached.withWriting { reached in
+                if reached.map({ $0.position < end }) ?? true { reached = (state, end) }
+            }
+            return state
+        }
+    }
+
+    /// The state that was reached, with what follows it up to `end`. Nil if there is none, or none that can go on.
+    private func stateGoneOn(to end: Position, _ view: LogView) throws -> P.State? {
+        guard var now = reached.withReading({ $0 }), now.position <= end else { return nil }
+        var isWhole = true
+        let isUsable = try log.states.advance(
+            P.self, &now.state, from: now.position.rawValue, to: end.rawValue, view
+        ) { _, header in
+            isWhole = header.kind != .userErased
+            return isWhole
+        }
+        return isWhole && isUsable ? now.state : nil
+    }
+
     /// Lends the state as of the last `catchUp`. Others wait to catch up, so `body` should be short.
     ///
     /// If there is none, or an erasure has removed it, it catches up first. A caller who must not wait for that uses

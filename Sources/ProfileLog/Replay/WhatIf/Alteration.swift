@@ -25,9 +25,11 @@ package struct Alteration: Sendable {
     private let isByPosition: Bool
 
     /// Throws `AppendError.invalid` for an event that cannot be omitted or corrected.
-    package init(_ history: AlteredHistory, of log: LogReader) throws {
+    ///
+    /// - Parameter end: the last event that counts; nil for the last one of the log.
+    package init(_ history: AlteredHistory, of log: LogReader, upTo end: Position? = nil) throws {
         (names, last, timeline) = try log.withView { view in
-            (log.names.current, view.last, try log.states.rules(view))
+            (log.names.current, min(view.last, end?.rawValue ?? .max), try log.states.rules(view))
         }
         var canonical: Set<UInt64> = []
         var isLocal = true

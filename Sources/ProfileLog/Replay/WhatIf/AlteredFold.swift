@@ -8,6 +8,8 @@ package struct WhatIfOptions: Sendable {
     package var seed: UInt64 = 1
     /// The only user.
     package var user: UserNumber?
+    /// The user after whom it begins: users with this number or a smaller one are not compared.
+    package var after = UserNumber(rawValue: 0)
     /// Counts who enters and who leaves the users who pass: asked with the profile of the log, and with that of the
     /// altered history and its events.
     package var passes: (@Sendable (UserInfo, ProfileState, Alteration?) throws -> Bool)?
@@ -41,6 +43,7 @@ struct AlteredFold: Sendable {
     func run(_ progress: (LogProgress) -> Bool) throws -> ProfileImpact {
         var impact = ProfileImpact(position: Position(rawValue: alteration.last))
         impact.total = try log.reader.past.userCount(in: past)
+        impact.reached = min(options.after.rawValue, impact.total)
         if let users = alteration.users ?? options.user.map({ [$0.rawValue] }) {
             try compare(users.sorted(), into: &impact)
         } else {
@@ -54,7 +57,7 @@ struct AlteredFold: Sendable {
 
     /// Reads the events of each, in the order in which they are folded.
     private func compare(_ users: [UInt64], into impact: inout ProfileImpact) throws {
-        for user in users where options.user.map({ $0.rawValue == user }) ?? true {
+        for user in users where user > impact.reached && options.user.map({ $0.rawValue == user }) ?? true {
             guard !options.isOver else {
                 impact.isComplete = false
                 return
@@ -65,6 +68,7 @@ struct AlteredFold: Sendable {
                 return try hasProfile(user, view, &merges) ? forkedProfile(of: user, version: version, view) : nil
             }
             if let profile { try compare(profile, of: user, into: &impact) }
+            impact.reached = user
         }
         impact.reached = impact.total
     }
@@ -106,7 +110,7 @@ struct AlteredFold: Sendable {
     }
 
     private func compareAll(into impact: inout ProfileImpact, _ progress: (LogProgress) -> Bool) throws {
-        var first: UInt64 = 1
+        var first = impact.reached + 1
         var count = options.end == nil ? options.usersPerPass : Self.firstPass
         while first <= impact.total {
             let users = first..<min(first + min(count, options.usersPerPass), impact.total + 1)

@@ -128,12 +128,7 @@ package struct ProfileSubject: ConditionSubject {
 
     /// Returns nil for an event or a product that the user has not.
     private func occurrences(_ counted: Condition.Counted) -> ProfileState.Occurrences? {
-        switch counted {
-        case .sessions: state.sessions
-        case .launches: state.launches
-        case .event(let name): number(of: name).flatMap { state.occurrences(ofEvent: $0) }
-        case .product(let name): number(of: name).flatMap { state.occurrences(ofProduct: $0) }
-        }
+        counted.what { number(of: $0) }.flatMap { state.occurrences(of: $0) }
     }
 
     /// Returns the number of `all` from `start` to `end`. Reads the user's events only if some are and some may not be.
@@ -142,13 +137,7 @@ package struct ProfileSubject: ConditionSubject {
     ) throws -> Int64 {
         guard let user, let times = all.times, times.overlaps(start...max(start, end)) else { return 0 }
         if times.lowerBound >= start, times.upperBound <= end { return Int64(clamping: all.count) }
-        let wanted: Occurrence.What? =
-            switch counted {
-            case .sessions: .session
-            case .launches: .launch
-            case .event(let name): number(of: name).map { .event($0) }
-            case .product(let name): number(of: name).map { .purchase($0) }
-            }
+        let wanted = counted.what { number(of: $0) }
         var count: UInt64 = 0
         let part = try traits?.part(of: user.number, state) ?? (version: state.version, until: nil)
         try log.occurrences.forEach(
@@ -158,16 +147,6 @@ package struct ProfileSubject: ConditionSubject {
             if occurrence.what == wanted, occurrence.at >= start, occurrence.at <= end { count += occurrence.quantity }
         }
         return Int64(clamping: count)
-    }
-}
-
-extension ProfileState {
-    /// The occurrences of the event with the name of this number; nil if the user has none.
-    func occurrences(ofEvent number: UInt32) -> Occurrences? { events.first { $0.name == number }?.occurrences }
-
-    /// The occurrences of purchases of the product with the name of this number; nil if the user has none.
-    func occurrences(ofProduct number: UInt32) -> Occurrences? {
-        purchases.first { $0.product == number }?.occurrences
     }
 }
 

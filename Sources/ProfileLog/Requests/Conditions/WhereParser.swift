@@ -44,11 +44,19 @@ extension Condition {
     ///
     /// Throws a ``WhereError`` with the column and, for a slip, the nearest word.
     package init(where text: String, _ names: WhereNames) throws {
-        guard text.utf8.count <= Self.maxTextBytes else {
-            throw WhereError(column: 1, reason: "is longer than \(Self.maxTextBytes) bytes", remedy: "Shorten it.")
+        self = try WrittenCondition(where: text, names).condition
+    }
+}
+
+extension WrittenCondition {
+    /// As ``Condition/init(where:_:)``, with the place of each part in the text.
+    package init(where text: String, _ names: WhereNames) throws {
+        let most = Condition.maxTextBytes
+        guard text.utf8.count <= most else {
+            throw WhereError(column: 1, reason: "is longer than \(most) bytes", remedy: "Shorten it.")
         }
         var parser = WhereParser(tokens: try WhereToken.tokens(of: text), names: names)
-        self = try parser.whole()
+        self.init(text: text, whole: try parser.whole())
     }
 }
 
@@ -66,7 +74,7 @@ private struct WhereParser {
 
     private var token: WhereToken { tokens[index] }
 
-    mutating func whole() throws -> Condition {
+    mutating func whole() throws -> WrittenCondition.Part {
         let condition = try anyOf()
         guard token.kind == .end else {
             throw refusal(
@@ -76,25 +84,31 @@ private struct WhereParser {
         return condition
     }
 
-    private mutating func anyOf() throws -> Condition {
-        var conditions = [try allOf()]
-        while takes(word: "or") { conditions.append(try allOf()) }
-        return conditions.count == 1 ? conditions[0] : .any(conditions)
+    private mutating func anyOf() throws -> WrittenCondition.Part {
+        let start = token
+        var parts = [try allOf()]
+        while takes(word: "or") { parts.append(try allOf()) }
+        return parts.count == 1 ? parts[0] : part(.any(parts.map(\.condition)), from: start, parts)
     }
 
-    private mutating func allOf() throws -> Condition {
-        var conditions = [try negated()]
-        while takes(word: "and") { conditions.append(try negated()) }
-        return conditions.count == 1 ? conditions[0] : .all(conditions)
+    private mutating func allOf() throws -> WrittenCondition.Part {
+        let start = token
+        var parts = [try negated()]
+        while takes(word: "and") { parts.append(try negated()) }
+        return parts.count == 1 ? parts[0] : part(.all(parts.map(\.condition)), from: start, parts)
     }
 
-    private mutating func negated() throws -> Condition {
+    private mutating func negated() throws -> WrittenCondition.Part {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.maxDepth else {
             throw refusal("is nested deeper than \(Self.maxDepth)", "Take a level out.")
         }
-        if takes(word: "not") { return .not(try negated()) }
+        let start = token
+        if takes(word: "not") {
+            let inner = try negated()
+            return part(.not(inner.condition), from: start, [inner])
+        }
         if takes("(") {
             let condition = try anyOf()
             try expect(")")
@@ -104,9 +118,16 @@ private struct WhereParser {
             index += 2
             let path = try path()
             try expect(")")
-            return path.condition(.isThere(nil))
+            return part(path.condition(.isThere(nil)), from: start)
         }
-        return try comparison()
+        return part(try comparison(), from: start)
+    }
+
+    /// The part of the text from `start` to the last token that was taken.
+    private func part(
+        _ condition: Condition, from start: WhereToken, _ parts: [WrittenCondition.Part] = []
+    ) -> WrittenCondition.Part {
+        .init(condition, start.column - 1..<tokens[index - 1].lastColumn, parts)
     }
 
     // MARK: - Comparisons
@@ -346,7 +367,7 @@ private struct WhereParser {
 }
 
 /// The subject of a comparison: a field of the user, or something inside its value.
-private struct WherePath {
+struct WherePath {
     var field: Condition.Field
     var steps: [Step] = []
 

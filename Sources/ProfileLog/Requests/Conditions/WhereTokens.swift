@@ -14,7 +14,10 @@ package struct WhereError: Error, Hashable {
 /// A word of a condition's text.
 struct WhereToken: Hashable {
     let kind: Kind
+    /// The column of its first character, from 1.
     let column: Int
+    /// The column of its last character.
+    let lastColumn: Int
 
     enum Kind: Hashable {
         /// A name or a word of the language.
@@ -40,6 +43,12 @@ struct WhereToken: Hashable {
         }
     }
 
+    /// Tells whether `text` is one word, as a name without quotes.
+    static func isWord(_ text: String) -> Bool {
+        guard case .word(text)? = try? tokens(of: text).first?.kind else { return false }
+        return true
+    }
+
     /// The description for messages. A word may be a person's value, so it is not repeated.
     var shown: String {
         switch kind {
@@ -63,7 +72,9 @@ private struct WhereScanner {
     mutating func next() throws(WhereError) -> WhereToken {
         while index < characters.count, characters[index].isWhitespace { index += 1 }
         let start = index
-        func token(_ kind: WhereToken.Kind) -> WhereToken { WhereToken(kind: kind, column: start + 1) }
+        func token(_ kind: WhereToken.Kind) -> WhereToken {
+            WhereToken(kind: kind, column: start + 1, lastColumn: index)
+        }
         guard index < characters.count else { return token(.end) }
         let character = characters[index]
         if character == "\"" || character == "'" { return token(.quoted(try quoted(character))) }

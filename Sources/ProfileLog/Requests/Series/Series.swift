@@ -17,37 +17,63 @@ package enum SeriesMeasure: Hashable, Sendable {
     case uninstalls
     /// Users who belonged to the segment at the point's end.
     case size(Condition)
+    /// All events of the log, by the time of their recording.
+    case recorded
+    /// Events that came to the log more than so many seconds after they happened, by the time of their recording.
+    case late(seconds: Int64)
+
+    /// Tells whether it counts what came to the log, and not what users did.
+    package var isOfRecording: Bool {
+        switch self {
+        case .recorded, .late: true
+        default: false
+        }
+    }
 }
 
-/// Numbers by day or hour, counted in the log: a saved item counts from its effect on, at the time of its save, and an
-/// erased one never.
+/// Numbers by day, hour or minute, counted in the log: a saved item counts from its effect on, at the time of its save,
+/// and an erased one never.
 package struct Series: Sendable {
     package let range: SeriesRange
     package private(set) var points: [Point]
+    /// So many points at the front were not counted: they lie before the events that one request looks at.
+    package private(set) var uncounted = 0
 
-    /// One day or hour.
+    /// The most events that a request looks at to find late ones.
+    package static let mostScanned: UInt64 = 1_000_000
+
+    /// One day, hour or minute.
     package struct Point: Hashable, Sendable {
         package var count: UInt64 = 0
         /// The sum paid, by currency.
         package var revenue: [ProfileState.Revenue] = []
     }
 
-    /// Counts by a scan of the log; a size by reading all profiles for each point.
+    /// Counts by a scan of the log; a size by reading all profiles for each point. All events are counted without a
+    /// scan, and late ones by a scan of what was recorded in the range.
     ///
     /// - Parameters:
     ///   - app: counts only events that name this app.
     ///   - users: counts only users who pass now.
+    ///   - mostScanned: late events are sought among so many, the newest of the range.
     package init(
         _ measure: SeriesMeasure, _ range: SeriesRange, app: String? = nil, of users: Condition? = nil,
-        in log: LogReader
+        mostScanned: UInt64 = Series.mostScanned, in log: LogReader
     ) throws {
         self.range = range
         points = Array(repeating: Point(), count: range.length)
-        if case .size(let condition) = measure {
-            try countSizes(condition, log)
-            return
+        switch measure {
+        case .size(let condition): try countSizes(condition, log)
+        case .recorded: try countRecorded(log)
+        case .late(let seconds): try countLate(by: seconds, mostScanned, log)
+        default: try countOccurrences(measure, SeriesFilter(app, users, log), log)
         }
-        let filter = try SeriesFilter(app, users, log)
+    }
+
+    /// Counts what took effect.
+    private mutating func countOccurrences(
+        _ measure: SeriesMeasure, _ filter: SeriesFilter, _ log: LogReader
+    ) throws {
         switch measure {
         case .dailyUsers: try countUsers(within: 1, filter, log)
         case .monthlyUsers: try countUsers(within: Int(30 * Condition.day / range.unit.span), filter, log)
@@ -115,6 +141,39 @@ package struct Series: Sendable {
                     points[point].count += 1
                 }
                 counted = max(counted, min(index + span, range.length))
+            }
+        }
+    }
+
+    /// The last positions before the first point, and at the end of each point.
+    private func bounds(_ log: LogReader) throws -> [UInt64] {
+        try ([range.begin(0)] + points.indices.map { range.end($0) }).map { end in
+            try log.past.lastPosition(recordedBy: Timestamp(rawValue: end.rawValue - 1)).rawValue
+        }
+    }
+
+    /// Looks at no event between the ends: positions have no gaps, and times of recording never fall.
+    private mutating func countRecorded(_ log: LogReader) throws {
+        let ends = try bounds(log)
+        for index in points.indices { points[index].count = ends[index + 1] - ends[index] }
+    }
+
+    private mutating func countLate(by seconds: Int64, _ mostScanned: UInt64, _ log: LogReader) throws {
+        let ends = try bounds(log)
+        let last = ends[points.count]
+        uncounted = ends.firstIndex { last - $0 <= mostScanned } ?? points.count
+        guard uncounted < points.count else {
+            throw APIError.invalidHere(
+                "unit", "is too long: its last \(range.unit.rawValue) has more than \(mostScanned) events",
+                remedy: "Send a shorter `unit`, or another `ending_at`.")
+        }
+        var index = uncounted
+        try log.withView { view in
+            try view.scan(from: ends[index] + 1, to: last) { position, header in
+                while position > ends[index + 1] { index += 1 }
+                let event = EventView(header: header, position: Position(rawValue: position), names: log.names)
+                if header.recordedAt - event.occurredAt.rawValue > seconds * 1_000_000 { points[index].count += 1 }
+                return true
             }
         }
     }

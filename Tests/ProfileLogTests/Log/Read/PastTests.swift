@@ -142,6 +142,9 @@ struct PastTests {
                 #expect(
                     try devices[device] ?? DeviceState() == copy.reader.devices.state(of: device.text),
                     "\(device) at \(position)")
+                #expect(
+                    try log.reader.deviceState(of: device, in: PastHistory(to: position)) == devices[device],
+                    "\(device) alone at \(position)")
             }
         }
     }

@@ -51,7 +51,9 @@ struct BlameTests {
         var whole = try log.blame(of: user, withLog: true)
         for index in whole.indices {
             #expect(whole[index].log.last { $0.void == nil && $0.value != nil } != nil, "\(place)")
+            #expect(whole[index].logPlace?.total == whole[index].log.count, "\(place)")
             whole[index].log = []
+            whole[index].logPlace = nil
         }
         #expect(whole == found, "\(place)")
         for name in Set(found.map(\.attribute)) {

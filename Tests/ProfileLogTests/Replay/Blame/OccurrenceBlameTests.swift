@@ -219,6 +219,7 @@ private struct CountingWalk {
         let counted = found.filter { $0.count > 0 }.map { blame in
             var blame = blame
             blame.log = []
+            blame.logPlace = nil
             return blame
         }
         #expect(short == counted, "\(place)")

@@ -265,6 +265,40 @@ struct AlteredHistoryTests {
         }
         #expect(!stopped.isComplete)
     }
+
+    @Test(
+        "A what-if after a user has the users who follow, each as when asked alone",
+        arguments: Thoroughness.seeds(short: 3, full: 30))
+    func after(seed: UInt64) throws {
+        let (log, told) = try story(seed: seed, steps: 60)
+        let end = try log.lastPosition()
+        let history = AlteredHistory(without: [.source(.rest), .name("plan")])
+        func impact(upTo end: Position, after: UInt64, of user: UInt64? = nil, perPass: UInt64) throws -> ProfileImpact
+        {
+            var options = WhatIfOptions()
+            (options.after, options.usersPerPass) = (UserNumber(rawValue: after), perPass)
+            options.user = user.map { UserNumber(rawValue: $0) }
+            return try log.whatIf(Alteration(history, of: log.reader, upTo: end), options)
+        }
+        let total = try log.userCount()
+        let alone = try (1...total).map { try impact(upTo: end, after: 0, of: $0, perPass: 1) }
+        // What comes later is not in a history that ends before it. (Who is erased is in none.)
+        var later = told
+        if seed % 3 > 0 { for _ in 0..<20 { try later.step() } }
+        for after in 0...total + 1 {
+            for perPass: UInt64 in [1, 3, 1 << 18] {
+                let rest = try impact(upTo: end, after: after, perPass: perPass)
+                let expected = alone.dropFirst(Int(after))
+                let place = "seed \(seed), after \(after), \(perPass) a pass"
+                #expect(rest.isComplete && rest.reached == total && rest.total == total, "\(place)")
+                #expect(rest.position == end, "\(place)")
+                #expect(rest.users == expected.reduce(0) { $0 + $1.users }, "\(place)")
+                #expect(rest.changed == expected.reduce(0) { $0 + $1.changed }, "\(place)")
+                #expect(rest.lost == expected.reduce(0) { $0 + $1.lost }, "\(place)")
+            }
+        }
+        #expect(try impact(upTo: end, after: total, of: 1, perPass: 1).users == 0)
+    }
 }
 
 /// Folds the events that are not omitted, one list after the other: the slow truth.
