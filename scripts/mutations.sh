@@ -94,7 +94,7 @@ names=(
     send-unsubscribed keep-erased-part resend-parts no-rate share-budget keep-erased-state swap-incomplete
     count-void blind-audit later-wins stale-addresses two-doors ignore-twin mix-pages mid-commit
     read-locked show-badge forget-merged many-views later-users commit-each-step lose-flushed stale-plan
-    path-by-hand refuse-waiting answer-gone
+    path-by-hand refuse-waiting answer-gone lose-searched stale-catalogue
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -166,6 +166,10 @@ declare -A edit=(
     [refuse-waiting]='s/takePlace(mayWait: { \$0 < mostWaiting })/takePlace(mayWait: { $0 < 0 })/'
     # A read whose client has gone is answered.
     [answer-gone]='s/if let error = long\.stopped { throw/if let error = long.stopped, error != .abandoned { throw/'
+    # A search by prefix misses the identifiers of the last events.
+    [lose-searched]='s/tail = first\.places\.reversed()/tail = []/'
+    # The kept catalogue goes on over an event that voids another one.
+    [stale-catalogue]='s/return isWhole \&\& isUsable ? now\.state : nil/return isWhole || isUsable ? now.state : nil/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -202,6 +206,8 @@ declare -A tests=(
     [path-by-hand]='ProfileLogTests.LayeringTests/paths'
     [refuse-waiting]='ServiceTests.LongReadTests/places'
     [answer-gone]='ServiceTests.LongReadTests/gone'
+    [lose-searched]='ProfileLogTests.IdentifierReaderTests'
+    [stale-catalogue]='ServiceTests.NameEndpointTests/kept'
 )
 
 prepare
