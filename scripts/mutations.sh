@@ -95,6 +95,7 @@ names=(
     count-void blind-audit later-wins stale-addresses two-doors ignore-twin mix-pages mid-commit
     read-locked show-badge forget-merged many-views later-users commit-each-step lose-flushed stale-plan
     path-by-hand refuse-waiting answer-gone forget-outcome late-at-once name-others
+    lose-searched stale-catalogue
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -172,6 +173,10 @@ declare -A edit=(
     [late-at-once]='s/event\.occurredAt\.rawValue > seconds \* 1_000_000/event.occurredAt.rawValue >= seconds * 1_000_000/'
     # An explanation names the parts of a condition that do not decide.
     [name-others]='s/isNot || holdsInside == holds/isNot || holdsInside != holds/'
+    # A search by prefix misses the identifiers of the last events.
+    [lose-searched]='s/tail = first\.places\.reversed()/tail = []/'
+    # The kept catalogue goes on over an event that voids another one.
+    [stale-catalogue]='s/return isWhole \&\& isUsable ? now\.state : nil/return isWhole || isUsable ? now.state : nil/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -211,6 +216,8 @@ declare -A tests=(
     [forget-outcome]='ServiceTests.HistoryTimesTests/outcomes'
     [late-at-once]='ServiceTests.SeriesTests/arrivals'
     [name-others]='ProfileLogTests.WrittenConditionTests'
+    [lose-searched]='ProfileLogTests.IdentifierReaderTests'
+    [stale-catalogue]='ServiceTests.NameEndpointTests/kept'
 )
 
 prepare

@@ -98,7 +98,7 @@ struct UsersCommand: AsyncParsableCommand {
                 ]
             }
         }
-        let query = parameters(("prefix", prefix), ("reverse", reverse ? true : nil))
+        let query: Parameters = [("prefix", prefix)] + (reverse ? [("reverse", "true")] : [])
         try await pages.print(
             "users", of: "/v1/users", by: connection, query, limit,
             scanned: { [("cursor", $0["cursor"].text ?? "")] }, next: { _ in [] })

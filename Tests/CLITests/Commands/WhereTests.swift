@@ -36,10 +36,8 @@ struct WhereTests {
     @Test("Users by the beginning of an ID or an address, in its order, forwards and backwards")
     func prefix() throws {
         try cli.succeed("log", "user-attribute", "ben", "email", "Bert@X.example")
-        #expect(
-            try cli.succeed("users", "--prefix", "be").lines.map { $0.prefix { $0 != " " } }.dropFirst() == [
-                "ben", "email:Bert@X.example",
-            ])
+        let rows = try cli.succeed("users", "--prefix", "be").lines.dropFirst()
+        #expect(rows.map { row in row.prefix { $0 != " " } } == ["ben", "email:Bert@X.example"])
         let found = try cli.succeed("users", "--prefix", "", "--reverse", "-n", "3", "--format", "json").lines
         #expect(found.count == 3 && found[0].contains(#""matched":"cem""#), "\(found)")
         #expect(found[1].contains(#""kind":"email""#) && found[2].contains(#""id":"ben""#), "\(found)")

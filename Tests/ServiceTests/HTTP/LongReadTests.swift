@@ -138,6 +138,7 @@ struct LongReadTests {
         ("/v1/diff", [("user", "u"), ("a", "version:1")]), ("/v1/diff", [("a", "1")]),
         ("/v1/events", [("limit", "1000")]), ("/v1/users", [("where", "custom.a > 7")]),
         ("/v1/users/explain", [("user", "u"), ("where", "events.e.first < 1h ahead")]),
+        ("/v1/users", [("prefix", "u")]),
         ("/v1/series", [("of", "event:e"), ("length", "30")]), ("/v1/export", [("what", "events")]),
         ("/v1/export", [("what", "profiles")]), ("/v1/whatif", []),
         ("/v1/whatif/profiles", [("without", "name:e")]), ("/v1/rejected", []),

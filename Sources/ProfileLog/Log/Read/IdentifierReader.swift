@@ -174,7 +174,8 @@ private struct IdentifierPlaces {
     }
 
     mutating func next() throws -> IdentifierPlace? {
-        guard let place = [heads.last?.place, tail.last].compactMap(\.self).min(by: search.precedes) else { return nil }
+        let nearest = [heads.last?.place, tail.last].compactMap(\.self)
+        guard let place = nearest.min(by: search.precedes) else { return nil }
         if tail.last == place { tail.removeLast() }
         while let head = heads.last, head.place == place {
             heads.removeLast()
