@@ -2,7 +2,7 @@
 package enum IdentifierKind: UInt8, Sendable, CaseIterable, OrderedByNumber {
     case externalID = 1
     case alias = 2
-    case brazeID = 3
+    case assignedID = 3
     case email = 4
     case phone = 5
     case device = 6
@@ -12,7 +12,7 @@ package enum IdentifierKind: UInt8, Sendable, CaseIterable, OrderedByNumber {
         switch self {
         case .externalID: "external_id"
         case .alias: "alias"
-        case .brazeID: "braze_id"
+        case .assignedID: "braze_id"
         case .email: "email"
         case .phone: "phone"
         case .device: "device"
@@ -28,7 +28,7 @@ extension UserID {
         switch self {
         case .externalID: .externalID
         case .alias: .alias
-        case .brazeID: .brazeID
+        case .assignedID: .assignedID
         case .email: .email
         case .phone: .phone
         case .device: .device

@@ -212,7 +212,7 @@ private struct IdentifierRuns {
         for kind in IdentifierKind.allCases {
             guard let beginning = search.beginning(kind) else { continue }
             switch kind {
-            case .brazeID:
+            case .assignedID:
                 numbers = try brazeNumbers(beginning)
                 all.append(Run(kind: kind, beginning: beginning))
             case _ where view.checkpoint == 0: break
@@ -348,7 +348,7 @@ private struct IdentifierRuns {
     }
 
     private func brazePlace(_ place: IdentifierPlace?) -> IdentifierPlace? {
-        func at(_ number: UInt64) -> IdentifierPlace { IdentifierPlace(.brazeID, Array(braze.id(number).utf8)) }
+        func at(_ number: UInt64) -> IdentifierPlace { IdentifierPlace(.assignedID, Array(braze.id(number).utf8)) }
         // The number of the first ID after `place`, in reverse order the one after the last ID before it.
         var (low, high) = (numbers.lowerBound, numbers.upperBound)
         if let place {

@@ -38,7 +38,7 @@ package struct IdentifierSearch: Sendable {
             self[.alias] = Array(name.utf8)
         case .email(let address): self[.email] = Self.normal(.email(address))
         case .phone(let number): if Self.mayBeNumber(number) { self[.phone] = Self.normal(.phone(number)) }
-        case .brazeID(let digits): if Self.mayBeBrazeID(digits) { self[.brazeID] = Array(digits.lowercased().utf8) }
+        case .assignedID(let digits): if Self.mayBeBrazeID(digits) { self[.assignedID] = Array(digits.lowercased().utf8) }
         case .device(let device): self[.device] = Array(device.utf8)
         case .externalID(let external) where text.utf8.starts(with: "id:".utf8):
             self[.externalID] = Array(external.utf8)
@@ -63,7 +63,7 @@ package struct IdentifierSearch: Sendable {
         let digits = Self.normal(.phone(text)) ?? []
         if text.isEmpty || (Self.mayBeNumber(text) && !digits.isEmpty) { self[.phone] = digits }
         // The first eight digits are the same for all users of a store.
-        if text.utf8.count > 8, Self.mayBeBrazeID(text) { self[.brazeID] = Array(text.lowercased().utf8) }
+        if text.utf8.count > 8, Self.mayBeBrazeID(text) { self[.assignedID] = Array(text.lowercased().utf8) }
     }
 
     private subscript(kind: IdentifierKind) -> [UInt8]? {
@@ -146,7 +146,7 @@ package struct IdentifierPlace: Hashable, Comparable, Sendable {
         return switch kind {
         case .externalID: .externalID(text)
         case .alias: .alias(label: String(decoding: label, as: UTF8.self), name: text)
-        case .brazeID: .brazeID(text)
+        case .assignedID: .assignedID(text)
         case .email: .email(text)
         case .phone: .phone(text)
         case .device: .device(text)

@@ -101,7 +101,7 @@ struct IdentifierReaderTests {
         }
         for number in 0..<(try log.userCount()) {
             let own = try #require(try log.find(UserNumber(rawValue: number + 1)))
-            if let user = try log.find(.brazeID(own.brazeID)) { rows.insert(Row(.brazeID(own.brazeID), user)) }
+            if let user = try log.find(.assignedID(own.brazeID)) { rows.insert(Row(.assignedID(own.brazeID), user)) }
         }
         return rows.sorted()
     }
@@ -180,7 +180,7 @@ struct IdentifierReaderTests {
         let before = try rows(log)
         try log.rebuildCaches()
         let found = try found("", isReversed: false, limit: { 1_000 }, log)
-        #expect(found == before.filter { $0.kind != UserID.brazeID("").kindNumber })
+        #expect(found == before.filter { $0.kind != UserID.assignedID("").kindNumber })
     }
 
     // MARK: - Bounds
