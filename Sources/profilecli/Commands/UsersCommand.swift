@@ -98,7 +98,8 @@ struct UsersCommand: AsyncParsableCommand {
                 ]
             }
         }
-        let query: Parameters = [("prefix", prefix)] + (reverse ? [("reverse", "true")] : [])
+        var query = parameters(("prefix", prefix))
+        if reverse { query.append(("reverse", "true")) }
         try await pages.print(
             "users", of: "/v1/users", by: connection, query, limit,
             scanned: { [("cursor", $0["cursor"].text ?? "")] }, next: { _ in [] })

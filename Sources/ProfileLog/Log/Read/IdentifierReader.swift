@@ -132,9 +132,9 @@ package struct IdentifierReader: ReaderPart {
                 IdentifierSearch(devices: beginning), after: nil, most: limit + Self.mostPassed, view, braze)
             while devices.count < limit, let place = try places.next() {
                 try view.budget?.check()
-                let device = place.id.parts[0]
+                let device = Name(place.id.parts[0])
                 // The tail may know it from an event that the view does not see.
-                if try log.devices.find(device) != nil { devices.append(Name(device)) }
+                if try view.device(device) != DeviceStatus() { devices.append(device) }
             }
             return devices
         }

@@ -153,24 +153,25 @@ struct IdentifierReaderTests {
 
     @Test(
         "A random search finds what a look-up of each identifier finds, forwards and backwards, in pages",
-        arguments: Thoroughness.seeds(short: 6, full: 60), [7, 100_000])
+        arguments: Thoroughness.seeds(short: 4, full: 60), [7, 100_000])
     func bruteForce(seed: UInt64, indexLag: Int) throws {
         var random = SeededGenerator(seed: seed)
         let log = try folder.open(options: .small(clock, indexLag: indexLag))
         for step in 1...150 {
             try act(log, &random)
-            guard step.isMultiple(of: 25) else { continue }
+            guard step.isMultiple(of: 50) else { continue }
             if random.next(below: 3) == 0, indexLag < 100 { try log.writeIndex() }
             let all = try rows(log)
             let braze = try #require(try log.find(UserNumber(rawValue: 1))).brazeID
-            for text in ["", "a", "ab", "4", "+49", "zz"] + [Self.texts[random.next(below: Self.texts.count)]] {
+            let usual = ["a", "ab", "4", "+49", "zz"][random.next(below: 5)]
+            for text in ["", usual, Self.texts[random.next(below: Self.texts.count)]] {
                 for (search, isFound) in Self.searches(text, braze) {
                     // Reads as another form.
                     if search == text, text.contains(":") { continue }
                     let expected = all.filter(isFound)
                     let isReversed = random.next(below: 2) == 0
                     let found = try found(
-                        search, isReversed: isReversed, limit: { random.next(below: 4) + 1 }, log)
+                        search, isReversed: isReversed, limit: { random.next(below: 8) + 1 }, log)
                     #expect(
                         found == (isReversed ? expected.reversed() : expected),
                         "seed \(seed), step \(step): \(search), reversed: \(isReversed)")
@@ -178,6 +179,7 @@ struct IdentifierReaderTests {
             }
         }
         let before = try rows(log)
+        #expect(before.count > 20, "seed \(seed)")
         try log.rebuildCaches()
         let found = try found("", isReversed: false, limit: { 1_000 }, log)
         #expect(found == before.filter { $0.kind != UserID.assignedID("").kindNumber })
