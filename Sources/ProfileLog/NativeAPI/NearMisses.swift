@@ -222,7 +222,7 @@ extension EventJSON {
             json.member("kind", miss.event.event.kind.name)
             json.member("at", miss.event.occurredAt)
             json.member("user", try id(of: miss.event.user))
-            Self.writeOrigin(miss.event.context, to: &json)
+            ContentJSON.writeOrigin(miss.event.context, to: &json)
             json.member("reason", miss.reason)
             json.member("look", miss.look)
         }
