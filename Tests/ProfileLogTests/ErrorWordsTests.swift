@@ -17,6 +17,11 @@ struct ErrorWordsTests {
         for file in files {
             let text = try String(contentsOf: root.appending(path: file), encoding: .utf8)
             for line in text.split(separator: "\n") {
+                // Nearly all lines have none of the words: a search for a text is faster than a pattern.
+                guard ["profilecli", "profiled", "PROFILELOG_", "/v1/", "--"].contains(where: { line.contains($0) })
+                else {
+                    continue
+                }
                 // Without comments: what is left of these words stands in a literal.
                 let code = line.prefix(upTo: line.firstRange(of: /^ *\/\/|  \/\//)?.lowerBound ?? line.endIndex)
                 if code.contains(word) { Issue.record("\(room)/\(file): \(line)") }

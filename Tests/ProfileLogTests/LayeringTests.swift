@@ -70,12 +70,16 @@ struct LayeringTests {
         for room in Self.rooms.map(\.name) {
             for file in try files("ProfileLog/" + room) {
                 let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false)
-                for (index, line) in lines.enumerated() {
+                // A search for a text is some fifty times as fast as a pattern, in a debug build.
+                for (index, line) in lines.enumerated() where line.contains("public ") {
                     guard let type = line.firstMatch(of: /^( *)public (?:final )?(?:struct|class|enum) (\w+)/) else {
                         continue
                     }
                     let body = lines[(index + 1)...].prefix { !$0.hasPrefix("\(type.1)}") }
-                    let hasMember = body.contains { $0.contains(/^ *(?:public |case |indirect case )/) }
+                    let hasMember = body.contains {
+                        ($0.contains("public ") || $0.contains("case "))
+                            && $0.contains(/^ *(?:public |case |indirect case )/)
+                    }
                     #expect(hasMember || line.contains(" case "), "\(file.name): \(type.2)")
                 }
             }
@@ -122,7 +126,10 @@ struct LayeringTests {
         let path = #""(?:/[a-z]|v1/|save/|log/)"#
         let comparison = try Regex(#"([=!~]=|\bcase|(hasPrefix|hasSuffix|contains|with:)\(?) *"# + path)
         for file in try files(folder) {
-            for line in file.text.split(separator: "\n") where line.contains(comparison) {
+            for line in file.text.split(separator: "\n")
+            where ["\"/", "\"v1/", "\"save/", "\"log/"].contains(where: { line.contains($0) })
+                && line.contains(comparison)
+            {
                 Issue.record("\(file.name): \(line)")
             }
         }

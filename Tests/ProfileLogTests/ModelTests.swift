@@ -9,7 +9,7 @@ import Testing
 struct ModelTests {
     @Test(
         "Two hundred random operations give the answers of a naive model",
-        arguments: Thoroughness.seeds(short: 20, full: 500))
+        arguments: Thoroughness.seeds(short: 12, full: 500))
     func operations(seed: UInt64) throws {
         var run = try ModelRun(seed: seed)
         for _ in 0..<200 { try run.step() }

@@ -160,8 +160,8 @@ struct PlantedValueTests {
         service.signal(signal)
         if signal == SIGABRT {
             // After its report of a signal from outside, Swift's runtime lets the process go on; the next one ends it.
-            for _ in 0..<3_000 where service.end == nil && !service.messages.hasBytes(of: "Backtrace took") {
-                try await Task.sleep(for: .milliseconds(20))
+            try await waitUntil(turns: 3_000) {
+                service.end != nil || service.messages.hasBytes(of: "Backtrace took")
             }
         }
         #expect(try await service.stop(signal) != nil)
@@ -356,9 +356,7 @@ struct PlantedValueTests {
         let damaged = try Service.launch(
             ["--store", store.path, "--port", "0", "--port-file", "port", "--log-level", "trace"], in: folder.url)
         let port = folder.file("port")
-        for _ in 0..<1500 where damaged.end == nil && ((try? Data(contentsOf: port))?.isEmpty ?? true) {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await waitUntil(turns: 1_500) { damaged.end != nil || (try? Data(contentsOf: port))?.isEmpty == false }
         if let number = (try? String(contentsOf: port, encoding: .utf8)).flatMap({ Int($0.dropLast()) }) {
             for path in [
                 "events?limit=1000", "history?user=u1", "profile?user=u2", "users", "stats", "pending", "rejected",

@@ -7,7 +7,8 @@ public import Testing
 ///
 /// The end is that of the last reference. A log that the test opened by ``open(create:options:projections:)`` is
 /// checked as it is, with what it has in memory; a store that other code or another program wrote is opened for it.
-/// What is wrong is an issue of the test, at the line that made the folder.
+/// Of many logs on one store the last four are checked: each check reads the whole store. What is wrong is an issue of
+/// the test, at the line that made the folder.
 ///
 /// A test that damages a store says so: `TemporaryFolder(.damaged)`, or `expectDamage()`.
 public final class TemporaryFolder: Sendable {
@@ -50,7 +51,8 @@ public final class TemporaryFolder: Sendable {
     /// The file `name` in the folder.
     public func file(_ name: String) -> URL { url.appending(path: name) }
 
-    /// Opens the log whose store is this folder, or `name` in it. It stays open until the end of the test.
+    /// Opens the log whose store is this folder, or `name` in it. It stays open until the end of the test; a log that
+    /// is to be left before is made by `EventLog`.
     public func open(
         _ name: String? = nil, create: Bool = true, options: LogOptions = LogOptions(),
         projections: [any Projection.Type]? = nil
@@ -71,12 +73,14 @@ public final class TemporaryFolder: Sendable {
     }
 
     private func checkStores() {
-        let open = logs.withLock { $0 }
-        for log in open where !log.isClosed { report(log.path) { try log.problems() } }
+        let open = logs.withLock { $0.filter { !$0.isClosed } }
+        for (path, logs) in Dictionary(grouping: open, by: \.path) {
+            for log in logs.suffix(4) { report(path) { try log.problems() } }
+        }
         let files = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
         for file in files where file == "data.mdb" || file.hasSuffix("/data.mdb") {
             let store = URL(filePath: self(file)).deletingLastPathComponent().path
-            if open.contains(where: { $0.path == store && !$0.isClosed }) { continue }
+            if open.contains(where: { $0.path == store }) { continue }
             report(store) { try EventLog(path: store).problems() }
         }
     }

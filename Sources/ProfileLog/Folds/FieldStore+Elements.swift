@@ -81,7 +81,8 @@ extension FieldStore {
         let room = ArrayRegion.room(for: 2 * (value.count + more), slots: slots)
         garbage += fields[index].extent
         fields[index].offset = append(value)
-        arena.append(contentsOf: repeatElement(0, count: room - value.count))
+        // The library fills an array in one step, also in a debug build; a sequence is appended byte by byte there.
+        arena += [UInt8](repeating: 0, count: room - value.count)
         (fields[index].length, fields[index].room) = (UInt32(value.count), UInt32(room))
         withRegion(index) { $0.fill(slots: slots) }
         compactIfWorthwhile()

@@ -73,42 +73,52 @@ extension AnswerShape: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral
 
 extension AnswerShape {
     /// The place where `value` has another form, as in `users[3].ids`; nil if it has this one. Values are not in it.
-    package func difference(in value: AttributeValue, at place: String = "") -> String? {
+    package func difference(in value: AttributeValue) -> String? {
+        inner(value).map { $0.hasPrefix(".") ? String($0.dropFirst()) : $0 }
+    }
+
+    /// As ``difference(in:)``, from the value on, as in `.ids`. The text of the place is made on the way back: nearly
+    /// all values have none.
+    private func inner(_ value: AttributeValue) -> String? {
         switch (self, value) {
         case (.any, _), (.text, .string), (.integer, .int), (.number, .int), (.number, .double), (.boolean, .bool),
             (.orNull, .null):
             return nil
-        case (.time, .string(let text)): return OccurredAt(iso8601: text) == nil ? "\(place) (no time)" : nil
+        case (.time, .string(let text)): return OccurredAt(iso8601: text) == nil ? " (no time)" : nil
         case (.array(let element), .array(let values)):
             for (index, value) in values.enumerated() {
-                if let found = element.difference(in: value, at: "\(place)[\(index)]") { return found }
+                if let found = element.inner(value) { return "[\(index)]\(found)" }
             }
             return nil
         case (.map(let shape), .object(let members)):
             for member in members {
-                if let found = shape.difference(in: member.value, at: place + ".*") { return found }
+                if let found = shape.inner(member.value) { return ".*\(found)" }
             }
             return nil
-        case (.object(let shapes), .object(let members)): return Self.difference(shapes, members, at: place)
-        case (.orNull(let shape), _), (.named(_, let shape), _): return shape.difference(in: value, at: place)
+        case (.object(let shapes), .object(let members)): return Self.inner(shapes, members)
+        case (.orNull(let shape), _), (.named(_, let shape), _): return shape.inner(value)
         case (.either(let shapes), _):
-            let differences = shapes.map { $0.difference(in: value, at: place) }
-            return differences.contains(nil) ? nil : differences.compactMap { $0 }.max { $0.count < $1.count }
-        default: return "\(place) (another type)"
+            var longest: String?
+            for shape in shapes {
+                guard let found = shape.inner(value) else { return nil }
+                if found.count > longest?.count ?? -1 { longest = found }
+            }
+            return longest
+        default: return " (another type)"
         }
     }
 
-    private static func difference(
-        _ shapes: [Member], _ members: [AttributeValue.Member], at place: String
-    ) -> String? {
+    private static func inner(_ shapes: [Member], _ members: [AttributeValue.Member]) -> String? {
         let known = Dictionary(shapes.map { ($0.name, $0) }) { first, _ in first }
+        var required = 0
         for member in members {
-            let inside = place.isEmpty ? member.key.text : "\(place).\(member.key.text)"
-            guard let shape = known[member.key.text]?.shape else { return "\(inside) (not declared)" }
-            if let found = shape.difference(in: member.value, at: inside) { return found }
+            guard let found = known[member.key.text] else { return ".\(member.key.text) (not declared)" }
+            if found.isRequired { required += 1 }
+            if let difference = found.shape.inner(member.value) { return ".\(member.key.text)\(difference)" }
         }
+        // A name is there once.
+        if required == shapes.count(where: \.isRequired) { return nil }
         let present = Set(members.map(\.key.text))
-        let missing = shapes.first { $0.isRequired && !present.contains($0.name) }
-        return missing.map { "\(place.isEmpty ? "" : place + ".")\($0.name) (missing)" }
+        return shapes.first { $0.isRequired && !present.contains($0.name) }.map { ".\($0.name) (missing)" }
     }
 }

@@ -40,18 +40,17 @@ struct WhyNotTests {
             let store = cli.folder.appending(path: "why-\(number)").path
             let played = try cli.run("scenario", "run", file, "--store", store)
             #expect(played.status == 0, "\(file): \(played.output) \(played.errors)")
-            for line in try cli.run("export", "--store", store).lines {
-                let event = try JSON.parse(Array(line.utf8))
-                guard case .string(let reason)? = event["reason"], case .string(let user)? = event["user"],
-                    case .string? = event["channel"], case .int(let position)? = event["position"]
-                else { continue }
+            let log = try EventLog(path: store)
+            for event in try log.events(from: .start, limit: .max).events where event.user != .system {
+                guard case .message(let step) = event.event, let reason = step.reason else { continue }
                 let parts = reason.components(separatedBy: "; ")
                 let new = missing.filter { pattern in parts.contains { Self.matches($0, pattern) } }
                 if new.isEmpty { continue }
                 missing.subtract(new)
-                let message: String? = if case .string(let text)? = event["message"] { text } else { nil }
+                let user = "braze:\(log.brazeID(of: event.user))"
+                let position = ["--position", "\(event.position.rawValue)"]
                 let explained = try cli.run(
-                    ["messages", "explain", user] + (message.map { [$0] } ?? ["--position", "\(position)"])
+                    ["messages", "explain", user] + (step.message.text.isEmpty ? position : [step.message.text])
                         + ["--store", store])
                 for part in parts {
                     #expect(explained.output.filter { !$0.isNewline }.contains(part), "\(explained.output)")

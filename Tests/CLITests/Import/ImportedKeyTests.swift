@@ -104,7 +104,9 @@ struct ImportedKeyTests {
         }
     }
 
-    @Test("Lines with keys and without keep their order, whatever a chunk holds", arguments: UInt64(0)..<4)
+    @Test(
+        "Lines with keys and without keep their order, whatever a chunk holds",
+        arguments: Thoroughness.seeds(short: 2, full: 4))
     func mixed(seed: UInt64) throws {
         var (lines, key) = ([String](), 0)
         for number in 0..<3_000 {

@@ -242,7 +242,9 @@ struct ClientTextTests {
             run.insert(
                 command.prefix { $0.allSatisfy { $0.isLowercase || $0 == "-" } && !$0.hasPrefix("-") }.joined(
                     separator: " "))
-            for form in ["table", "json"] where form == "table" || !["fold", "generate"].contains(command[0]) {
+            // Tables are on the terminal of the next test; the long form has them here too.
+            let forms = ["fold", "generate"].contains(command[0]) || Thoroughness.isFull ? ["table"] : []
+            for form in forms + (["fold", "generate"].contains(command[0]) ? [] : ["json"]) {
                 let place =
                     command[0] == "import" || command[0] == "generate" || command[0] == "fold"
                     ? [] : ["--format", form]
@@ -310,14 +312,16 @@ struct ClientTextTests {
     func pasted() throws {
         let cli = try CLI()
         let spaced = cli.folder.appending(path: "a $(touch pwned) store").path
-        // Of each name what `log` and `save` suggest, in stores of both kinds.
-        var hints: [String] = []
+        // What `log` and `save` suggest of names, in stores of both kinds: both of each name, in the short form one.
+        var (hints, asked) = ([String](), [(name: String, isUser: Bool)]())
         for (index, name) in Self.oddNames.enumerated() {
             // As it is typed where it could be read as another form.
             let user = name.hasPrefix("-") || name.contains(/^(id|email):/) ? "id:\(name)" : name
             let place = index % 2 == 0 ? [] : ["--store", spaced]
-            for command in [["log", "event", user, "a"], ["save", "event", user, "b", "--device=\(name)"]] {
+            for isUser in [true, false] where Thoroughness.isFull || isUser == (index / 2 % 2 == 0) {
+                let command = isUser ? ["log", "event", user, "a"] : ["save", "event", user, "b", "--device=\(name)"]
                 let outcome = try cli.run(command + place)
+                asked.append((name, isUser))
                 let text = outcome.output + outcome.errors
                 let hint = text.firstMatch(of: /(?:Next: |`)profilecli ([^\n]*?)`?\n/)
                 hints.append(String(try #require(hint?.output.1, "\(text)")))
@@ -333,11 +337,11 @@ struct ClientTextTests {
         }
         #expect(read[0] == read[1] && read[0].count == hints.count)
         for (index, arguments) in read[0].enumerated() {
-            let name = Self.oddNames[index / 2]
+            let (name, isUser) = asked[index]
             let outcome = try cli.run(arguments)
             #expect(outcome.status == 0, "\(hints[index]): \(outcome.errors)")
             let shown = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
-            if index % 2 == 0 {
+            if isUser {
                 let id = (shown?["user"] as? [String: Any])?["id"] as? String
                 #expect(id == name || id == "id:\(name)", "\(hints[index])")
             } else {

@@ -8,15 +8,16 @@ struct PrintedTimesTests {
     private let cli: CLI
 
     init() throws {
-        cli = try CLI()
-        try cli.succeed("log", "event", "ana", "a", "--time", "2026-01-02T03:04:05.25Z")
-        try cli.succeed("log", "event", "ana", "b", "--time", "2026-01-02T03:04:05.250001+02:00")
-        try cli.succeed("log", "attribute", "ana", "plan=x", #"born={"$time":"2000-02-29T01:02:03.5Z"}"#)
-        try cli.succeed("log", "purchase", "ana", "p", "--price", "2", "--currency", "EUR")
-        try cli.succeed("save", "event", "ana", "c", "--device", "phone", "--time", "2026-01-03T03:04:05.75Z")
-        try cli.succeed("launch", "phone")
-        try cli.succeed("log", "attribute", "ana", "plan=y")
-        try cli.succeed("save", "event", "ana", "d", "--device", "phone", "--time", "2026-01-03T03:04:05.125Z")
+        cli = try CLI(after: [
+            ["log", "event", "ana", "a", "--time", "2026-01-02T03:04:05.25Z"],
+            ["log", "event", "ana", "b", "--time", "2026-01-02T03:04:05.250001+02:00"],
+            ["log", "attribute", "ana", "plan=x", #"born={"$time":"2000-02-29T01:02:03.5Z"}"#],
+            ["log", "purchase", "ana", "p", "--price", "2", "--currency", "EUR"],
+            ["save", "event", "ana", "c", "--device", "phone", "--time", "2026-01-03T03:04:05.75Z"],
+            ["launch", "phone"],
+            ["log", "attribute", "ana", "plan=y"],
+            ["save", "event", "ana", "d", "--device", "phone", "--time", "2026-01-03T03:04:05.125Z"],
+        ])
     }
 
     private static let commands: [[String]] = [
@@ -45,10 +46,11 @@ struct PrintedTimesTests {
         }
         #expect(found.contains("2026-01-02 03:04:05.250Z") && found.contains("2026-01-02 03:04:05.250001+02:00"))
         #expect(found.contains("2026-01-03 03:04:05.750Z"), "\(found.sorted())")
-        for time in found {
+        for (index, time) in found.sorted().enumerated() {
             let read = try #require(OccurredAt(iso8601: time), "\(time)")
             // In the time zone of another place it is the same moment.
-            for zone in ["America/New_York", "Asia/Kolkata"] {
+            let zones = ["America/New_York", "Asia/Kolkata"]
+            for zone in Thoroughness.isFull ? zones : [zones[index % 2]] {
                 let typed = try cli.run(["tail", "--no-follow", "--since", time], environment: ["TZ": zone])
                 #expect(typed.status == 0, "\(time) \(typed.errors)")
                 guard read.timestamp < .now() else { continue }

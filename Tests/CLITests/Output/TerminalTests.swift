@@ -28,12 +28,12 @@ struct TerminalTests {
 
     @Test("Long work has a bar with a share, a rate and what is left, and takes it away at the end")
     func bar() throws {
-        try cli.succeed("generate", "--events", "15000", "--users", "100", "-o", "events.jsonl")
+        try cli.succeed("generate", "--events", "6000", "--users", "100", "-o", "events.jsonl")
         let output = try shown("import events.jsonl")
         let bar = #/\rimport  \[█*·*\]  [0-9]+ %  [0-9,]+ events  [0-9,]+/s  [0-9a-z ]+ left/#
         #expect(output.contains(bar), "\(output)")
         let end = try #require(output.components(separatedBy: "\r\u{1B}[K").last)
-        #expect(end.hasPrefix("Imported 15,000 events"), "\(end)")
+        #expect(end.hasPrefix("Imported 6,000 events"), "\(end)")
         for frame in output.split(separator: "\r") where frame.hasPrefix("import  ") {
             #expect(frame.replacing("\u{1B}[K", with: "").count < 80, "\(frame)")
         }

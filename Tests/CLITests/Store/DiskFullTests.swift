@@ -5,6 +5,9 @@ import Testing
     "A full disk",
     .enabled(if: SmallDisk.canMount, "no tmpfs can be mounted here: a full disk is not tried"))
 struct DiskFullTests {
+    /// Lines of 20,000 events.
+    private static let events = Result { try CLI().succeed("generate", "--events", "20000", "--users", "300").output }
+
     @Test("What does not fit is refused with the reason, and what was stored stays")
     func write() throws {
         let cli = try CLI()
@@ -45,7 +48,7 @@ struct DiskFullTests {
         let cli = try CLI()
         let folder = cli.folder.appending(path: "small").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try cli.succeed("generate", "--events", "20000", "--users", "300", "-o", "events.jsonl")
+        if command.hasSuffix("filled") { _ = try cli.write(Self.events.get(), as: "events.jsonl") }
         let outcome = try cli.run(
             [
                 "-m", "sh", "-c",
@@ -65,7 +68,7 @@ struct DiskFullTests {
         let cli = try CLI()
         let folder = cli.folder.appending(path: "small").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try cli.succeed("generate", "--events", "20000", "--users", "300", "-o", "events.jsonl")
+        _ = try cli.write(Self.events.get(), as: "events.jsonl")
         let outcome = try cli.run(
             [
                 "-m", "sh", "-c",

@@ -10,7 +10,7 @@ import Testing
 struct ManyElementsTests {
     private typealias Member = AttributeValue.Member
 
-    @Test("Values added to and removed from an array", arguments: Thoroughness.seeds(short: 60, full: 2000))
+    @Test("Values added to and removed from an array", arguments: Thoroughness.seeds(short: 30, full: 2000))
     func array(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let old = Self.values(&random)
@@ -25,7 +25,7 @@ struct ManyElementsTests {
         check(.arrayRemove(given), on: old, gives: removed, seed)
     }
 
-    @Test("A large array changed step by step", arguments: Thoroughness.seeds(short: 60, full: 2000))
+    @Test("A large array changed step by step", arguments: Thoroughness.seeds(short: 30, full: 2000))
     func operations(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let keys = [FieldKey(custom: 1), FieldKey(custom: 2)]
@@ -75,7 +75,7 @@ struct ManyElementsTests {
         }
     }
 
-    @Test("Objects updated and removed in an array", arguments: Thoroughness.seeds(short: 60, full: 2000))
+    @Test("Objects updated and removed in an array", arguments: Thoroughness.seeds(short: 30, full: 2000))
     func objects(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let old = Self.values(&random) + Self.objects(&random).map { .object($0) }
@@ -103,7 +103,7 @@ struct ManyElementsTests {
         check(.objectsRemove(matches), on: old, gives: left, seed)
     }
 
-    @Test("Members merged into an object", arguments: Thoroughness.seeds(short: 60, full: 2000))
+    @Test("Members merged into an object", arguments: Thoroughness.seeds(short: 30, full: 2000))
     func merge(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let (old, new) = (Self.members(&random, depth: 0), Self.members(&random, depth: 0))
@@ -113,7 +113,7 @@ struct ManyElementsTests {
         #expect(AttributeValue.object(old)["no such"] == nil)
     }
 
-    @Test("Items taken from those that wait", arguments: Thoroughness.seeds(short: 60, full: 2000))
+    @Test("Items taken from those that wait", arguments: Thoroughness.seeds(short: 30, full: 2000))
     func pending(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var state = ProfileState()
@@ -133,7 +133,7 @@ struct ManyElementsTests {
         #expect(state.pending.map(\.position) == places.filter { !expected.contains($0) }, "seed \(seed)")
     }
 
-    @Test("Events of a merged user", arguments: Thoroughness.seeds(short: 60, full: 2000))
+    @Test("Events of a merged user", arguments: Thoroughness.seeds(short: 30, full: 2000))
     func events(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var counts: [UInt32: UInt64] = [:]

@@ -234,7 +234,7 @@ struct InAppLogTests {
 
     @Test(
         "Random launches, events and actions: what a device knows is what its events fold to",
-        arguments: Thoroughness.seeds(short: 8, full: 96))
+        arguments: Thoroughness.seeds(short: 4, full: 96))
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var log = try open()

@@ -61,7 +61,7 @@ struct InAppRandomTests {
 
     @Test(
         "One message on the screen, 30 s kept, each triggered message in one place",
-        arguments: Thoroughness.seeds(short: 120, full: 2000))
+        arguments: Thoroughness.seeds(short: 60, full: 2000))
     func interleavings(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var run = try InAppRun(try Self.messages(&random))
@@ -122,7 +122,7 @@ struct InAppRandomTests {
         #expect(copy == state, "seed \(seed)")
     }
 
-    @Test("The steps alone rebuild the state", arguments: Thoroughness.seeds(short: 40, full: 500))
+    @Test("The steps alone rebuild the state", arguments: Thoroughness.seeds(short: 20, full: 500))
     func rebuilt(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var run = try InAppRun(try Self.messages(&random))

@@ -11,7 +11,7 @@ struct PushModelTests {
 
     @Test(
         "No push is processed twice, and none is lost once the SDK exists",
-        arguments: Thoroughness.seeds(short: 60, full: 1000))
+        arguments: Thoroughness.seeds(short: 30, full: 1000))
     func interleavings(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var run = MachineRun()

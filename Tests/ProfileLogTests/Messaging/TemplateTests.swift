@@ -364,7 +364,7 @@ struct TemplateTests {
     }
 
     /// Pieces of templates in any order: the parser reads them or names a place within the text.
-    @Test("No text makes the parser or the renderer trap", arguments: Thoroughness.seeds(short: 200, full: 2000))
+    @Test("No text makes the parser or the renderer trap", arguments: Thoroughness.seeds(short: 100, full: 2000))
     func fuzz(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let pieces = [

@@ -20,7 +20,7 @@ struct PublishedModelTests {
 
     @Test(
         "Any faults together account for every difference, and for no other",
-        arguments: Thoroughness.seeds(short: 40, full: 640))
+        arguments: Thoroughness.seeds(short: 20, full: 640))
     func together(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let faults = Fault.allCases.filter { _ in random.next(below: 5) == 0 }
@@ -50,7 +50,7 @@ struct PublishedModelTests {
 
     @Test("A long history: in the full form 10,000 items")
     func long() {
-        let count = Thoroughness.count(short: 4_000, full: 16_000)
+        let count = Thoroughness.count(short: 2_000, full: 16_000)
         var random = SeededGenerator(seed: 1)
         let policy = PublishedPolicy.faithful()
         let comparison = PublishedComparison(policy, .randomInputs(count: count, policy, using: &random))

@@ -7,7 +7,7 @@ import Testing
 struct BrazeIdentityModelTests {
     @Test(
         "Any requests in any order leave the profiles that plain dictionaries have",
-        arguments: Thoroughness.seeds(short: 25, full: 200))
+        arguments: Thoroughness.seeds(short: 12, full: 200))
     func model(seed: UInt64) async throws {
         try await withAPI { api in
             var script = IdentityScript(seed: seed)

@@ -121,9 +121,7 @@ struct ConnectionLimitTests {
             URL(filePath: "/bin/sh"), ["-c", command], in: folder.url, output: .nothing,
             errors: .file(folder.file("stderr")))
         let port = folder.file("port")
-        for _ in 0..<1500 where process.end == nil && ((try? Data(contentsOf: port))?.isEmpty ?? true) {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await waitUntil(turns: 1_500) { process.end != nil || (try? Data(contentsOf: port))?.isEmpty == false }
         process.signal(SIGTERM)
         let code = try await Service.exitCode(of: process)
         let message = try String(contentsOf: folder.file("stderr"), encoding: .utf8)

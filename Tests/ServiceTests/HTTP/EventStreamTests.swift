@@ -141,7 +141,7 @@ struct EventStreamTests {
             }
             #expect(answer.contains("events follow"))
             readers = []
-            for _ in 0..<500 where try await streamsOpen(service) != 0 { try await Task.sleep(for: .milliseconds(20)) }
+            try await waitUntil { try await streamsOpen(service) == 0 }
             #expect(try await streamsOpen(service) == 0)
         }
     }

@@ -48,9 +48,7 @@ struct EphemeralTests {
             _ = try await service.post("/v1/reset", "")
             _ = try await service.post("/v1/log/event", #"{"user":"u","name":"e"}"#)
             try await schedule(Timestamp(rawValue: Timestamp.now().rawValue + 200_000).rfc3339())
-            for _ in 0..<3_000 where try await service.get("/v1/sends").json.at("sends").count == 0 {
-                try await Task.sleep(for: .milliseconds(20))
-            }
+            try await waitUntil(turns: 3_000) { try await service.get("/v1/sends").json.at("sends").count > 0 }
             #expect(try await service.get("/v1/sends").json.at("sends").count == 1)
         }
     }

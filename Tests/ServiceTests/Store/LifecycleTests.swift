@@ -174,9 +174,7 @@ struct LifecycleTests {
         let folder = try TemporaryFolder.made(prefix: "profiled")
         let process = try Service.launch(
             ["--port", "0", "--port-file", "p"], in: folder.url, environment: ["PROFILELOG_STORE": "elsewhere"])
-        for _ in 0..<500 where (try? Data(contentsOf: folder.file("p")).isEmpty) ?? true {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await waitUntil { (try? Data(contentsOf: folder.file("p")).isEmpty) == false }
         process.signal(SIGTERM)
         #expect(try await Service.exitCode(of: process) == 0)
         #expect(FileManager.default.fileExists(atPath: folder.file("elsewhere/data.mdb").path))

@@ -120,9 +120,7 @@ struct OverwrittenStoreTests {
             for number in [SIGUSR1, SIGUSR2] { service.signal(number) }
             for _ in 0..<2 {
                 service.signal(SIGHUP)
-                for _ in 0..<500 where !service.messages.contains("SIGHUP") {
-                    try await Task.sleep(for: .milliseconds(10))
-                }
+                try await waitUntil { service.messages.contains("SIGHUP") }
                 #expect(service.messages.contains("SIGHUP"))
                 #expect(try await service.post("/v1/log/event", Self.event).status == 200)
             }

@@ -52,7 +52,7 @@ struct RebuildTests {
         #expect(try !log.replayIntoShadow { _ in false }.isComplete)
         #expect(try log.shadow.projections(withStatesOf: .otherPrograms) == [])
         let service = try await Service(in: folder)
-        for _ in 0..<500 where try log.shadow.current() != nil { try await Task.sleep(for: .milliseconds(20)) }
+        try await waitUntil { try log.shadow.current() == nil }
         #expect(try log.shadow.current() == nil)
         #expect(try log.withView { $0.storedNames[Name(ProfileProjection.name)] } != nil)
         #expect(try await service.stop() == 0)

@@ -149,6 +149,14 @@ func withService(
     #expect(try await service.stop() == 0)
 }
 
+/// Waits until `condition` holds, for `turns` times 20 ms at most. (A loop `for … where` would go on to ask.)
+func waitUntil(turns: Int = 500, _ condition: () async throws -> Bool) async throws {
+    for _ in 0..<turns {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+}
+
 /// Runs the program with `arguments` in `folder` to its end.
 func run(
     _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:]

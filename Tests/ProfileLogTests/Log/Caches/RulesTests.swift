@@ -184,7 +184,7 @@ struct RulesTests {
 
     @Test(
         "At every version the attributes are what the rules at that version say",
-        arguments: Thoroughness.seeds(short: 12, full: 96))
+        arguments: Thoroughness.seeds(short: 6, full: 96))
     func random(seed: UInt64) throws {
         let log = try folder.log(clock, indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
         var story = RulesStory(log, clock, seed: seed)

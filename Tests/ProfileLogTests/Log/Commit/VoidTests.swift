@@ -26,7 +26,7 @@ struct VoidTests {
 
     @Test(
         "At every version a state is what a fold of the events that are not voided gives",
-        arguments: Thoroughness.seeds(short: 12, full: 72))
+        arguments: Thoroughness.seeds(short: 6, full: 72))
     func asOf(seed: UInt64) throws {
         let log = try folder.log(clock, indexLag: Int(seed % 3) * 9 + 3, snapshotInterval: Int(seed % 4) * 2)
         var story = VoidStory(log, clock, seed: seed, mayErase: seed % 3 == 0)

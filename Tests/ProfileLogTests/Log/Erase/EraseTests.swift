@@ -389,7 +389,7 @@ struct EraseTests {
         }
     }
 
-    @Test("Random persons are erased between random appends", arguments: Thoroughness.seeds(short: 8, full: 200))
+    @Test("Random persons are erased between random appends", arguments: Thoroughness.seeds(short: 4, full: 200))
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let logs = try [open(indexLag: 5), open(indexLag: 5)]
