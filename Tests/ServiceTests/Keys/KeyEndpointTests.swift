@@ -21,12 +21,13 @@ struct KeyEndpointTests {
             try await service.get("/v1/key", headers: ["Authorization": "Bearer \(key)"])
         }
         let answer = try await ask(reader).json
-        #expect(answer.at("key") == ["name": "reader", "permissions": ["v1.read", "metrics"]])
+        #expect(answer.at("key.name") == "reader")
+        #expect(answer.at("key.permissions") == .array(["v1.read", "metrics"]))
         #expect(answer.at("mode") == "kept" && answer.at("writable") == true && answer.at("clock") == .null)
         #expect(answer.at("note") == .null)
         let stats = try await service.get("/v1/stats", headers: ["Authorization": "Bearer \(reader)"]).json
         #expect(answer.at("store") == stats.at("store"))
-        #expect(try await ask(tracker).json.at("key.permissions") == ["users.track"])
+        #expect(try await ask(tracker).json.at("key.permissions") == .array(["users.track"]))
         #expect(try await ask("plk_00000000_" + String(repeating: "a", count: 64)).status == 401)
         #expect(try await service.get("/v1/key").status == 401)
         #expect(
