@@ -74,7 +74,8 @@ struct DemoTests {
             let tablet = try position("set.position", of: blame)
             let whatif = try await ask(service, "/v1/whatif/profiles?user=ana&without=event:\(tablet)")
             #expect(whatif.at("changed") == 1, "\(whatif)")
-            #expect(whatif.at("fields.0.field") == "level", "\(whatif)")
+            #expect(whatif.at("samples.0.changes.0.field") == "level", "\(whatif)")
+            #expect(whatif.at("samples.0.changes.0.after") == 7, "\(whatif)")
             let occurred = try await ask(service, "/v1/profile?user=ana&order=occurred")
             #expect(occurred.at("custom_attributes.level") == 7)
         }
