@@ -15,6 +15,7 @@ struct Profiled: AsyncParsableCommand {
             EXAMPLES
               profiled                        ./profilelog on port 8080
               profiled --store profiles --port 9000
+              profiled demo                   a made-up store, for a look in a browser
               profiled --ephemeral --port 0 --port-file port
                                               an empty store for tests, on any
                                               free port, named in the file
@@ -23,7 +24,7 @@ struct Profiled: AsyncParsableCommand {
               curl http://127.0.0.1:8080/     what is where
             """,
         version: "0.1.0",
-        subcommands: [ServeCommand.self, KeysCommand.self],
+        subcommands: [ServeCommand.self, DemoCommand.self, KeysCommand.self],
         defaultSubcommand: ServeCommand.self)
 
     static func main() async {

@@ -15,6 +15,8 @@ struct Server {
     let metrics: Metrics
     let maxConnections: Int
     let logger: Logger
+    /// The lines that standard output gets when the service is ready, by its URL; nil for the usual one.
+    var welcome: (@Sendable (_ url: String) -> [String])?
 
     /// Requests that take longer than this after the signal are cut off.
     private static let patience = Duration.seconds(10)
@@ -69,7 +71,8 @@ struct Server {
         let port = channel.localAddress?.port ?? options.port
         try portFile?.write(port)
         let address = options.host.contains(":") ? "[\(options.host)]" : options.host
-        try? Console.print("profiled: http://\(address):\(port)/ serves the store \(log.path)")
+        let url = "http://\(address):\(port)/"
+        for line in welcome?(url) ?? ["profiled: \(url) serves the store \(log.path)"] { try? Console.print(line) }
         if !keys.isClosed {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
         }

@@ -41,6 +41,14 @@ package final class ScratchFolder: Sendable {
         }
     }
 
+    /// Makes a folder in memory if the system has one and `TMPDIR` names no other place: for a store that is not kept,
+    /// and whose writes would each wait for the sync of a disk.
+    package static func inMemory(prefix: String) throws(FolderError) -> ScratchFolder {
+        let isPlaced = ProcessInfo.processInfo.environment["TMPDIR"]?.isEmpty == false
+        if !isPlaced, let folder = try? ScratchFolder(prefix: prefix, in: "/dev/shm") { return folder }
+        return try ScratchFolder(prefix: prefix)
+    }
+
     deinit {
         remove()
         if lock >= 0 { close(lock) }

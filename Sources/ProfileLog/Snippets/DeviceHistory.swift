@@ -56,7 +56,8 @@ extension DeviceHistory {
         return true
     }
 
-    private static func play(_ step: Step, on log: EventLog) throws {
+    /// Lets one step happen to its device; it is durable on return.
+    package static func play(_ step: Step, on log: EventLog) throws {
         let device = step.device
         let at = OccurredAt(step.time)
         let app = EventContext(source: .app, occurredAt: at, process: DeviceStorage.app)

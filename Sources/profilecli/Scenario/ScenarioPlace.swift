@@ -70,14 +70,9 @@ enum ScenarioPlace: Sendable {
 }
 
 extension ScenarioPlace {
-    /// A folder in memory if the system has one: the store is not kept, and on a disk each step would wait for a sync.
     private static func temporaryFolder() throws -> ScratchFolder {
-        let prefix = "profilecli-scenario-"
-        if Terminal.environment("TMPDIR") == nil, let folder = try? ScratchFolder(prefix: prefix, in: "/dev/shm") {
-            return folder
-        }
         do throws(ScratchFolder.FolderError) {
-            return try ScratchFolder(prefix: prefix)
+            return try ScratchFolder.inMemory(prefix: "profilecli-scenario-")
         } catch {
             throw CommandError(
                 "No temporary folder can be made in \(error.parent): \(String(cString: strerror(error.code))).",

@@ -27,29 +27,11 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        LoggingSystem.bootstrap { [isJSON = options.logFormat == .json] label -> any LogHandler in
-            isJSON
-                ? JSONLogHandler(label: label) : PrintableLogHandler(StreamLogHandler.standardError(label: label))
-        }
-        var logger = Logger(label: "profiled")
-        logger.logLevel = options.level
-        do {
-            try await serve(logger)
-        } catch {
-            StartError(error, host: options.host, port: options.port).report()
-            throw ExitCode.failure
-        }
+        try await options.run { logger in try await serve(logger) }
     }
 
     private func serve(_ logger: Logger) async throws {
-        // They are no reason to end: tools that rotate logs send one of them. `Server` logs SIGHUP.
-        for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
-        let maxConnections = try ProcessLimits.reserveFiles(forConnections: options.maxConnections)
-        if maxConnections < options.maxConnections {
-            logger.notice(
-                "RLIMIT_NOFILE allows fewer connections than --max-connections",
-                metadata: ["connections": .stringConvertible(maxConnections)])
-        }
+        let maxConnections = try options.reserveConnections(logger)
         // First, so that an old file is not read as this service's port.
         let portFile = try options.portFile.map { try PortFile(path: $0) }
         defer { portFile?.remove() }

@@ -97,9 +97,12 @@ final class EphemeralStores: Sendable {
     private let count = Atomic<Int>(0)
     private let store = Mutex<LiveStore?>(nil)
 
-    init(fixtures: Fixtures?, workspace: Workspace, metrics: Metrics) throws(ScratchFolder.FolderError) {
+    /// Makes no store yet. They will be in `folder`, or in a new temporary one.
+    init(
+        fixtures: Fixtures?, workspace: Workspace, metrics: Metrics, in folder: ScratchFolder? = nil
+    ) throws(ScratchFolder.FolderError) {
         (self.fixtures, self.workspace, self.metrics) = (fixtures, workspace, metrics)
-        folder = try ScratchFolder(prefix: "profiled-ephemeral-")
+        if let folder { self.folder = folder } else { self.folder = try ScratchFolder(prefix: "profiled-ephemeral-") }
     }
 
     private struct Current: EphemeralStore {

@@ -39,10 +39,13 @@ final class Service: @unchecked Sendable {
         let portFile = folder.appendingPathComponent("port")
         // A killed service leaves it.
         try? FileManager.default.removeItem(at: portFile)
-        let store =
-            arguments.contains("--ephemeral") ? [] : ["--store", folder.appendingPathComponent("store").path]
+        // The demo is a command of its own, whose store is temporary too.
+        let command = arguments.first == "demo" ? ["demo"] : []
+        let hasStore = command.isEmpty && !arguments.contains("--ephemeral")
+        let store = hasStore ? ["--store", folder.appendingPathComponent("store").path] : []
         process = try Self.launch(
-            store + ["--port", "0", "--port-file", portFile.path] + arguments, in: folder, environment: environment)
+            command + store + ["--port", "0", "--port-file", portFile.path] + arguments.dropFirst(command.count),
+            in: folder, environment: environment)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 64
         session = URLSession(configuration: configuration)
