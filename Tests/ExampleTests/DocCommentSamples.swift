@@ -92,7 +92,7 @@ private func samplesOfAppends(_ log: EventLog, _ ana: UserInfo) throws {
     do { try log.append(events, to: user) } catch let error as any LogError { print(error.description, error.remedy) }
 
     let monday = Timestamp(iso8601: "2026-03-02T12:00:00Z")
-    print(monday ?? Timestamp(rawValue: 0))
+    print(monday as Any)
 
     let push = EventContext.extension("PushContent", on: "phone", storage: .appGroup("group.app"))
     print(push)
