@@ -120,7 +120,8 @@ private struct WhereParser {
             try expect(")")
             return part(path.condition(.isThere(nil)), from: start)
         }
-        return part(try comparison(), from: start)
+        let comparison = try comparison()
+        return part(comparison, from: start)
     }
 
     /// The part of the text from `start` to the last token that was taken.
