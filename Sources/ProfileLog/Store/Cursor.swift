@@ -90,9 +90,10 @@ package struct Cursor: ~Copyable {
         }
     }
 
-    /// As `seek(_:)`, for a key in an array.
+    /// As `seek(_:)`, for a key in an array. An empty one, which no row has and LMDB refuses, leads to the first row.
     package mutating func seek(_ key: [UInt8]) throws(StorageError) -> Row? {
-        try withTypedBytes(key) { (key) throws(StorageError) in try seek(key) }
+        if key.isEmpty { return try first() }
+        return try withTypedBytes(key) { (key) throws(StorageError) in try seek(key) }
     }
 
     /// The last row whose key is less than `key`.
@@ -103,7 +104,8 @@ package struct Cursor: ~Copyable {
 
     /// As `last(before:)`, for a key in an array.
     package mutating func last(before key: [UInt8]) throws(StorageError) -> Row? {
-        try withTypedBytes(key) { (key) throws(StorageError) in try last(before: key) }
+        if key.isEmpty { return nil }
+        return try withTypedBytes(key) { (key) throws(StorageError) in try last(before: key) }
     }
 
     @inline(__always)
