@@ -1,4 +1,4 @@
-/// What an identifier is: the kinds of ``UserID``.
+/// The kind of an identifier: the cases of ``UserID``.
 package enum IdentifierKind: UInt8, Sendable, CaseIterable, OrderedByNumber {
     case externalID = 1
     case alias = 2

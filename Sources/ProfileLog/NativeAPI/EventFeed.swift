@@ -4,7 +4,7 @@ package import ProfileLogRequests
 package struct EventFeed: Sendable {
     private let log: EventLog
     private var pages: EventPages
-    /// Whose events it has; nil for all.
+    /// The user whose events it has; nil for all.
     private var user: EventUser?
 
     /// Events that are read at once, and the bytes after which a slice ends.

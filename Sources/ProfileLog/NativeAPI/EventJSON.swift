@@ -11,6 +11,7 @@ package struct EventJSON {
     private let allVoided: VoidedEvents?
     /// The history of which the users' IDs are; nil for the present.
     private let past: PastHistory?
+    private var merges = PastMerges()
 
     private static let mostIDs = 65_536
 
@@ -49,7 +50,7 @@ package struct EventJSON {
     /// Returns the best known ID of `user`, as a USER; nil for the system.
     package mutating func id(of user: UserNumber) throws -> String? {
         if let known = ids[user] { return known }
-        guard user != .system, let id = try log.user(user, in: past)?.id.description else { return nil }
+        guard user != .system, let id = try log.user(user, in: past, &merges)?.id.description else { return nil }
         if ids.count >= Self.mostIDs { ids.removeAll(keepingCapacity: true) }
         ids[user] = id
         return id
@@ -244,7 +245,13 @@ extension EventJSON {
 extension LogReader {
     /// The user with this number, with the IDs that they had in `past`; nil for the present.
     func user(_ number: UserNumber, in past: PastHistory?) throws -> UserInfo? {
-        if let past, let user = try self.past.user(number, asOf: past.position) { return user }
+        var merges = PastMerges()
+        return try user(number, in: past, &merges)
+    }
+
+    /// As `user(_:in:)`. Reads of several users share `merges`.
+    func user(_ number: UserNumber, in past: PastHistory?, _ merges: inout PastMerges) throws -> UserInfo? {
+        if let past, let user = try self.past.user(number, asOf: past.position, &merges) { return user }
         return try users.find(number)
     }
 }

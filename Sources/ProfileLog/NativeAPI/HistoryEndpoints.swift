@@ -290,8 +290,8 @@ struct EventUser: Sendable {
         self.id = id
     }
 
-    /// Finds the user in `log`, and again when the ID leads to another one than before. One who is erased meanwhile is
-    /// still the same.
+    /// Finds the user in `log`, and again when the ID leads to another one than before. One who was erased in
+    /// between is still the same.
     mutating func find(in log: LogReader) throws -> MergedLife {
         guard let user = try log.users.user(meantBy: id) ?? log.users.findErased(id) else {
             if let life { return life }

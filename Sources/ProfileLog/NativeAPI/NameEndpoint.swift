@@ -6,7 +6,7 @@ struct NameEndpoint {
 
     private static let mostNames = 1_000
 
-    /// What has the name.
+    /// The kind of what has the name.
     private enum Kind: String, CaseIterable, Comparable {
         case event
         /// A custom attribute.

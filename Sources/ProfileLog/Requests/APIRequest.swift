@@ -44,7 +44,7 @@ package struct APIRequest: Sendable {
 
 /// A key of the service, without its secret.
 package struct SentKey: Sendable {
-    /// What its owner calls it.
+    /// The name that its owner gave it.
     package let name: String
     /// The names of its permissions, or `all`.
     package let permissions: [String]

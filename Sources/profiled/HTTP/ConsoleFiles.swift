@@ -9,12 +9,13 @@ struct ConsolePath: Sendable {
     /// As in logs and metrics: the rest may be a person's ID.
     static let template = "/console/"
 
-    /// What follows `/console/`, as it was sent; nil for `/console`.
+    /// The part after `/console/`, as it was sent; nil for `/console`.
     let rest: String?
 
     init?(_ path: String) {
-        guard path.utf8.starts(with: "/console".utf8) else { return nil }
-        let rest = path.utf8.dropFirst("/console".utf8.count)
+        let root = Self.template.utf8.dropLast()
+        guard path.utf8.starts(with: root) else { return nil }
+        let rest = path.utf8.dropFirst(root.count)
         guard let first = rest.first else {
             self.rest = nil
             return
@@ -28,7 +29,7 @@ struct ConsolePath: Sendable {
 final class ConsoleFiles: Sendable {
     private struct Content: Sendable {
         let bytes: [UInt8]
-        /// Nil if it would not be shorter.
+        /// The bytes with gzip; nil if they would not be fewer.
         let packed: [UInt8]?
         let tag: String
     }
@@ -72,7 +73,7 @@ final class ConsoleFiles: Sendable {
     }()
 
     private let folder: String?
-    /// What was compiled in and asked for, by file and depth. Files of a folder change.
+    /// The compiled files that were asked for, by file and depth. Files of a folder change.
     private let ready = Mutex<[String: Content]>([:])
 
     init(folder: String?) { self.folder = folder }

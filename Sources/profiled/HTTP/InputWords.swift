@@ -20,7 +20,6 @@ enum InputWords {
         "limit": "the most entries of an answer",
         "name": "the name of an event or attribute",
         "parts": "`times`: when events happened and what became of them, as columns without values",
-        "reverse": "begins with the newest",
         "order": "whether the history counts as it was recorded (the default) or as it occurred",
         "prefix": "the beginning of what is listed; of users, of an external ID, another USER or an address",
         "reverse": "lists the last one first",

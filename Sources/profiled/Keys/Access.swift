@@ -3,7 +3,7 @@ internal import ProfileLogRequests
 struct Access: Sendable {
     let keys: KeyRing
     let serviceHost: String
-    /// Where clients reach the service through a proxy, which may call it by another name; nil without `--base-url`.
+    /// The origin at which clients reach the service through a proxy, which may call it by another name; nil without `--base-url`.
     let publicOrigin: String?
 
     // MARK: - Keys

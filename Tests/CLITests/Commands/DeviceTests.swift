@@ -60,7 +60,7 @@ struct DeviceTests {
                 .matches(of: /"position":([0-9]+)/).last.map { String($0.1) })
         let push = ["push", "receive", "--payload", #"{"aps": {"alert": "Hi"}}"#]
         for command in [
-            ["device", "settings", "--offline"], push, ["messages", "declare", "messages.yaml"], ["device", "leave"],
+            push, ["device", "settings", "--offline"], ["messages", "declare", "messages.yaml"], ["device", "leave"],
             ["launch"],
         ] { #expect(try cli.run(command).status == 0, "\(command)") }
         let then = try cli.succeed("device", "show", "--as-of", position)

@@ -6,7 +6,7 @@ import Testing
 struct HistoryTimesTests {
     private typealias Parameters = [(name: String, value: String)]
 
-    /// What the columns say of one event.
+    /// One event of the columns.
     private struct Row: Equatable {
         var position: Int64
         var version: Int64

@@ -95,7 +95,7 @@ struct ProfileWhatIfTests {
             #expect(rest.at("reached_user_number") == 30 && rest.at("total") == 30)
             let none = await api.get("/v1/whatif/profiles", question + [("after", "30@\(end)")]).json
             #expect(none.at("users") == 0 && none.at("complete") == true, "\(none)")
-            // A budget that is too small compares nobody: the next one is larger.
+            // A budget that is too small compares no user: the next one is larger.
             var (budget, left, after) = (1, Int64(0), [(name: String, value: String)]())
             while true {
                 let query = question + [("budget_ms", "\(budget)")] + after

@@ -1,14 +1,14 @@
 /// An event of a user without its values, and what became of it.
 package struct EventTimes: Sendable {
-    /// What became of a saved or queued event; also of any other that counts no more.
+    /// The fate of a saved or queued event; also of any other that counts no more.
     package enum Outcome: String, CaseIterable, Sendable {
         /// Saved, and not flushed yet.
         case waiting
         /// The SDK has it and has not sent it.
         case queued
-        /// It took effect with a flush.
+        /// Effective since a flush.
         case flushed
-        /// It took effect when the SDK sent it.
+        /// Effective since the SDK sent it.
         case sent
         case rejected
         case discarded
@@ -18,7 +18,7 @@ package struct EventTimes: Sendable {
 
     package let position: UInt64
     package let outline: EventOutline
-    /// Nil for an event that counts since it was recorded, and for one that says nothing of a profile.
+    /// The fate; nil for an event that counts since it was recorded, and for one that says nothing of a profile.
     package fileprivate(set) var outcome: Outcome?
     /// The event that decided the outcome: a flush, a sending, a discarding or a void.
     package fileprivate(set) var decidedBy: UInt64?

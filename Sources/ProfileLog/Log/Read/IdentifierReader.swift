@@ -23,7 +23,7 @@ package struct IdentifierReader: ReaderPart {
 
     /// Identifiers of no one by now that one page passes: it may be short although more follow.
     private static let mostPassed = 500
-    /// Users who were given one address, of whom a search looks at so many.
+    /// A search looks at so many of the users who were given one address.
     package static let mostHolders = 1_000
     /// Labels of aliases that a search looks at.
     package static let mostLabels = 1_000

@@ -17,7 +17,7 @@ package struct IdentifierSearch: Sendable {
     /// The ID that is written in place of a beginning, if it is too long for a place in the order of keys.
     private(set) var longID: UserID?
 
-    /// Which labels of aliases are searched.
+    /// The labels of aliases that are searched.
     enum Labels: Sendable {
         case all
         case one([UInt8])
@@ -135,7 +135,7 @@ package struct IdentifierPlace: Hashable, Comparable, Sendable {
         return labels != 0 ? labels < 0 : left.user < right.user
     }
 
-    /// Tells whether both are of one identifier, whoever has it.
+    /// Tells whether both are of one identifier, for any user.
     func isSameIdentifier(as other: IdentifierPlace) -> Bool {
         kind == other.kind && text == other.text && label == other.label
     }

@@ -99,8 +99,15 @@ package struct PastReader: ReaderPart {
     /// The user with this number, as they were at `position`; nil if they came later. An erased user is erased in the
     /// past too.
     package func user(_ number: UserNumber, asOf position: Position) throws -> UserInfo? {
+        var merges = PastMerges()
+        return try user(number, asOf: position, &merges)
+    }
+
+    /// As ``user(_:asOf:)``. Reads of several users share `merges`.
+    package func user(
+        _ number: UserNumber, asOf position: Position, _ merges: inout PastMerges
+    ) throws -> UserInfo? {
         try withView { view in
-            var merges = PastMerges()
             let isKnown = number.rawValue <= (try view.userCount())
             guard isKnown else { return nil }
             let info = try user(number.rawValue, PastHistory(to: position), view, &merges).info

@@ -8,7 +8,7 @@ package struct WhatIfOptions: Sendable {
     package var seed: UInt64 = 1
     /// The only user.
     package var user: UserNumber?
-    /// The user after whom it begins: users with this number or a smaller one are not compared.
+    /// The last user before those that are compared: users with this number or a smaller one are not.
     package var after = UserNumber(rawValue: 0)
     /// Counts who enters and who leaves the users who pass: asked with the profile of the log, and with that of the
     /// altered history and its events.
