@@ -110,6 +110,9 @@ package struct ReadTransaction: ~Copyable, Reading {
 
     deinit { mdb_txn_abort(handle) }
 
+    /// The number of the commit that it sees (`mdb_txn_id`).
+    package var commit: Int { mdb_txn_id(handle) }
+
     /// Forgets the transaction without a word to LMDB, whose memory of it stays until the process ends.
     consuming func abandon() { discard self }
 }

@@ -117,8 +117,8 @@ private final class WriterQueue: Sendable {
         var hasEnded = false
         var whenEnded: [@Sendable () -> Void] = []
         var isIdle = false
-        /// Tells whether the last batch had several callers.
-        var isShared = false
+        /// The number of callers of the last batch.
+        var lastCallers = 0
 
         /// Takes the first appends of together at most `limit` bytes, one at least, and all other work.
         mutating func take(_ limit: Int) -> Batch {
@@ -192,16 +192,35 @@ private final class WriterQueue: Sendable {
     /// and empty.
     func next() -> Batch? {
         while true {
-            let (batch, isClosed, isShared) = state.withLock { state -> (Batch, Bool, Bool) in
+            letCallersCome()
+            let (batch, isClosed) = state.withLock { state -> (Batch, Bool) in
                 let taken = state.take(Limits.bytesPerCommit)
                 state.isIdle = taken.isEmpty && !state.isClosed
-                if !taken.isEmpty { state.isShared = taken.appends.count > 1 }
-                return (taken, state.isClosed, state.isShared)
+                if !taken.isEmpty { state.lastCallers = taken.appends.count }
+                return (taken, state.isClosed)
             }
             if !batch.isEmpty { return batch }
             if isClosed { return nil }
             wake.wait()
-            if isShared { sched_yield() }
+        }
+    }
+
+    /// Turns without a new caller after which no more are expected.
+    private static let fruitlessTurns = 3
+
+    /// Lets the callers of the last batch go first, if there were several: they often come again at once, and one commit
+    /// more costs a sync more. Otherwise two groups of callers would wait for each other's commits.
+    private func letCallersCome() {
+        let (before, lastCallers) = state.withLock { ($0.batch.appends.count, $0.lastCallers) }
+        guard lastCallers > 1 else { return }
+        let most = before + lastCallers
+        var waiting = before
+        var fruitless = 0
+        while waiting < most, fruitless < Self.fruitlessTurns {
+            sched_yield()
+            let now = state.withLock { $0.batch.appends.count }
+            fruitless = now == waiting ? fruitless + 1 : 0
+            waiting = now
         }
     }
 

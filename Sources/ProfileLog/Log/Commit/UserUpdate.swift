@@ -73,34 +73,31 @@ private struct UserUpdate<P: UserProjection>: Sendable {
         content = key == nil ? [] : KeyCoding.hash(Array("update \(user)".utf8))
     }
 
-    enum Decision {
-        case events(PreparedAppend)
-        /// There is nothing to append.
-        case nothing(AppendReceipt)
-    }
-
-    func decided(_ decide: (P.State) throws -> [ProfileEvent]) throws -> Decision {
-        let read = try log.withReader { log -> (end: Position, user: UserNumber?, version: Version?, state: P.State)? in
-            if let key, try log.events.hasAppend(underOneOf: [key]) { return nil }
-            return try log.withView { view in
-                let end = Position(rawValue: view.last)
-                guard let number = try view.user(user, braze: log.store.braze) else {
-                    return (end, nil, nil, P.initial)
-                }
-                let version = try view.version(of: number)
-                let state = try log.states.recentState(P.self, of: number, version: version, view)
-                return (end, UserNumber(rawValue: number), Version(rawValue: version), state)
+    func decided(_ decide: (P.State) throws -> [ProfileEvent]) throws -> UpdateDecision {
+        // Variables: each generic function on the way of a result would look up its type.
+        var (end, isStored) = (Position.start, false)
+        var (number, version): (UserNumber?, Version?) = (nil, nil)
+        var state = P.initial
+        try log.store.withView { view in
+            if let key {
+                isStored = try LogReader(log.store, log.states, view).events.hasAppend(underOneOf: [key])
+                if isStored { return }
             }
+            end = Position(rawValue: view.last)
+            guard let user = try view.user(user, braze: log.store.braze) else { return }
+            let now = try view.version(of: user)
+            state = try log.states.recentState(P.self, of: user, version: now, view)
+            (number, version) = (UserNumber(rawValue: user), Version(rawValue: now))
         }
         // The commit compares the content, and syncs what the first append stored.
-        guard let read else { return .events(try prepared([])) }
-        let events = try decide(read.state)
+        if isStored { return .events(try prepared([])) }
+        let events = try decide(state)
         if events.isEmpty {
-            return .nothing(AppendReceipt(first: read.end.next, places: [], isRepetition: false, note: []))
+            return .nothing(AppendReceipt(first: end.next, places: [], isRepetition: false, note: []))
         }
         var append = try prepared(events)
         var preconditions = Preconditions()
-        preconditions.require(.user(user, read.user, read.version))
+        preconditions.require(.user(user, number, version))
         append.require(preconditions)
         return .events(append)
     }
@@ -119,6 +116,12 @@ private struct UserUpdate<P: UserProjection>: Sendable {
         guard let receipt = stored ?? nothing else { preconditionFailure("A decision is events or nothing.") }
         return receipt
     }
+}
+
+private enum UpdateDecision {
+    case events(PreparedAppend)
+    /// There is nothing to append.
+    case nothing(AppendReceipt)
 }
 
 extension AppendError {

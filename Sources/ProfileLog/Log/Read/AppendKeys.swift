@@ -22,6 +22,7 @@ package struct AppendKeys: Sendable {
         let floor = index > 0 ? known[index - 1].positions.upperBound : 1
         let time = header.recordedAt
         var (first, header) = (position, header)
+        var log: Cursor?
         while true {
             if let field = AppendField.first(in: header.body) {
                 let key = field.isErased ? nil : String(decoding: field.key, as: UTF8.self)
@@ -31,7 +32,7 @@ package struct AppendKeys: Sendable {
                 first = end
                 break
             }
-            guard first > floor, let before = try Self.header(at: first - 1, view) else { break }
+            guard first > floor, let before = try Self.header(before: first, &log, view) else { break }
             if before.recordedAt != time {
                 guard position - first < Self.longestImport, try time < CommitBatch.created(view.tables, view) else {
                     break
@@ -43,9 +44,27 @@ package struct AppendKeys: Sendable {
         return nil
     }
 
-    /// Returns nil for a damaged record: the records after it may belong to another append.
-    private static func header(at position: UInt64, _ view: borrowing LogView) throws -> RecordHeader? {
-        do { return try view.header(at: position) } catch is StorageError { return nil }
+    /// Moves `log`, a cursor that is on `position`, to the record before. Returns nil for a damaged record: the records
+    /// after it may belong to another append.
+    private static func header(
+        before position: UInt64, _ log: inout Cursor?, _ view: borrowing LogView
+    ) throws -> RecordHeader? {
+        if let budget = view.budget { try budget.check(at: position - 1) }
+        do {
+            var cursor: Cursor
+            if let known = log.take() {
+                cursor = known
+            } else {
+                cursor = try Cursor(view.handle, view.tables.log)
+                _ = try cursor.find(position)
+            }
+            let row = try cursor.previous()
+            log = consume cursor
+            guard let row, row.key.number == position - 1 else { return nil }
+            return try RecordHeader(row.value, at: position - 1)
+        } catch is StorageError {
+            return nil
+        }
     }
 
     private mutating func remember(_ positions: Range<UInt64>, _ key: String?, at index: Int) {

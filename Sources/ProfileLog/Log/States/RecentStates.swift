@@ -32,25 +32,24 @@ final class RecentStates: Sendable {
     private static let measureInterval: UInt64 = 64
 
     /// The kept state of `user`, if it is of `version` or an earlier one.
-    func state<P: UserProjection>(
-        _: P.Type, of user: UInt64, upTo version: UInt64
-    ) -> (version: UInt64, state: P.State)? {
-        let key = Key(projection: ObjectIdentifier(P.self), user: user)
-        guard let entry = content.withLock({ $0.entries[key] }), entry.version <= version,
-            let state = entry.state as? P.State
-        else { return nil }
-        return (entry.version, state)
+    func state(
+        of projection: any Projection.Type, _ user: UInt64, upTo version: UInt64
+    ) -> (version: UInt64, state: any Sendable)? {
+        let key = Key(projection: ObjectIdentifier(projection), user: user)
+        guard let entry = content.withLock({ $0.entries[key] }), entry.version <= version else { return nil }
+        return (entry.version, entry.state)
     }
 
     /// Keeps the state of `user` after `version` events, unless a later one is kept.
     func keep<P: UserProjection>(_: P.Type, _ state: P.State, of user: UInt64, at version: UInt64) {
         let key = Key(projection: ObjectIdentifier(P.self), user: user)
         let isKept = content.withLock { content in
-            guard let known = content.entries[key] else { return false }
-            if known.version >= version { return true }
-            if version - known.measured >= Self.measureInterval { return false }
-            content.entries[key]?.version = version
-            content.entries[key]?.state = state
+            guard let index = content.entries.index(forKey: key) else { return false }
+            let (known, measured) = (content.entries.values[index].version, content.entries.values[index].measured)
+            if known >= version { return true }
+            if version - measured >= Self.measureInterval { return false }
+            content.entries.values[index].version = version
+            content.entries.values[index].state = state
             return true
         }
         if isKept { return }
@@ -73,14 +72,17 @@ extension StateStore {
     func recentState<P: UserProjection>(
         _: P.Type, of user: UInt64, version: UInt64, _ view: LogView
     ) throws -> P.State {
-        try P.checkName()
         let recent = store.recentStates
         let state: P.State
-        if let known = recent.state(P.self, of: user, upTo: version) {
-            if known.version == version { return known.state }
+        // The name of one that is kept was checked.
+        if let known = recent.state(of: P.self, user, upTo: version), let earlier = known.state as? P.State {
+            if known.version == version { return earlier }
             let positions = try view.positions(of: user, from: known.version + 1, to: version)
-            state = try foldedState(P.self, user, version: version, from: known, positions, view).state
+            state = try foldedState(
+                P.self, user, version: version, from: (known.version, earlier), positions, view
+            ).state
         } else {
+            try P.checkName()
             state = try self.state(P.self, user, version: version, view)
         }
         recent.keep(P.self, state, of: user, at: version)

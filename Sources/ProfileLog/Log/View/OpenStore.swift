@@ -21,6 +21,8 @@ package final class OpenStore: Sendable {
     var tail: Guarded<Tail> { currentTail.withReading { copy $0 } }
     /// Row `generations` as it was last read, with its bytes: each view asks.
     private let liveNames = Guarded<(row: [UInt8], names: [Name: String])>(([], [:]))
+    /// The facts of the commit that the last view saw.
+    private let lastFacts = Guarded<CommitFacts?>(nil)
     /// The addresses of records for new views.
     private let currentAddresses = Guarded<RecordAddresses?>(nil)
     private let readAhead: ReadAhead
@@ -138,9 +140,10 @@ package final class OpenStore: Sendable {
         try refuseIfClosed()
         while true {
             let result: Result? = try environment.withReadTransaction { transaction in
-                guard var view = try catchUp(transaction) else { return nil }
+                let facts = try facts(transaction)
+                guard var view = try catchUp(transaction, facts.state) else { return nil }
                 if !whateverIsDamaged, let damage = names.damage { throw damage }
-                view.addresses = try addresses(transaction)
+                view.addresses = try addresses(transaction, facts)
                 view.budget = ReadBudget.current
                 return try body(view)
             }
@@ -151,9 +154,8 @@ package final class OpenStore: Sendable {
 
     /// The addresses of records that a view in `transaction` may use; nil if it began before the last erasure, which
     /// moved records.
-    private func addresses(_ transaction: borrowing ReadTransaction) throws -> AddressCache? {
-        let rewrites = try CommitBatch.rewrites(environment.tables, transaction)
-        let reopenings = environment.reopenings
+    private func addresses(_ transaction: borrowing ReadTransaction, _ facts: CommitFacts) throws -> AddressCache? {
+        let (rewrites, reopenings) = (facts.rewrites, facts.reopenings)
         func fits(_ known: RecordAddresses) -> Bool {
             known.rewrites == rewrites && known.reopenings == reopenings
         }
@@ -224,16 +226,43 @@ package final class OpenStore: Sendable {
         return view
     }
 
-    /// Brings names and tail up to the state of `transaction`. Nil if the tail is ahead of it: start again.
-    func catchUp(_ transaction: borrowing some Reading & ~Copyable) throws -> LogView? {
+    /// Brings the names up to the state of `transaction`, and returns the facts of its commit. Views of one commit read
+    /// them once: a commit does not change, and names only come to be known.
+    private func facts(_ transaction: borrowing ReadTransaction) throws -> CommitFacts {
+        let (commit, reopenings) = (transaction.commit, environment.reopenings)
+        if let known = lastFacts.withReading({ $0 }), known.commit == commit, known.reopenings == reopenings {
+            return known
+        }
+        let facts = CommitFacts(
+            commit: commit, reopenings: reopenings, state: try state(transaction),
+            rewrites: try CommitBatch.rewrites(environment.tables, transaction))
+        lastFacts.withWriting { $0 = facts }
+        return facts
+    }
+
+    /// Brings the names up to the state of `transaction`, and reads what a view needs of it.
+    private func state(_ transaction: borrowing some Reading & ~Copyable) throws -> CommitFacts.State {
         try forgetErasedNames(transaction)
         try loadNames(transaction)
         let last = try Self.last(transaction, environment.tables)
-        let index = try IndexCheckpoint.read(environment.tables, transaction, last: last)
-        let checkpoint = index?.position ?? 0
+        return .init(
+            last: last, index: try IndexCheckpoint.read(environment.tables, transaction, last: last),
+            storedNames: try storedNames(transaction))
+    }
+
+    /// Brings names and tail up to the state of `transaction`. Nil if the tail is ahead of it: start again.
+    func catchUp(_ transaction: borrowing some Reading & ~Copyable) throws -> LogView? {
+        try catchUp(transaction, state(transaction))
+    }
+
+    private func catchUp(
+        _ transaction: borrowing some Reading & ~Copyable, _ state: CommitFacts.State
+    ) throws -> LogView? {
+        let last = state.last
+        let checkpoint = state.index?.position ?? 0
         while true {
             let tail = self.tail
-            let state = tail.withReading { tail -> TailState in
+            let tailState = tail.withReading { tail -> TailState in
                 // The caches were dropped, or a flush came after this transaction.
                 if tail.base > checkpoint { return .ahead }
                 // Another process writes the caches, and this one only reads.
@@ -243,12 +272,11 @@ package final class OpenStore: Sendable {
                 if let uncommitted = tail.uncommitted, uncommitted <= last { return .inDoubt }
                 return tail.last >= last ? .ready : .behind
             }
-            switch state {
+            switch tailState {
             case .ready:
                 return LogView(
                     handle: transaction.handle, tail: tail, tables: environment.tables, nameTable: names,
-                    checkpoint: checkpoint, last: last, flush: index?.flush,
-                    storedNames: try storedNames(transaction))
+                    checkpoint: checkpoint, last: last, flush: state.index?.flush, storedNames: state.storedNames)
             case .ahead: return nil
             case .overgrown: try rebuildTail(transaction)
             // The commit is visible and the tail does not know it yet: that needs the tail's lock.
@@ -437,4 +465,25 @@ private struct RecordAddresses {
     /// The number of times that the environment had been opened again.
     let reopenings: Int
     let cache: AddressCache
+}
+
+/// The facts of one commit that each view of it needs.
+private final class CommitFacts: Sendable {
+    /// The number of the commit, in the environment that was opened again this many times.
+    let commit, reopenings: Int
+    let state: State
+    /// The number of erasures that rewrote records.
+    let rewrites: UInt32
+
+    struct State {
+        /// The position of the last event.
+        let last: UInt64
+        /// The checkpoint of the caches; nil if they cannot be used.
+        let index: IndexCheckpoint?
+        let storedNames: [Name: String]
+    }
+
+    init(commit: Int, reopenings: Int, state: State, rewrites: UInt32) {
+        (self.commit, self.reopenings, self.state, self.rewrites) = (commit, reopenings, state, rewrites)
+    }
 }
