@@ -38,7 +38,8 @@ package struct IdentifierSearch: Sendable {
             self[.alias] = Array(name.utf8)
         case .email(let address): self[.email] = Self.normal(.email(address))
         case .phone(let number): if Self.mayBeNumber(number) { self[.phone] = Self.normal(.phone(number)) }
-        case .assignedID(let digits): if Self.mayBeBrazeID(digits) { self[.assignedID] = Array(digits.lowercased().utf8) }
+        case .assignedID(let digits):
+            if Self.mayBeBrazeID(digits) { self[.assignedID] = Array(digits.lowercased().utf8) }
         case .device(let device): self[.device] = Array(device.utf8)
         case .externalID(let external) where text.utf8.starts(with: "id:".utf8):
             self[.externalID] = Array(external.utf8)
