@@ -5,6 +5,7 @@ import Testing
 @Suite("Events as lines, as an embedder exports and imports them")
 struct ExchangeTests {
     let folder = TemporaryFolder()
+    let copies = TemporaryFolder()
     private let bo = UserID.alias(label: "crm", name: "7:a")
 
     /// The answers of a profile, without the places of its events.
@@ -72,7 +73,7 @@ struct ExchangeTests {
 
     @Test("An export, imported into an empty log, gives the same answers, and imported again it changes nothing")
     func roundTrip() throws {
-        let (log, other) = (try folder.open("first"), try folder.open("second"))
+        let (log, other) = (try folder.open(), try copies.open())
         try fill(log)
         let lines = try self.lines(of: log)
         #expect(lines.allSatisfy { !$0.contains("\n") && !$0.contains("mistake") && !$0.contains("gone") })
@@ -96,7 +97,7 @@ struct ExchangeTests {
 
     @Test("A write that a client sends again to the log with the copies is stored once")
     func keys() throws {
-        let (log, other) = (try folder.open("first"), try folder.open("second"))
+        let (log, other) = (try folder.open(), try copies.open())
         let events: [ProfileEvent] = [.happened("a"), .happened("b")]
         try log.append(events, to: .ana, context: .server, idempotencyKey: "request")
         try other.importEvents(lines(of: log), named: "all")
@@ -109,7 +110,7 @@ struct ExchangeTests {
 
     @Test("What was saved waits again in the other log, and a filter chooses the lines")
     func saved() throws {
-        let (log, other) = (try folder.open("first"), try folder.open("second"))
+        let (log, other) = (try folder.open(), try copies.open())
         try log.append([.saved("game")], to: .ana, context: .push(on: "phone"))
         try log.append([.happened("seen")], to: .ana, context: .server)
         try log.launch(device: "phone")
@@ -125,7 +126,7 @@ struct ExchangeTests {
 
     @Test("The first line that cannot be stored is named, and what comes before it is stored")
     func refused() throws {
-        let log = try folder.open("first")
+        let log = try folder.open()
         try log.append([.happened("seen")], to: .ana, context: .server)
         let line = try #require(try lines(of: log).first)
         let bad = [

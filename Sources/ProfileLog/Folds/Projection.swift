@@ -8,6 +8,9 @@
 public protocol Projection: Sendable {
     /// The state of a fold so far: of one user, of one device, of the whole store.
     associatedtype State: Sendable
+    /// The key that the events of one state share; the three protocols give it, each its own: a type that conforms to
+    /// two of them does not compile.
+    associatedtype Key
     /// Names the cached state on disk, and survives a rename of the type. 1 to 64 bytes without U+0000, not `index`,
     /// `flush`, `generations` or the name of a projection of the library.
     static var name: String { get }
@@ -32,21 +35,21 @@ public protocol Projection: Sendable {
 }
 
 /// A projection with a state for each user: it gets snapshots, and reads as of any version.
-public protocol UserProjection: Projection {}
+public protocol UserProjection: Projection where Key == UserID {}
 
 /// A projection with one state of the whole store. The stored state is a checkpoint, with the position that it has
 /// reached.
-public protocol StoreProjection: Projection {}
+public protocol StoreProjection: Projection where Key == Never {}
 
 /// A projection with a state for each device that events name (`EventView.device`). All of them are one row of the
 /// store.
-public protocol DeviceProjection: Projection {}
+public protocol DeviceProjection: Projection where Key == Name {}
 
 extension Projection {
-    /// The key that the events of one state share: the protocol to which the projection conforms says it.
-    package static var scope: ProjectionScope {
-        if self is any StoreProjection.Type { return .store }
-        return self is any DeviceProjection.Type ? .device : .user
+    /// The scope, as a value.
+    @inlinable package static var scope: ProjectionScope {
+        if Key.self == Never.self { return .store }
+        return Key.self == Name.self ? .device : .user
     }
 }
 

@@ -5,6 +5,8 @@ internal import ProfileLog
 ///
 ///     ProfileLog: the projection coins trapped in apply, at position 12 (customEventLogged)
 enum NamedProjection<P: Projection>: Projection {
+    typealias Key = P.Key
+
     static var name: String { P.name }
     static var revision: UInt32 { P.revision }
     static var initial: P.State { P.initial }

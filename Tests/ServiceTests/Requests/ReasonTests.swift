@@ -19,7 +19,7 @@ struct ReasonTests {
             + PushReason.allCases.map(\.rawValue) + SendReason.allCases.map(\.rawValue)
             + RecipientReason.allCases.map(\.rawValue)
         for reason in reasons { #expect(table.contains("`\(reason)`"), "\(reason)") }
-        #expect(table.count { $0 == "`" } == 2 * (reasons.count + 23), "one that does not exist")
+        #expect(table.count { $0 == "`" } == 2 * (reasons.count + 24), "one that does not exist")
     }
 
     @Test("A reason has its parts in its gaps")

@@ -26,7 +26,10 @@ private enum NamelessByUser: NothingKept, UserProjection { static let name = "" 
 private enum LongNameByUser: NothingKept, UserProjection { static let name = String(repeating: "n", count: 300) }
 private enum NamedPending: NothingKept, DeviceProjection { static let name = "pending" }
 private enum OfDevice: NothingKept, DeviceProjection { static let name = "by-device" }
-private enum WithoutScope: NothingKept { static let name = "without-scope" }
+private enum WithoutScope: NothingKept {
+    typealias Key = Int
+    static let name = "without-scope"
+}
 private enum NamedUsage: NothingKept, UserProjection { static let name = "usage" }
 
 @Suite("A projection's name is a key of its own")
