@@ -47,7 +47,7 @@ public protocol DeviceProjection: Projection where Key == Name {}
 
 extension Projection {
     /// The scope, as a value.
-    @inlinable package static var scope: ProjectionScope {
+    package static var scope: ProjectionScope {
         if Key.self == Never.self { return .store }
         return Key.self == Name.self ? .device : .user
     }
