@@ -26,6 +26,14 @@ struct ExchangeTests {
         }
     }
 
+    private func expectEqual(_ log: EventLog, _ copy: EventLog, _ user: UserID) throws {
+        let (answer, other) = (try Answer(log, user), try Answer(copy, user))
+        #expect(answer.attributes == other.attributes)
+        #expect(answer.times == other.times)
+        #expect(answer.events == other.events)
+        #expect(answer.revenue == other.revenue)
+    }
+
     private static let pet: [AttributeValue.Member] = [.init("id", 1), .init("name", "Bello")]
 
     private func fill(_ log: EventLog) throws {
@@ -79,7 +87,7 @@ struct ExchangeTests {
         #expect(lines.allSatisfy { !$0.contains("\n") && !$0.contains("mistake") && !$0.contains("gone") })
         let counts = try other.importEvents(lines, named: "all")
         #expect(counts.stored == UInt64(lines.count) && counts.skipped == 0)
-        for user in [UserID.ana, bo] { #expect(try Answer(log, user) == Answer(other, user)) }
+        for user in [UserID.ana, bo] { try expectEqual(log, other, user) }
         #expect(try Answer(other, .ana).attributes["level"] == 5)
         #expect(try Answer(other, bo).events == ["seen": 1_200])
         #expect(try other.find("eve") == nil)
@@ -92,7 +100,7 @@ struct ExchangeTests {
         // A second export says the same of the same users.
         let third = try folder.open("third")
         try third.importEvents(self.lines(of: other), named: "all")
-        for user in [UserID.ana, bo] { #expect(try Answer(third, user) == Answer(log, user)) }
+        for user in [UserID.ana, bo] { try expectEqual(log, third, user) }
     }
 
     @Test("A write that a client sends again to the log with the copies is stored once")
