@@ -1,322 +1,324 @@
-// A device at any moment: what waits in its three lists, what its SDK holds, what reached the server since the launch; beside
-// each item what the published code would have made of it. `at=` is the moment, `launch=` the launch that is replayed step by
-// step, `fault=` the faults that are switched on, `show=` which events are listed. In Act the forms below write.
+// A device at any moment: what waits in its three lists, what its SDK holds, what reached the server since the launch, and
+// beside each item what the published code would have made of it. `at=` is the moment, `launch=` the launch that is replayed
+// step by step, `fault=` the faults that are switched on, `show=` which events are listed. In Act the forms at the end write.
 import {h, fill, foreign, valueText, count, say, segments, newID, copyLine} from './dom.js';
 import {panel, emptyView, failureView} from './panel.js';
 import {get, post} from './api.js';
 import {table} from './table.js';
 import {time, span} from './time.js';
 import {unusual} from './devices.js';
-import {mark, subject, told} from './message.js';
+import {beyond, isContent, mark, para, plain, subject, told} from './message.js';
 
 const lists = {pending_custom_events: 'Events', pending_custom_attributes: 'Attributes', pending_user_attributes: 'User attributes'};
-const shape = (kind) => /event/i.test(kind) ? 'event' : /purchase/i.test(kind) ? 'purchase' : 'attribute';
-const content = /^(customEvent|customAttributes|userAttributes?|purchase)(Saved|Logged|Changed|Queued)$/;
+const filters = {all: undefined, launches: 'appLaunched,pendingFlushed,dataSent', settings: 'deviceChanged,userChanged,userLoggedOut,appRemoved', messages: 'messageSent,pushReceived,pushNotReceived,pushExpanded,pushOpened,pushDismissed,inAppMessageShown,inAppMessageClosed'};
+const ofLaunch = /^(appLaunched|session|messageSent|inApp|pendingFlushed|dataSent|push(Opened|Processed|Captured))/;
+const MOST = 40, PACE = 1200;
+/** As a path of the API wants it: all but letters, digits, - and _ escaped. */
 const escaped = (id) => encodeURIComponent(id).replace(/[.!~*'()]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
-const MOST = 40;
+const waiting = (pending) => pending.devices.flatMap((d) => d.storages.flatMap((s) => Object.values(s.kinds).flat()));
 
 let page = null;
 export function mount(root, context) {
-  const id = context.id, path = `/v1/devices/${escaped(id)}`;
-  context.title(id);
+  const {id} = context, path = `/v1/devices/${escaped(id)}`;
   const asOf = () => context.at ?? undefined;
-  const before = (at) => at !== null && context.store.position > at ? at + 1 : undefined;
-  const here = (params) => context.link('devices', id, params);
-  const eventLink = (p) => h('a', {href: context.link('events', p)}, `position ${p}`);
+  const eventLink = (position, text = `position ${position}`) => h('a', {href: context.link('events', position)}, text);
+  const person = (u) => h('a', {href: context.userLink(u, {at: context.at})}, foreign(u.id ?? u.braze_id));
+  const list = (...all) => h('ul', {class: 'plain stack'}, ...all);
+  context.title(id);
 
-  // What the published code would have made of each item
+  // What the published code would have made of the items
+
   let ghosts = new Map();
-  const verdict = panel(context, {
-    title: 'The published code beside it', load: async (ask) => {
-      const q = {device: id, until: asOf(), items: 1000};
-      const [published, ours, waiting] = await Promise.all([ask.get('/v1/whatif', {...q, fault: context.params.fault ?? 'newest'}), ask.get('/v1/whatif', {...q, policy: 'standard', items: 0}),
-        ask.get('/v1/pending', {device: id, as_of: asOf(), limit: 1000})]);
-      const positions = waiting.devices.flatMap((d) => d.storages.flatMap((s) => Object.values(s.kinds).flat().map((i) => i.position)));
-      return {published, ours, waiting: new Set(positions)};
+  const published = panel(context, {
+    title: 'Beside the published code',
+    load: async ({get}) => {
+      const query = {device: id, until: asOf()};
+      const [theirs, ours, pending] = await Promise.all([get('/v1/whatif', {...query, fault: context.params.fault ?? 'newest', items: 1000}), get('/v1/whatif', {...query, policy: 'standard', items: 0}), get('/v1/pending', {device: id, as_of: asOf(), limit: 1000})]);
+      return {theirs, ours, held: new Set(waiting(pending).map((i) => i.position))};
     },
-    empty: (d) => d.published.items ? null : emptyView('Nothing was saved on this device yet.', 'The published code is played with the saves, launches and people of this log.'),
-    show: ({published: p, ours, waiting}) => {
-      ghosts = new Map(p.affected_items.map((i) => [i.position, i.deviations]));
+    empty: ({theirs}) => theirs.items ? null : emptyView('Nothing was saved on this device yet.', 'The published code is played with the saves, launches and people of this log.'),
+    show: ({theirs, ours, held}) => {
+      ghosts = new Map(theirs.affected_items.map((i) => [i.position, i.deviations]));
       if (stage.data) redraw();
-      const delivered = ours.delivered_right + ours.affected, early = p.affected_items.filter((i) => waiting.has(i.position)).length;
-      return [h('p', {class: 'verdict'}, `Here ${ours.delivered_right} of ${delivered} right; published code ${p.delivered_right} of ${delivered}.`),
-        h('p', {class: 'dim'}, `Of ${count(p.items, 'saved item')}: right means the right person, its own time and its own type, once.`, ours.waiting + ours.stranded ? ` ${count(ours.waiting + ours.stranded, 'item')} still ${ours.waiting + ours.stranded === 1 ? 'waits' : 'wait'}${early ? `; the published code would already have spoiled ${early} of them` : ''}.` : ''),
-        p.faults.length ? h('ul', {class: 'plain'}, p.faults.map((f) => h('li', null, `Fault ${f.fault}: `, foreign(f.title), h('span', {class: 'dim'}, ` – ${Object.entries(f.effects).map(([e, n]) => `${e.replaceAll('_', ' ')} ${n}`).join(', ')}`)))) : null];
+      const done = ours.delivered_right + ours.affected, wait = ours.waiting + ours.stranded, spoiled = theirs.affected_items.filter((i) => held.has(i.position)).length;
+      return [para('verdict', `Here ${ours.delivered_right} of ${done} right; published code ${theirs.delivered_right} of ${done}.`),
+        para('dim', 'Right: delivered once, to its person, with its own time and type.', wait ? ` ${count(wait, 'more saved item')} ${wait === 1 ? 'waits' : 'wait'} here${spoiled ? `; the published code would have spoiled ${spoiled} of them already` : ''}.` : ''),
+        h('ul', {class: 'plain'}, theirs.faults.map((f) => h('li', null, `Fault ${f.fault}: `, foreign(f.title), h('span', {class: 'dim'}, ` – ${Object.entries(f.effects).map(([effect, n]) => `${plain(effect)} ${n}`).join(', ')}`))))];
     },
   });
-  const ghost = (position) => ghosts.get(position)?.map((d) => h('p', {class: 'ghost small'}, `Published code: ${d.effect.replaceAll('_', ' ')}. `, foreign(d.sentence), ` (fault ${d.fault})`));
+  const fault = h('select', {'aria-label': 'Faults', on: {change: () => context.set({fault: fault.value})}}, h('option', {value: ''}, 'of the newest snippets'), h('option', {value: 'all'}, 'with all faults'));
+  published.setActions([fault]);
 
   // Lists, queue, server
+
   function item(i, state, says) {
-    const about = i.properties ?? i.attributes ?? (i.attribute && 'value' in i ? i.value : undefined);
-    return h('li', {class: 'item', 'data-item': i.position}, h('p', null, mark(shape(i.kind), state), ' ', h('a', {href: context.link('events', i.position)}, foreign(subject(i) || `position ${i.position}`)), about === undefined ? null : [' ', foreign(valueText(about), {class: 'value dim'})]),
-      h('p', {class: 'small dim'}, says, i.saved_at ? [', ', time(i.saved_at)] : null, i.process && i.process !== 'app' ? [' by ', foreign(i.process)] : null, i.user ? [', for ', foreign(i.user)] : null), ghost(i.position));
+    const about = i.properties ?? i.attributes ?? i.value;
+    return h('li', {'data-item': i.position}, para('', mark(/purchase|event/i.exec(i.kind)?.[0].toLowerCase() ?? 'attribute', state), ' ', eventLink(i.position, foreign(subject(i) || `position ${i.position}`)), about === undefined ? null : [' ', foreign(valueText(about), {class: 'value dim'})]),
+      para('small dim', says, i.saved_at ? [', ', time(i.saved_at)] : null, i.process && i.process !== 'app' ? [' by ', foreign(i.process)] : null, i.user ? [', for ', foreign(i.user)] : null),
+      ghosts.get(i.position)?.map((d) => para('ghost small', `Published code: ${plain(d.effect)}. `, foreign(d.sentence), ` (fault ${d.fault})`)));
   }
-  const some = (all, view, none) => all.length ? [h('ul', {class: 'plain stack'}, all.slice(0, MOST).map(view)), all.length > MOST ? h('p', {class: 'dim'}, `and ${count(all.length - MOST, 'more item', 'more items')}`) : null] : h('p', {class: 'dim'}, none);
-  function columns({device, pending, tape}) {
-    const held = pending.devices[0] ?? {storages: [], queue: []};
-    const storages = held.storages.length ? held.storages : [{storage: 'group.app', visible_to_app: true, kinds: Object.fromEntries(Object.keys(lists).map((k) => [k, []]))}];
-    return h('div', {class: 'stages'},
-      h('section', {'aria-label': 'Waits for a launch'}, h('h3', null, `Waits for a launch: ${device.waiting}`), storages.map((s) => [h('p', {class: 'small dim'}, 'In ', foreign(s.storage)), s.hidden_because ? h('p', {class: 'small warn'}, foreign(s.hidden_because)) : null,
-        Object.entries(lists).map(([kind, name]) => [h('h4', null, `${name}: ${s.kinds[kind].length}`), some(s.kinds[kind], (i) => item(i, 'waits', 'waits'), 'empty')])])),
-      h('section', {'aria-label': 'In the SDK’s queue'}, h('h3', null, `In the SDK’s queue: ${device.queued}`), some(held.queue, (i) => item(i, 'queued', `taken, not sent (${i.why ?? ''})`), device.settings.sdk_enabled ? 'Nothing is held: what the SDK takes it has sent.' : 'The SDK is off: it takes nothing.')),
-      h('section', {'aria-label': 'On the server'}, h('h3', null, `On the server${tape ? ` since launch ${tape.launch}` : ''}`), server(tape)));
-  }
-  function server(tape) {
-    if (!tape) return h('p', {class: 'dim'}, 'The app was not launched yet: nothing that waits has gone to the server.');
-    const done = [];
-    const add = (position, state, says) => done.push([tape.items.get(position) ?? {position, kind: ''}, state, says]);
-    for (const e of tape.events) {
+  const some = (all, view, none) => all.length ? [list(all.slice(0, MOST).map(view)), all.length > MOST ? para('dim', `and ${count(all.length - MOST, 'more', 'more')}`) : null] : none && para('dim', none);
+  const column = (title, ...content) => h('section', {'aria-label': title}, h('h3', null, title), content);
+  const noStorage = {storage: 'group.app', kinds: Object.fromEntries(Object.keys(lists).map((k) => [k, []]))};
+  const columns = ({device, pending, tape}) => h('div', {class: 'stages'},
+    column(`Waits for a launch: ${pending.total}`, (pending.devices[0]?.storages.length ? pending.devices[0].storages : [noStorage]).map((s) => [para('small dim', 'In ', foreign(s.storage)), s.hidden_because ? para('small warn', foreign(s.hidden_because)) : null,
+      Object.entries(lists).map(([kind, name]) => [para('dim', `${name}: ${s.kinds[kind].length}`), some(s.kinds[kind], (i) => item(i, 'waits', 'waits'))])])),
+    column(`In the SDK’s queue: ${pending.queued}`, some(pending.devices[0]?.queue ?? [], (i) => item(i, 'queued', `taken, not sent (${plain(i.why)})`), device.settings.sdk_enabled ? 'Nothing: the SDK has sent what it took.' : 'The SDK is off: it takes nothing.')),
+    column(`On the server${tape ? ` since launch ${tape.launch}` : ''}`, tape ? some(reached(tape), ([i, state, says]) => item(i, state, says), 'Nothing yet.') : para('dim', 'The app was not launched yet: nothing that waits has gone to the server.')));
+  /** What the events of a tape brought to the server by the moment, the newest first. */
+  function reached({events, known}) {
+    const all = [], add = (position, state, says) => all.unshift([known.get(position) ?? {position, kind: ''}, state, says]);
+    for (const e of events) {
       if (context.at !== null && e.position > context.at) break;
-      if (e.kind === 'pendingFlushed' && !e.queued) for (const p of e.flushed) add(p, 'effective', `flushed at ${e.position}`);
-      if (e.kind === 'pendingFlushed') for (const r of e.rejected) add(r.position, 'refused', `refused: ${r.reason}`);
-      if (e.kind === 'dataSent') for (const p of e.sent) add(p, 'effective', `sent at ${e.position}`);
-      if (e.kind === 'pendingDiscarded') for (const p of e.discarded) add(p, 'void', `discarded: ${e.reason ?? ''}`);
-      if (content.test(e.kind) && /(Logged|Changed)$/.test(e.kind)) add(e.position, 'effective', 'logged, effective at once');
+      if (e.kind === 'pendingFlushed') {
+        if (!e.queued) for (const p of e.flushed) add(p, 'effective', `flushed at ${e.position}`);
+        for (const r of e.rejected) add(r.position, 'refused', `refused: ${r.reason}`);
+      } else if (e.kind === 'dataSent') for (const p of e.sent) add(p, 'effective', `sent at ${e.position}`);
+      else if (e.kind === 'pendingDiscarded') for (const p of e.discarded) add(p, 'void', `discarded: ${e.reason ?? ''}`);
+      else if (isContent(e) && /(Logged|Changed)$/.test(e.kind)) add(e.position, 'effective', 'logged, effective at once');
     }
-    return some(done.reverse(), ([i, state, says]) => item(i, state, says), 'Nothing yet.');
+    return all;
   }
 
-  // A launch, position by position
+  // A launch, position by position: what waited before it, the events up to the next one, and the steps of the launch itself
+
   const tapes = new Map();
-  const own = /^(appLaunched|session|inApp|pendingFlushed|dataSent|push(Opened|Processed|Captured))/;
-  async function tapeOf(ask, launch) {
-    const end = context.store.position;
-    const kept = tapes.get(launch);
+  async function tapeOf(get, launch) {
+    const end = context.store.position, kept = tapes.get(launch);
     if (kept && (kept.isWhole || kept.end === end)) return kept;
-    const [{events}, pending] = await Promise.all([ask.get('/v1/events', {device: id, after: launch - 1, limit: 500}), ask.get('/v1/pending', {device: id, as_of: launch - 1 || undefined, limit: 500}).catch((error) => { if (error.status === 404) return {devices: []}; throw error; })]);
-    const next = events.findIndex((e, i) => i && e.kind === 'appLaunched');
-    const mine = next < 0 ? events : events.slice(0, next);
-    const items = new Map();
-    for (const d of pending.devices) for (const i of [...d.queue, ...d.storages.flatMap((s) => Object.values(s.kinds).flat())]) items.set(i.position, i);
-    for (const e of mine) if (content.test(e.kind)) items.set(e.position, {...e, saved_at: e.occurred_at});
-    let last = mine.findIndex((e, i) => i && !own.test(e.kind) && !(e.kind === 'messageSent' && !e.message));
-    if (last < 0) last = mine.length;
-    const tape = {launch, end, isWhole: next >= 0, events: mine, items, steps: [launch - 1, ...mine.slice(0, last).map((e) => e.position)]};
+    const [{events}, pending] = await Promise.all([get('/v1/events', {device: id, after: launch - 1, limit: 500}), get('/v1/pending', {device: id, as_of: launch - 1, limit: 500}).catch((error) => {
+      if (error.status === 404) return {devices: []};
+      throw error;
+    })]);
+    const next = events.findIndex((e, i) => i && e.kind === 'appLaunched'), mine = next < 0 ? events : events.slice(0, next);
+    const known = new Map([...waiting(pending), ...pending.devices.flatMap((d) => d.queue)].map((i) => [i.position, i]));
+    for (const e of mine) if (isContent(e)) known.set(e.position, {...e, saved_at: e.occurred_at});
+    const other = mine.findIndex((e) => !ofLaunch.test(e.kind)), own = other < 0 ? mine : mine.slice(0, other);
+    const last = own.findLastIndex((e) => /^(pendingFlushed|dataSent)$/.test(e.kind));
+    const tape = {launch, end, isWhole: next >= 0, events: mine, known, steps: [launch - 1, ...(last < 0 ? own : own.slice(0, last + 1)).map((e) => e.position)]};
     tapes.set(launch, tape);
     return tape;
   }
-  const bar = h('div', {class: 'stack', hidden: true});
-  const sentence = h('p', {class: 'verdict'});
+  let timer = 0, onEnd = null;
+  const tape = () => stage.data?.tape?.launch === Number(context.params.launch) ? stage.data.tape : null;
+  const stepOf = ({steps}) => steps.findLastIndex((p) => p <= (context.at ?? Infinity));
   const button = (label, f) => h('button', {type: 'button', on: {click: f}}, label);
-  const play = button('Play', () => playing ? pause() : start());
-  bar.append(h('div', {class: 'row'}, button('Step back', () => { pause(); step(-1); }), button('Step', () => { pause(); step(1); }), play, button('Leave the replay', () => { pause(); context.set({launch: null, at: null}); })), sentence);
-  let playing = 0, returns = false;
-  function step(by) {
-    const tape = stage.data?.tape;
-    if (!tape || !context.params.launch) return false;
-    const now = context.at ?? Infinity, i = tape.steps.findLastIndex((p) => p <= now);
-    const next = tape.steps[i + by];
-    if (next === undefined || i + by < 0) return false;
-    context.set({at: next});
-    return true;
-  }
+  const playButton = button('Play', () => timer ? pause() : play());
+  const sentence = para('verdict');
+  const bar = h('div', {class: 'stack', hidden: true}, h('div', {class: 'row'}, button('Step back', () => step(-1)), button('Step', () => step(1)), playButton, button('Leave the replay', () => toNow())), sentence);
   function pause() {
-    clearTimeout(playing);
-    playing = 0;
-    play.textContent = 'Play';
+    clearTimeout(timer);
+    timer = 0;
+    playButton.textContent = 'Play';
   }
-  function start() {
-    const tape = stage.data?.tape;
-    if (tape && (context.at === null || context.at >= tape.steps.at(-1))) context.set({at: tape.steps[0]});
-    play.textContent = 'Pause';
-    const tick = () => {
-      if (context.signal.aborted) return;
-      if (step(1)) { playing = setTimeout(tick, 1200); return; }
+  function move(by) {
+    const position = tape()?.steps[stepOf(tape()) + by];
+    if (position !== undefined) context.set({at: position});
+    return position !== undefined;
+  }
+  function step(by) {
+    pause();
+    move(by);
+  }
+  function play() {
+    if (tape() && stepOf(tape()) === tape().steps.length - 1) context.set({at: tape().steps[0]});
+    playButton.textContent = 'Pause';
+    timer = setTimeout(function next() {
+      if (!tape() || move(1)) { timer = setTimeout(next, PACE); return; }
       pause();
-      if (returns) { returns = false; context.set({at: null}); }
-    };
-    playing = setTimeout(tick, 1200);
+      onEnd?.();
+      onEnd = null;
+    }, PACE);
   }
-  /** Shows the launch at a position from just before it, and plays; after one's own launch it ends at now. */
-  function replay(launch, isOwn = false) {
+  function toNow() {
     pause();
-    returns = isOwn;
+    context.set({launch: null, at: null});
+  }
+  /** Shows the device just before a launch; `play` goes on from there. */
+  function cue(launch, then = null) {
+    pause();
+    onEnd = then;
     context.set({launch, at: launch - 1}, {push: true});
-    start();
   }
-  function launchBy(by) {
-    const all = (history.data?.launches ?? []).toReversed(), now = Number(context.params.launch) || (context.at ?? Infinity);
-    const next = by < 0 ? all.findLast((p) => p < now) : all.find((p) => p > now);
-    if (next === undefined) return say(by < 0 ? 'There is no launch before.' : 'There is no later launch.');
-    pause();
-    context.set({launch: next, at: next - 1}, {push: true});
+  function neighbour(by) {
+    const all = history.data?.launches ?? [], now = Number(context.params.launch) || (context.at ?? Infinity);
+    const launch = by < 0 ? all.find((p) => p < now) : all.findLast((p) => p > now);
+    if (launch) cue(launch); else say(by < 0 ? 'There is no launch before.' : 'There is no later launch.');
   }
-
-  let places = new Map();
   function redraw() {
-    const {body} = stage;
-    places = new Map([...body.querySelectorAll('[data-item]')].map((e) => [e.dataset.item, e.getBoundingClientRect()]));
-    const {device, tape} = stage.data;
-    fill(body, device.note ? h('p', {class: 'dim'}, foreign(device.note)) : null, columns(stage.data));
-    if (places.size && !matchMedia('(prefers-reduced-motion: reduce)').matches) {
-      for (const e of body.querySelectorAll('[data-item]')) {
-        const was = places.get(e.dataset.item), is = e.getBoundingClientRect();
-        if (was && (was.x !== is.x || was.y !== is.y)) e.animate([{transform: `translate(${was.x - is.x}px, ${was.y - is.y}px)`}, {transform: 'none'}], {duration: 200, easing: 'ease-out'});
-      }
+    const {body} = stage, {device, pending, tape} = stage.data;
+    const places = new Map([...body.querySelectorAll('[data-item]')].map((e) => [e.dataset.item, e.getBoundingClientRect()]));
+    fill(body, device.note ? para('dim', foreign(device.note)) : null, columns(stage.data));
+    if (!matchMedia('(prefers-reduced-motion: reduce)').matches) for (const e of body.querySelectorAll('[data-item]')) {
+      const from = places.get(e.dataset.item), to = e.getBoundingClientRect();
+      if (from && (from.x !== to.x || from.y !== to.y)) e.animate([{transform: `translate(${from.x - to.x}px, ${from.y - to.y}px)`}, {}], {duration: 200, easing: 'ease-out'});
     }
-    bar.hidden = !context.params.launch || !tape;
-    if (!bar.hidden) {
-      const i = tape.steps.findLastIndex((p) => p <= (context.at ?? Infinity)), e = tape.events[i - 1];
-      const text = `Step ${i + 1} of ${tape.steps.length}: ${i <= 0 ? `before launch ${tape.launch}; ${count(device.waiting, 'item')} ${device.waiting === 1 ? 'waits' : 'wait'}` : told(e)}.`;
-      if (sentence.textContent !== text) { sentence.textContent = text; say(text); }
-    }
+    bar.hidden = !tape || !context.params.launch;
+    if (bar.hidden) return;
+    const i = stepOf(tape), text = `Step ${i + 1} of ${tape.steps.length}: ${i > 0 ? told(tape.events[i - 1]) : `before launch ${tape.launch}, ${count(pending.total, 'item')} ${pending.total === 1 ? 'waits' : 'wait'}`}.`;
+    if (sentence.textContent !== text) say(sentence.textContent = text);
   }
   const stage = panel(context, {
-    title: 'Where each item is', load: async (ask) => {
-      const [device, pending] = await Promise.all([ask.get(path, {as_of: asOf()}), ask.get('/v1/pending', {device: id, as_of: asOf(), limit: 500})]);
+    title: 'Where each item is',
+    load: async ({get}) => {
+      const [device, pending] = await Promise.all([get(path, {as_of: asOf()}), get('/v1/pending', {device: id, as_of: asOf(), limit: 500})]);
       const launch = Number(context.params.launch) || device.last_launch?.position;
-      return {device, pending, tape: launch ? await tapeOf(ask, launch) : null};
+      return {device, pending, tape: launch ? await tapeOf(get, launch) : null};
     },
-    show: (data) => { stage.data = data; redraw(); header(data.device); },
+    show: (data) => {
+      stage.data = data;
+      redraw();
+      describe(data.device);
+    },
   });
 
-  // Who and how
-  const who = h('p', {class: 'dim'});
-  let net = null;
-  function header(d) {
-    fill(who, d.user ? ['On it: ', h('a', {href: context.userLink(d.user, {at: context.at})}, foreign(d.user.id ?? d.user.braze_id))] : 'Nobody is on it', ' · ',
-      d.last_launch ? ['launched last ', time(d.last_launch.at), ' (', eventLink(d.last_launch.position), ')'] : 'never launched', ' · ', d.session ? ['session since ', time(d.session.at)] : 'no session', unusual(d) ? [' · ', h('strong', {class: 'warn'}, unusual(d))] : null);
-    net?.(d);
-    const s = d.settings, yes = (v) => v ? 'yes' : 'no';
-    fill(setup.facts, Object.entries({Network: s.online ? 'online' : 'offline', SDK: s.sdk_enabled ? 'on' : 'off', 'The SDK’s instance': s.sdk_instance ? 'made' : 'not made', 'Sends': s.request_policy === 'manual' ? 'only on request' : s.flush_interval_s ? `every ${span(s.flush_interval_s)}` : 'at once', 'Session ends after': span(s.session_timeout_s),
-      'May show pushes': s.permission.replace('_', ' '), 'Swiped away': yes(s.force_quit), 'Content extension': s.content_extension ? `for ${s.content_extension.categories.join(', ')}` : 'none', 'App groups missing': s.missing_app_groups.map((g) => `${g.process}: ${g.app_group}`).join(', ') || 'none'})
-      .map(([n, v]) => [h('dt', null, n), h('dd', null, foreign(v))]));
+  // The person, settings, screen, events
+
+  const who = para('dim'), facts = h('dl', {class: 'facts'});
+  function describe(d) {
+    const s = d.settings;
+    fill(who, d.user ? ['On it: ', person(d.user)] : 'Nobody is on it', d.last_launch ? [' · launched last ', time(d.last_launch.at), ', ', eventLink(d.last_launch.position)] : ' · never launched', d.session ? [' · session since ', time(d.session.at)] : ' · no session', unusual(d) ? [' · ', h('strong', {class: 'warn'}, unusual(d))] : null);
+    fill(facts, Object.entries({Network: s.online ? 'online' : 'offline', SDK: !s.sdk_enabled ? 'off' : s.sdk_instance ? 'on' : 'not made yet', Sends: s.request_policy === 'manual' ? 'on request' : s.flush_interval_s ? `every ${span(s.flush_interval_s)}` : 'at once', 'Session ends after': span(s.session_timeout_s), Pushes: plain(s.permission),
+      'Swiped away': s.force_quit ? 'yes' : 'no', 'Content extension': s.content_extension?.categories.join(', ') ?? 'none', 'App groups missing': s.missing_app_groups.map((g) => `${g.process}: ${g.app_group}`).join(', ') || 'none'}).map(([name, v]) => [h('dt', null, name), h('dd', null, foreign(v))]));
+    switches?.(s);
   }
-  const setup = {facts: h('dl', {class: 'facts'})};
-  const changed = (now, old) => Object.keys(now).filter((k) => JSON.stringify(now[k]) !== JSON.stringify(old?.[k])).map((k) => `${k.replaceAll('_', ' ')}: ${old ? `${valueText(old[k])} → ` : ''}${valueText(now[k])}`).join('; ');
+  const changes = (now, old) => Object.keys(now).filter((k) => JSON.stringify(now[k]) !== JSON.stringify(old[k])).map((k) => `${plain(k)}: ${valueText(old[k])} → ${valueText(now[k])}`).join('; ');
   const settings = panel(context, {
-    title: 'Settings', load: (ask) => ask.get('/v1/events', {device: id, kind: 'deviceChanged', reverse: true, limit: 50, after: before(context.at)}),
-    show: ({events}) => {
-      const all = events.filter((e) => context.at === null || e.position <= context.at);
-      return [setup.facts, h('h3', null, 'Changes'), all.length ? h('ul', {class: 'plain stack'}, all.slice(0, 10).map((e, i) => h('li', null, h('a', {href: here({at: e.position})}, time(e.recorded_at)), ' ', foreign(all[i + 1] ? changed(e.settings, all[i + 1].settings) || 'nothing that is shown here' : 'set up')))) : h('p', {class: 'dim'}, 'Nothing was changed: these are the defaults.')];
-    },
+    title: 'Settings', load: ({get}) => get('/v1/events', {device: id, kind: 'deviceChanged', reverse: true, limit: 20, after: beyond(context)}),
+    show: ({events}) => [facts, h('h3', null, 'Changes'), events.length ? list(events.map((e, i) => h('li', null, h('a', {href: context.link('devices', id, {at: e.position})}, time(e.recorded_at)), ' ', foreign(events[i + 1] ? changes(e.settings, events[i + 1].settings) : 'set up')))) : para('dim', 'Nothing was changed: these are the defaults.')],
   });
   const screen = panel(context, {
-    title: 'On the screen, on the way', load: (ask) => Promise.all([ask.get(`${path}/pushes`, {as_of: asOf()}), ask.get(`${path}/messages`, {as_of: asOf()})]),
-    empty: ([p, m]) => p.underway.length + p.shown.length + p.captured.length + m.stack.length + m.delayed.length || m.screen ? null : emptyView('No push and no message is on the screen or on its way.', m.eligible.length ? `It has ${count(m.eligible.length, 'in-app message')} that an event can trigger.` : 'A send to its person or an in-app message brings one.'),
+    title: 'On the screen and on the way', load: ({get}) => Promise.all([get(`${path}/pushes`, {as_of: asOf()}), get(`${path}/messages`, {as_of: asOf()})]),
+    empty: ([p, m]) => p.underway.length + p.shown.length + p.captured.length + m.stack.length + m.delayed.length || m.screen ? null : emptyView('Nothing is on the screen or on its way.', `${count(m.eligible.length, 'in-app message')} can be triggered by an event.`),
     show: ([p, m]) => {
-      const pushes = (name, all, state) => all.length ? [h('h3', null, name), h('ul', {class: 'plain stack'}, all.slice(0, 20).map((x) => h('li', null, mark('message', state), ' ', x.message ? h('a', {href: context.link('messages', x.message, {user: x.user, at: context.at})}, foreign(x.message)) : 'a push of another service', ` (${x.screen?.replaceAll('_', ' ') ?? 'not shown'}, sent at ${x.push})`)))] : null;
-      const named = (name, ids) => ids.length ? [h('h3', null, name), h('p', null, ids.map((x, i) => [i ? ', ' : '', h('a', {href: context.link('messages', x, {user: m.user?.id, at: context.at})}, foreign(x))]))] : null;
-      return [pushes('Pushes on the screen', p.shown, 'effective'), pushes('Pushes on their way', p.underway, 'waits'), pushes('Captured, for the SDK', p.captured, 'queued'), named('In-app message on the screen', m.screen ? [m.screen] : []), named('Waits to be shown', m.stack), named('Waits for its time', m.delayed.map((x) => x.message))];
+      const message = (x, user) => h('a', {href: context.link('messages', x, {user, at: context.at})}, foreign(x));
+      const part = (title, state, all, view) => all.length ? [h('h3', null, title), list(all.slice(0, MOST).map((x) => h('li', null, mark('message', state), ' ', view(x))))] : null;
+      const push = (x) => [x.message ? message(x.message, x.user) : 'a push of another service', ` sent at ${x.push}${x.screen ? `, ${plain(x.screen)}` : ''}`], inApp = (x) => message(x, m.user?.id);
+      return [part('Pushes on the screen', 'effective', p.shown, push), part('Pushes on their way', 'waits', p.underway, push), part('Captured for the SDK', 'queued', p.captured, push),
+        part('In-app message on the screen', 'effective', [m.screen].filter(Boolean), inApp), part('Waits to be shown', 'waits', [...m.stack, ...m.delayed.map((x) => x.message)], inApp)];
     },
   });
-
-  const kinds = {all: undefined, launches: 'appLaunched,pendingFlushed,dataSent', settings: 'deviceChanged,userChanged,userLoggedOut,appRemoved', messages: 'messageSent,pushReceived,pushNotReceived,pushExpanded,pushOpened,pushDismissed,inAppMessageShown,inAppMessageClosed'};
+  let rows = null;
+  const shown = () => context.params.show ?? 'all';
   const history = panel(context, {
-    title: 'What happened on it', actions: [segments('Which events', [['all', 'All'], ['launches', 'Launches'], ['settings', 'Settings'], ['messages', 'Messages']], context.params.show ?? 'all', (show) => context.set({show: show === 'all' ? null : show}))],
-    load: async (ask) => {
-      const q = {device: id, reverse: true, limit: 200};
-      const [shown, launched] = await Promise.all([ask.get('/v1/events', {...q, kind: kinds[context.params.show ?? 'all']}), ask.get('/v1/events', {...q, kind: 'appLaunched'})]);
-      return {...shown, show: context.params.show, launches: launched.events.map((e) => e.position)};
+    title: 'What happened on it', actions: [segments('Which events', [['all', 'All'], ['launches', 'Launches'], ['settings', 'Settings'], ['messages', 'Messages']], shown(), (show) => context.set({show: show === 'all' ? null : show}))],
+    load: async ({get}) => {
+      const query = {device: id, reverse: true, limit: 200}, show = shown();
+      const [first, launches] = await Promise.all([get('/v1/events', {...query, kind: filters[show]}), get('/v1/events', {...query, kind: 'appLaunched'})]);
+      return {...first, show, launches: launches.events.map((e) => e.position)};
     },
     empty: (d) => d.events.length ? null : emptyView('Nothing of this kind happened on it.', 'The first save, log or launch brings it here:', copyLine(`profilecli launch ${id}`)),
-    show: (d) => {
-      let {cursor, scanned} = d;
-      chooser = table({
+    show: ({events, cursor, scanned, show}) => {
+      rows = table({
         label: 'Events of the device, newest first', key: (e) => e.position, choose: (e) => { pause(); context.set({at: e.position, launch: null}); },
-        columns: [{head: 'Recorded', width: '152px', wide: true, cell: (e) => time(e.recorded_at)}, {head: 'Position', width: '72px', num: true, cell: (e) => h('a', {href: context.link('events', e.position)}, String(e.position))},
-          {head: 'What', cell: (e) => [e.kind === 'appLaunched' ? [h('button', {type: 'button', class: 'text', 'aria-label': `Replay launch ${e.position}`, on: {click: () => replay(e.position)}}, 'Replay'), ' '] : null, foreign(told(e), {cut: false})]}],
+        columns: [{head: 'Recorded', width: '152px', wide: true, cell: (e) => time(e.recorded_at)}, {head: 'Position', width: '72px', num: true, cell: (e) => eventLink(e.position, String(e.position))},
+          {head: 'What', cell: (e) => [e.kind === 'appLaunched' ? [h('button', {type: 'button', class: 'text', 'aria-label': `Replay launch ${e.position}`, on: {click: () => { cue(e.position); play(); }}}, 'Replay'), ' '] : null, foreign(told(e), {cut: false})]}],
         more: async () => {
           if (scanned <= 1) return [];
-          const next = await get('/v1/events', {device: id, reverse: true, limit: 200, kind: kinds[d.show ?? 'all'], after: cursor}, {signal: context.signal});
-          ({cursor, scanned} = next);
-          return next.events;
+          let next;
+          ({events: next, cursor, scanned} = await get('/v1/events', {device: id, reverse: true, limit: 200, kind: filters[show], after: cursor}, {signal: context.signal}));
+          return next;
         }});
-      chooser.set(d.events);
-      if (context.at !== null) chooser.select(context.at);
-      return [h('p', {class: 'dim'}, '↑ ↓ choose the moment. [ and ] go to the state before a launch, N to now.'), chooser.element];
+      rows.set(events);
+      if (context.at !== null) rows.select(context.at);
+      return [para('dim', '↑ ↓ choose the moment; [ ] go to a launch, comma and period step through it, P plays, N is now.'), rows.element];
     },
   });
-  let chooser = null;
-
-  const fault = h('select', {id: newID('fault'), on: {change: () => context.set({fault: fault.value === 'newest' ? null : fault.value})}}, [['newest', 'the newest snippets'], ['all', 'all faults that can show']].map(([v, t]) => h('option', {value: v}, t)));
-  fault.value = context.params.fault ?? 'newest';
-  verdict.setActions([h('label', {for: fault.id}, 'With'), fault]);
-
-  const acting = h('section', {'aria-label': 'Act'});
-  root.append(h('h1', {tabindex: '-1'}, foreign(id)), who, verdict.element, stage.element, acting, h('div', {class: 'two'}, history.element, h('div', {class: 'panels'}, settings.element, screen.element)));
-  stage.element.insertBefore(bar, stage.element.children[1]);
-  context.keys(root, 'Device', {BracketLeft: ['the state before the launch before', () => launchBy(-1)], BracketRight: ['before the next launch', () => launchBy(1)], KeyN: ['now', () => { pause(); context.set({at: null, launch: null}); }],
-    KeyP: ['play or pause', () => playing ? pause() : start()], Comma: ['one step of the launch back', () => { pause(); step(-1); }], Period: ['one step of the launch on', () => { pause(); step(1); }]});
-
-  page = {pause, seen: '', refresh(onlyMoment = false) {
-    const moment = JSON.stringify([context.at, context.params.fault]);
-    stage.load();
-    if (!onlyMoment || moment !== page.seen) { settings.load(); screen.load(); if (!playing) verdict.load(); }
-    page.seen = moment;
-    if (history.data === null || history.data.show !== context.params.show || !onlyMoment) history.load(); else if (context.at !== null) chooser?.select(context.at);
-    if (context.at !== null) context.past(h('strong', null, foreign(id)), ` at position ${context.at.toLocaleString('en')} of ${(context.store.position ?? 0).toLocaleString('en')}: a phone of the past. Nothing can be done on it.`);
-    act();
-  }};
-  let acts = null;
-  async function act() {
-    if (acts === context.act) return;
-    acts = context.act;
-    if (!acts) { net = null; return fill(acting, h('p', {class: 'dim'}, context.at !== null ? 'Back at now, in Act, you can save, log and launch here.' : context.can('v1.write') ? 'Choose Act in the top bar to save, log, launch, or change this phone.' : 'This key may not write (v1.write).')); }
-    fill(acting, forms());
-    if (stage.data) net?.(stage.data.device);
-  }
 
   // Act: each form sends once, and says its answer or its error in its own place
-  const number = (_, v, context) => typeof v === 'number' && JSON.rawJSON && context && String(v) !== context.source ? JSON.rawJSON(context.source) : v;
-  const json = (text) => { try { return JSON.parse(text, number); } catch { return text; } };
+
+  const raw = (_, v, {source} = {}) => typeof v === 'number' && JSON.rawJSON && String(v) !== source ? JSON.rawJSON(source) : v;
+  const json = (text) => { try { return JSON.parse(text, raw); } catch { return text; } };
   function form(title, says, fields, buttons) {
-    const inputs = fields.map(([name, label, kind, width]) => {
-      const fieldID = newID('act');
-      const input = Array.isArray(kind) ? h('select', {id: fieldID}, kind.map(([v, t]) => h('option', {value: v}, t))) : h('input', {id: fieldID, value: kind ?? '', autocomplete: 'off', spellcheck: 'false'});
-      return {name, input, view: h('div', null, h('label', {for: fieldID}, label), input)};
+    const inputs = fields.map(([name, label, kind]) => {
+      const field = {id: newID('act'), name}, input = Array.isArray(kind) ? h('select', field, kind.map(([v, t]) => h('option', {value: v}, t))) : h('input', {...field, value: kind ?? '', autocomplete: 'off', spellcheck: 'false'});
+      return h('div', null, h('label', {for: field.id}, label), input);
     });
     const result = h('div', {class: 'stack', role: 'status'});
-    const all = buttons.map(([label, make, isBad], i) => h('button', {type: i ? 'button' : 'submit', class: isBad ? 'bad' : null, on: i ? {click: () => send(make)} : {}}, label));
-    async function send(make) {
-      const v = Object.fromEntries(inputs.map((i) => [i.name, i.input.value.trim()]));
+    const all = buttons.map(([label, make, isBad], i) => h('button', {type: i ? 'button' : 'submit', class: isBad ? 'bad' : null, on: i ? {click: (event) => send(make, event.target)} : {}}, label));
+    async function send(make, pressed) {
+      const values = Object.fromEntries([...new FormData(element)].map(([name, v]) => [name, v.trim()]));
       for (const b of all) b.disabled = true;
       fill(result);
       try {
-        const [where, body] = make(v);
-        fill(result, answer(await post(where, body, {signal: context.signal})));
+        const answer = await post(...make(values));
+        for (const b of all) b.disabled = false;
+        fill(result, answered(answer, pressed));
       } catch (error) {
-        if (error.code === 'no_connection') { error.remedy = 'Whether it was done is not known. Look at the phone before you do it again.'; }
-        if (!context.signal.aborted) fill(result, failureView(error, null));
+        for (const b of all) b.disabled = false;
+        if (error.code === 'no_connection') error.remedy = 'Whether it was done is not known. Look at the phone before you do it again.';
+        fill(result, failureView(error, null));
+        pressed.focus();
       }
-      for (const b of all) b.disabled = false;
     }
-    return h('form', {class: 'panel stack', 'aria-label': title, on: {submit(event) { event.preventDefault(); send(buttons[0][1]); }}}, h('h3', null, title), says ? h('p', {class: 'dim'}, says) : null, inputs.map((i) => i.view), h('div', {class: 'row'}, all), result);
+    const element = h('form', {class: 'panel stack', 'aria-label': title, on: {submit(event) { event.preventDefault(); send(buttons[0][1], all[0]); }}}, h('h3', null, title), says ? para('dim', says) : null, inputs, h('div', {class: 'row'}, all), result);
+    return element;
   }
-  function answer(a) {
-    const parts = [['flushed', 'flushed'], ['finished', 'of an earlier launch'], ['sent', 'sent'], ['queued', 'in the SDK’s queue'], ['left', 'left'], ['waiting', 'waiting'], ['discarded', 'discarded']]
-      .map(([k, w]) => [Array.isArray(a[k]) ? a[k].length : typeof a[k] === 'number' ? a[k] : 0, w]).filter(([n]) => n).map(([n, w]) => `${n} ${w}`);
-    const refused = (a.flushed ?? []).filter((i) => i.outcome === 'rejected').length;
-    const launched = a.flushed ? a.position : a.events?.findLast?.((e) => e.kind === 'appLaunched')?.position;
-    if (launched) replay(launched, true);
-    return [h('p', null, a.position ? ['Done at ', eventLink(a.position), '. '] : 'It changed nothing. ', parts.length ? `${parts.join(', ')}.` : '', refused ? ` ${refused} refused.` : ''), a.lost ? h('p', {class: 'warn'}, `Lost: ${a.reason}`) : a.reason ? h('p', {class: 'dim'}, foreign(a.reason)) : null, a.note ? h('p', {class: 'warn'}, foreign(a.note)) : null];
+  function answered(a, pressed) {
+    const launch = a.flushed ? a.position : a.events?.findLast?.((e) => e.kind === 'appLaunched')?.position;
+    if (launch) {
+      // The answer is replayed; then the phone of now is back, with the form as it was.
+      cue(launch, () => { context.set({at: null}); pressed.focus(); });
+      play();
+      playButton.focus();
+    } else pressed.focus();
+    const size = (x) => Array.isArray(x) ? x.length : typeof x === 'number' ? x : 0;
+    const [flushed, refused] = [false, true].map((isRefused) => a.flushed?.filter((i) => (i.outcome === 'rejected') === isRefused));
+    const parts = Object.entries({flushed: 'flushed', refused: 'refused', finished: 'flushed for an earlier launch that died', sent: 'sent', queued: 'in the SDK’s queue', left: 'left', waiting: 'waiting', discarded: 'discarded'}).map(([k, w]) => [size({...a, flushed, refused}[k]), w]).filter(([n]) => n).map(([n, w]) => `${n} ${w}`);
+    return [para('', a.position ? ['Done at ', eventLink(a.position), '. '] : 'It changed nothing. ', parts.length ? `${parts.join(', ')}. ` : '', a.queued === true ? 'The SDK holds it, and cannot send it now.' : ''),
+      a.reason ? para(a.lost ? 'warn' : 'dim', a.lost ? 'Lost: ' : '', foreign(a.reason)) : null, a.note ? para('warn', foreign(a.note)) : null];
   }
+  let switches = null;
   function forms() {
     const kinds = [['event', 'an event'], ['attributes', 'an attribute'], ['user-attribute', 'a user attribute']];
-    const about = (v) => {
-      const x = v.value === '' ? undefined : json(v.value);
-      return {device: id, process: v.process || undefined, ...({event: {name: v.name, properties: x}, attributes: {attributes: {[v.name]: x ?? null}}, 'user-attribute': {attribute: v.name, value: x ?? null}, purchase: {...x, product: v.name}}[v.kind])};
+    const content = (what) => ({kind, name, value, process}) => {
+      const v = value === '' ? undefined : json(value);
+      const body = {event: {name, properties: v}, attributes: {attributes: {[name]: v ?? null}}, 'user-attribute': {attribute: name, value: v ?? null}, purchase: {...v, product: name}}[kind];
+      return [`/v1/${what}/${kind}`, {device: id, process, ...body}];
     };
-    const push = (action, more) => (v) => [`${path}/push`, {action, ...more?.(v)}];
-    const at = (end, body = () => ({})) => (v) => [`${path}/${end}`, body(v)];
-    const online = form('Network and SDK', null, [], [['Go offline', at('settings', () => ({online: !stage.data?.device.settings.online}))], ['SDK off', at('settings', () => ({sdk_enabled: !stage.data?.device.settings.sdk_enabled}))], ['Send now', at('send')]]);
-    net = (d) => { const [a, b] = online.querySelectorAll('button'); a.textContent = d.settings.online ? 'Go offline' : 'Go online'; b.textContent = d.settings.sdk_enabled ? 'SDK off' : 'SDK on'; };
+    const to = (end, body = () => ({})) => (values) => [`${path}/${end}`, body(values)];
+    const push = (action, more) => to('push', (values) => ({action, ...more?.(values)})), launch = (die_after) => to('launch', ({kind}) => ({kind, die_after}));
+    const now = () => stage.data?.device.settings ?? {};
+    const network = form('Network and SDK', null, [], [['Go offline', to('settings', () => ({online: !now().online}))], ['SDK off', to('settings', () => ({sdk_enabled: !now().sdk_enabled}))], ['Send now', to('send')]]);
+    switches = (s) => { const [net, sdk] = network.querySelectorAll('button'); net.textContent = s.online ? 'Go offline' : 'Go online'; sdk.textContent = s.sdk_enabled ? 'SDK off' : 'SDK on'; };
+    if (stage.data) switches(now());
     return h('div', {class: 'panels'},
-      form('Save', 'Stored on the device; the next launch takes it.', [['kind', 'What', kinds], ['name', 'Name', ''], ['value', 'Value, or properties as JSON', ''], ['process', 'Process', 'app']], [['Save', (v) => [`/v1/save/${v.kind}`, about(v)]]]),
-      form('Log', 'Effective at once, if the SDK can send it.', [['kind', 'What', [...kinds, ['purchase', 'a purchase']]], ['name', 'Name, or product', ''], ['value', 'Value, properties, or {"price": 1, "currency": "EUR"}', '']], [['Log', (v) => [`/v1/log/${v.kind}`, about(v)]]]),
-      form('Launch', 'The app starts and hands over what waits. Each press is another launch.', [['kind', 'Start', [['cold', 'cold'], ['background', 'in the background'], ['return', 'a return'], ['locked', 'before the first unlock']]]],
-        [['Launch', at('launch', (v) => ({kind: v.kind}))], ['Die before the hand-over', at('launch', (v) => ({kind: v.kind, die_after: 'launched'})), true], ['Die before sending', at('launch', (v) => ({kind: v.kind, die_after: 'handed'})), true]]),
-      online,
-      form('Push', null, [['way', 'Expand by', [['long_press', 'long press'], ['swipe_down', 'swipe down'], ['view', 'View']]], ['button', 'Button', '']],
-        [['Deliver', push('deliver')], ['Expand', push('expand', (v) => ({way: v.way}))], ['Press the button', push('act', (v) => ({button: v.button}))], ['Open', push('open')], ['Dismiss', push('dismiss')]]),
-      form('App and person', null, [['user', 'Person', '']], [['Log in', at('change-user', (v) => ({user: v.user}))], ['Log out', at('log-out'), true], ['Leave the app', at('leave')], ['Force quit', push('force_quit'), true]]));
+      form('Save', 'Stored on the device; the next launch takes it.', [['kind', 'What', kinds], ['name', 'Name'], ['value', 'Value, or properties as JSON'], ['process', 'Process', 'app']], [['Save', content('save')]]),
+      form('Log', 'Effective at once, if the SDK can send it.', [['kind', 'What', [...kinds, ['purchase', 'a purchase']]], ['name', 'Name, or product'], ['value', 'Value, or {"price": 1, "currency": "EUR"}']], [['Log', content('log')]]),
+      form('Launch', 'The app starts and hands over what waits. Each press is another launch.', [['kind', 'Start', [['cold', 'cold'], ['background', 'in the background'], ['return', 'a return'], ['locked', 'before the first unlock']]]], [['Launch', launch()], ['Die before the hand-over', launch('launched'), true], ['Die before sending', launch('handed'), true]]),
+      network,
+      form('Push', null, [['way', 'Expand by', [['long_press', 'long press'], ['swipe_down', 'swipe down'], ['view', 'View']]], ['button', 'Button']], [['Deliver', push('deliver')], ['Expand', push('expand', ({way}) => ({way}))], ['Press the button', push('act', ({button}) => ({button}))], ['Open', push('open')], ['Dismiss', push('dismiss')]]),
+      form('App and person', null, [['user', 'Person']], [['Log in', to('change-user', ({user}) => ({user}))], ['Log out', to('log-out'), true], ['Leave the app', to('leave')], ['Force quit', push('force_quit'), true]]));
+  }
+  const hint = para('dim'), acting = h('section', {'aria-label': 'Act'}, hint, h('div', {hidden: true}));
+  function act() {
+    const area = acting.lastChild;
+    if (context.act && !area.firstChild) area.append(forms());
+    area.hidden = !context.act;
+    hint.hidden = context.act;
+    hint.textContent = context.at !== null ? 'This is a phone of the past: nothing can be done on it.' : context.can('v1.write') ? 'Choose Act in the top bar to save, log, launch, or change this phone.' : 'This key may not write (v1.write).';
   }
 
-  let timer = 0;
-  context.on('position', () => { timer ||= setTimeout(() => { timer = 0; if (context.at === null && !context.signal.aborted) page.refresh(); }, 500); });
-  context.on('store', () => act());
-  context.ready.then(() => { if (!context.signal.aborted) page.refresh(); });
+  root.append(h('h1', {tabindex: '-1'}, foreign(id)), who, published.element, stage.element, acting, h('div', {class: 'two'}, history.element, h('div', {class: 'stack'}, settings.element, screen.element)));
+  stage.element.insertBefore(bar, stage.body);
+  context.keys(root, 'Device', {BracketLeft: ['before the launch before', () => neighbour(-1)], BracketRight: ['before the next launch', () => neighbour(1)], Comma: ['one step of the launch back', () => step(-1)], Period: ['one step of the launch on', () => step(1)], KeyP: ['play or pause', () => playButton.click()], KeyN: ['now', toNow]});
+
+  let moment = null, seen = null;
+  page = {pause, show() {
+    const {at, params} = context, end = context.store.position;
+    fault.value = params.fault ?? '';
+    act();
+    stage.load();
+    const next = JSON.stringify([at ?? end, params.fault]), log = JSON.stringify([shown(), end]);
+    if (next !== moment) for (const p of timer ? [settings, screen] : [settings, screen, published]) p.load();
+    if (log !== seen) history.load(); else if (at !== null) rows?.select(at);
+    [moment, seen] = [timer ? null : next, log];
+    if (at !== null) context.past(h('strong', null, foreign(id)), ` at position ${at.toLocaleString('en')}${end === null ? '' : ` of ${end.toLocaleString('en')}`}: a phone of the past. Nothing can be done on it.`);
+  }};
+  let later = 0;
+  context.on('position', () => { later ||= setTimeout(() => { later = 0; if (context.at === null && !context.signal.aborted) page.show(); }, 500); });
+  context.on('store', act);
+  context.ready.then(() => { if (!context.signal.aborted) page.show(); });
 }
-export const update = () => page.refresh(true);
+export const update = () => page.show();
 export const unmount = () => page?.pause();
