@@ -1,13 +1,13 @@
 // A device at any moment: what waits in its three lists, what its SDK holds, what reached the server since the launch, and
 // beside each item what the published code would have made of it. `at=` is the moment, `launch=` the launch that is replayed
-// step by step, `fault=` the faults that are switched on, `show=` which events are listed. In Act the forms at the end write.
-import {h, fill, foreign, valueText, count, say, segments, newID, copyLine} from './dom.js';
-import {panel, emptyView, failureView} from './panel.js';
-import {get, post} from './api.js';
+// step by step, `fault=` the faults that are switched on, `show=` which events are listed. In Act the forms of act.js write.
+import {h, fill, foreign, valueText, count, say, segments, copyLine} from './dom.js';
+import {panel, emptyView} from './panel.js';
+import {get} from './api.js';
 import {table} from './table.js';
 import {time, span} from './time.js';
 import {unusual} from './devices.js';
-import {beyond, isContent, mark, para, plain, subject, told} from './message.js';
+import {beyond, isContent, mark, para, plain, subject, told} from './steps.js';
 
 const lists = {pending_custom_events: 'Events', pending_custom_attributes: 'Attributes', pending_user_attributes: 'User attributes'};
 const filters = {all: undefined, launches: 'appLaunched,pendingFlushed,dataSent', settings: 'deviceChanged,userChanged,userLoggedOut,appRemoved', messages: 'messageSent,pushReceived,pushNotReceived,pushExpanded,pushOpened,pushDismissed,inAppMessageShown,inAppMessageClosed'};
@@ -140,6 +140,12 @@ export function mount(root, context) {
     onEnd = then;
     context.set({launch, at: launch - 1}, {push: true});
   }
+  /** Replays a launch that was made here; then the phone of now is back, and the focus where it was. */
+  function replay(launch, pressed) {
+    cue(launch, () => { context.set({at: null}); pressed.focus(); });
+    play();
+    playButton.focus();
+  }
   function neighbour(by) {
     const all = history.data?.launches ?? [], now = Number(context.params.launch) || (context.at ?? Infinity);
     const launch = by < 0 ? all.find((p) => p < now) : all.findLast((p) => p > now);
@@ -180,7 +186,7 @@ export function mount(root, context) {
     fill(who, d.user ? ['On it: ', person(d.user)] : 'Nobody is on it', d.last_launch ? [' · launched last ', time(d.last_launch.at), ', ', eventLink(d.last_launch.position)] : ' · never launched', d.session ? [' · session since ', time(d.session.at)] : ' · no session', unusual(d) ? [' · ', h('strong', {class: 'warn'}, unusual(d))] : null);
     fill(facts, Object.entries({Network: s.online ? 'online' : 'offline', SDK: !s.sdk_enabled ? 'off' : s.sdk_instance ? 'on' : 'not made yet', Sends: s.request_policy === 'manual' ? 'on request' : s.flush_interval_s ? `every ${span(s.flush_interval_s)}` : 'at once', 'Session ends after': span(s.session_timeout_s), Pushes: plain(s.permission),
       'Swiped away': s.force_quit ? 'yes' : 'no', 'Content extension': s.content_extension?.categories.join(', ') ?? 'none', 'App groups missing': s.missing_app_groups.map((g) => `${g.process}: ${g.app_group}`).join(', ') || 'none'}).map(([name, v]) => [h('dt', null, name), h('dd', null, foreign(v))]));
-    switches?.(s);
+    acts?.show();
   }
   const changes = (now, old) => Object.keys(now).filter((k) => JSON.stringify(now[k]) !== JSON.stringify(old[k])).map((k) => `${plain(k)}: ${valueText(old[k])} → ${valueText(now[k])}`).join('; ');
   const settings = panel(context, {
@@ -225,76 +231,21 @@ export function mount(root, context) {
     },
   });
 
-  // Act: each form sends once, and says its answer or its error in its own place
+  // Act
 
-  const raw = (_, v, {source} = {}) => typeof v === 'number' && JSON.rawJSON && String(v) !== source ? JSON.rawJSON(source) : v;
-  const json = (text) => { try { return JSON.parse(text, raw); } catch { return text; } };
-  function form(title, says, fields, buttons) {
-    const inputs = fields.map(([name, label, kind]) => {
-      const field = {id: newID('act'), name}, input = Array.isArray(kind) ? h('select', field, kind.map(([v, t]) => h('option', {value: v}, t))) : h('input', {...field, value: kind ?? '', autocomplete: 'off', spellcheck: 'false'});
-      return h('div', null, h('label', {for: field.id}, label), input);
-    });
-    const result = h('div', {class: 'stack', role: 'status'});
-    const all = buttons.map(([label, make, isBad], i) => h('button', {type: i ? 'button' : 'submit', class: isBad ? 'bad' : null, on: i ? {click: (event) => send(make, event.target)} : {}}, label));
-    async function send(make, pressed) {
-      const values = Object.fromEntries([...new FormData(element)].map(([name, v]) => [name, v.trim()]));
-      for (const b of all) b.disabled = true;
-      fill(result);
-      try {
-        const answer = await post(...make(values));
-        for (const b of all) b.disabled = false;
-        fill(result, answered(answer, pressed));
-      } catch (error) {
-        for (const b of all) b.disabled = false;
-        if (error.code === 'no_connection') error.remedy = 'Whether it was done is not known. Look at the phone before you do it again.';
-        fill(result, failureView(error, null));
-        pressed.focus();
-      }
-    }
-    const element = h('form', {class: 'panel stack', 'aria-label': title, on: {submit(event) { event.preventDefault(); send(buttons[0][1], all[0]); }}}, h('h3', null, title), says ? para('dim', says) : null, inputs, h('div', {class: 'row'}, all), result);
-    return element;
-  }
-  function answered(a, pressed) {
-    const launch = a.flushed ? a.position : a.events?.findLast?.((e) => e.kind === 'appLaunched')?.position;
-    if (launch) {
-      // The answer is replayed; then the phone of now is back, with the form as it was.
-      cue(launch, () => { context.set({at: null}); pressed.focus(); });
-      play();
-      playButton.focus();
-    } else pressed.focus();
-    const size = (x) => Array.isArray(x) ? x.length : typeof x === 'number' ? x : 0;
-    const [flushed, refused] = [false, true].map((isRefused) => a.flushed?.filter((i) => (i.outcome === 'rejected') === isRefused));
-    const parts = Object.entries({flushed: 'flushed', refused: 'refused', finished: 'flushed for an earlier launch that died', sent: 'sent', queued: 'in the SDK’s queue', left: 'left', waiting: 'waiting', discarded: 'discarded'}).map(([k, w]) => [size({...a, flushed, refused}[k]), w]).filter(([n]) => n).map(([n, w]) => `${n} ${w}`);
-    return [para('', a.position ? ['Done at ', eventLink(a.position), '. '] : 'It changed nothing. ', parts.length ? `${parts.join(', ')}. ` : '', a.queued === true ? 'The SDK holds it, and cannot send it now.' : ''),
-      a.reason ? para(a.lost ? 'warn' : 'dim', a.lost ? 'Lost: ' : '', foreign(a.reason)) : null, a.note ? para('warn', foreign(a.note)) : null];
-  }
-  let switches = null;
-  function forms() {
-    const kinds = [['event', 'an event'], ['attributes', 'an attribute'], ['user-attribute', 'a user attribute']];
-    const content = (what) => ({kind, name, value, process}) => {
-      const v = value === '' ? undefined : json(value);
-      const body = {event: {name, properties: v}, attributes: {attributes: {[name]: v ?? null}}, 'user-attribute': {attribute: name, value: v ?? null}, purchase: {...v, product: name}}[kind];
-      return [`/v1/${what}/${kind}`, {device: id, process, ...body}];
-    };
-    const to = (end, body = () => ({})) => (values) => [`${path}/${end}`, body(values)];
-    const push = (action, more) => to('push', (values) => ({action, ...more?.(values)})), launch = (die_after) => to('launch', ({kind}) => ({kind, die_after}));
-    const now = () => stage.data?.device.settings ?? {};
-    const network = form('Network and SDK', null, [], [['Go offline', to('settings', () => ({online: !now().online}))], ['SDK off', to('settings', () => ({sdk_enabled: !now().sdk_enabled}))], ['Send now', to('send')]]);
-    switches = (s) => { const [net, sdk] = network.querySelectorAll('button'); net.textContent = s.online ? 'Go offline' : 'Go online'; sdk.textContent = s.sdk_enabled ? 'SDK off' : 'SDK on'; };
-    if (stage.data) switches(now());
-    return h('div', {class: 'panels'},
-      form('Save', 'Stored on the device; the next launch takes it.', [['kind', 'What', kinds], ['name', 'Name'], ['value', 'Value, or properties as JSON'], ['process', 'Process', 'app']], [['Save', content('save')]]),
-      form('Log', 'Effective at once, if the SDK can send it.', [['kind', 'What', [...kinds, ['purchase', 'a purchase']]], ['name', 'Name, or product'], ['value', 'Value, or {"price": 1, "currency": "EUR"}']], [['Log', content('log')]]),
-      form('Launch', 'The app starts and hands over what waits. Each press is another launch.', [['kind', 'Start', [['cold', 'cold'], ['background', 'in the background'], ['return', 'a return'], ['locked', 'before the first unlock']]]], [['Launch', launch()], ['Die before the hand-over', launch('launched'), true], ['Die before sending', launch('handed'), true]]),
-      network,
-      form('Push', null, [['way', 'Expand by', [['long_press', 'long press'], ['swipe_down', 'swipe down'], ['view', 'View']]], ['button', 'Button']], [['Deliver', push('deliver')], ['Expand', push('expand', ({way}) => ({way}))], ['Press the button', push('act', ({button}) => ({button}))], ['Open', push('open')], ['Dismiss', push('dismiss')]]),
-      form('App and person', null, [['user', 'Person']], [['Log in', to('change-user', ({user}) => ({user}))], ['Log out', to('log-out'), true], ['Leave the app', to('leave')], ['Force quit', push('force_quit'), true]]));
-  }
-  const hint = para('dim'), acting = h('section', {'aria-label': 'Act'}, hint, h('div', {hidden: true}));
+  const hint = para('dim'), acting = h('section', {'aria-label': 'Act'}, hint);
+  let acts = null;
   function act() {
-    const area = acting.lastChild;
-    if (context.act && !area.firstChild) area.append(forms());
-    area.hidden = !context.act;
+    if (context.act && !acts) {
+      acts = {show() {}};
+      import('./act.js').then(({forms}) => {
+        acts = forms({id, path, eventLink, settings: () => stage.data?.device.settings ?? {}, replay});
+        acting.append(acts.element);
+        acts.element.hidden = !context.act;
+        acts.show();
+      });
+    }
+    if (acts?.element) acts.element.hidden = !context.act;
     hint.hidden = context.act;
     hint.textContent = context.at !== null ? 'This is a phone of the past: nothing can be done on it.' : context.can('v1.write') ? 'Choose Act in the top bar to save, log, launch, or change this phone.' : 'This key may not write (v1.write).';
   }

@@ -5,7 +5,7 @@ import {get} from './api.js';
 import {table} from './table.js';
 import {time} from './time.js';
 import {userKey} from './router.js';
-import {ask, beyond, fateView, mark, para, plain, triggers} from './message.js';
+import {ask, beyond, fateView, mark, para, plain, triggers} from './steps.js';
 
 const MOST = 20;
 let change;
@@ -47,7 +47,7 @@ export function mount(root, context) {
         columns: [
           {head: 'When', width: '152px', wide: true, cell: (e) => time(e.recorded_at)},
           {head: 'Person', cell: (e) => h('a', {href: context.userLink(e.user, {at: context.at})}, foreign(e.user, {cut: false}))},
-          {head: 'Message', cell: (e) => h('a', {href: open(e.message, userKey(e.user))}, foreign(e.message, {cut: false}))},
+          {head: 'Message', wide: true, cell: (e) => h('a', {href: open(e.message, userKey(e.user))}, foreign(e.message, {cut: false}))},
           {head: 'By', width: '104px', wide: true, cell: (e) => plain(e.channel)},
           {head: 'Result', width: 'minmax(0, 2fr)', cell: (e) => e.kind === 'messageSent' ? [mark('message', 'effective'), ' sent', e.device ? [' to ', foreign(e.device, {cut: false})] : ''] : [mark('message', 'refused'), ' not sent: ', foreign(e.reason, {cut: false})]}],
         more: async () => {
