@@ -226,7 +226,7 @@ export function mount(root, context) {
           return next;
         }});
       rows.set(events);
-      if (context.at !== null) rows.select(context.at);
+      rows.select(context.at);
       return [para('dim', '↑ ↓ choose the moment; [ ] go to a launch, comma and period step through it, P plays, N is now.'), rows.element];
     },
   });
@@ -262,7 +262,7 @@ export function mount(root, context) {
     stage.load();
     const next = JSON.stringify([at ?? end, params.fault]), log = JSON.stringify([shown(), end]);
     if (next !== moment) for (const p of timer ? [settings, screen] : [settings, screen, published]) p.load();
-    if (log !== seen) history.load(); else if (at !== null) rows?.select(at);
+    if (log !== seen) history.load(); else rows?.select(at);
     [moment, seen] = [timer ? null : next, log];
     if (at !== null) context.past(h('strong', null, foreign(id)), ` at position ${at.toLocaleString('en')}${end === null ? '' : ` of ${end.toLocaleString('en')}`}: a phone of the past. Nothing can be done on it.`);
   }};
