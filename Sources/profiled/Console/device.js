@@ -32,8 +32,9 @@ export function mount(root, context) {
   const published = panel(context, {
     title: 'Beside the published code',
     load: async ({get}) => {
-      const query = {device: id, until: asOf()};
-      const [theirs, ours, pending] = await Promise.all([get('/v1/whatif', {...query, fault: context.params.fault ?? 'newest', items: 1000}), get('/v1/whatif', {...query, policy: 'standard', items: 0}), get('/v1/pending', {device: id, as_of: asOf(), limit: 1000})]);
+      // A launch that is replayed is judged as a whole, so that what still waits has its ghost already.
+      const query = {device: id, until: context.params.launch ? (await tapeOf(get, Number(context.params.launch))).steps.at(-1) : asOf()};
+      const [theirs, ours, pending] = await Promise.all([get('/v1/whatif', {...query, fault: context.params.fault ?? 'newest', items: 1000}), get('/v1/whatif', {...query, policy: 'standard', items: 0}), get('/v1/pending', {device: id, as_of: query.until, limit: 1000})]);
       return {theirs, ours, held: new Set(waiting(pending).map((i) => i.position))};
     },
     empty: ({theirs}) => theirs.items ? null : emptyView('Nothing was saved on this device yet.', 'The published code is played with the saves, launches and people of this log.'),
@@ -41,7 +42,7 @@ export function mount(root, context) {
       ghosts = new Map(theirs.affected_items.map((i) => [i.position, i.deviations]));
       if (stage.data) redraw();
       const done = ours.delivered_right + ours.affected, wait = ours.waiting + ours.stranded, spoiled = theirs.affected_items.filter((i) => held.has(i.position)).length;
-      return [para('verdict', `Here ${ours.delivered_right} of ${done} right; published code ${theirs.delivered_right} of ${done}.`),
+      return [para('verdict', !done ? 'Nothing that was saved has been delivered yet.' : `Here ${ours.delivered_right} of ${done} right; published code ${theirs.delivered_right} of ${done}.`),
         para('dim', 'Right: delivered once, to its person, with its own time and type.', wait ? ` ${count(wait, 'more saved item')} ${wait === 1 ? 'waits' : 'wait'} here${spoiled ? `; the published code would have spoiled ${spoiled} of them already` : ''}.` : ''),
         h('ul', {class: 'plain'}, theirs.faults.map((f) => h('li', null, `Fault ${f.fault}: `, foreign(f.title), h('span', {class: 'dim'}, ` – ${Object.entries(f.effects).map(([effect, n]) => `${plain(effect)} ${n}`).join(', ')}`))))];
     },
@@ -254,16 +255,17 @@ export function mount(root, context) {
   stage.element.insertBefore(bar, stage.body);
   context.keys(root, 'Device', {BracketLeft: ['before the launch before', () => neighbour(-1)], BracketRight: ['before the next launch', () => neighbour(1)], Comma: ['one step of the launch back', () => step(-1)], Period: ['one step of the launch on', () => step(1)], KeyP: ['play or pause', () => playButton.click()], KeyN: ['now', toNow]});
 
-  let moment = null, seen = null;
+  let moment = null, verdict = null, seen = null;
   page = {pause, show() {
     const {at, params} = context, end = context.store.position;
     fault.value = params.fault ?? '';
     act();
     stage.load();
-    const next = JSON.stringify([at ?? end, params.fault]), log = JSON.stringify([shown(), end]);
-    if (next !== moment) for (const p of timer ? [settings, screen] : [settings, screen, published]) p.load();
+    const next = at ?? `now ${end}`, judged = JSON.stringify([params.launch ?? at ?? '', end, params.fault]), log = JSON.stringify([shown(), end]);
+    if (next !== moment) for (const p of [settings, screen]) p.load();
+    if (judged !== verdict) published.load();
     if (log !== seen) history.load(); else rows?.select(at);
-    [moment, seen] = [timer ? null : next, log];
+    [moment, verdict, seen] = [next, judged, log];
     if (at !== null) context.past(h('strong', null, foreign(id)), ` at position ${at.toLocaleString('en')}${end === null ? '' : ` of ${end.toLocaleString('en')}`}: a phone of the past. Nothing can be done on it.`);
   }};
   let later = 0;

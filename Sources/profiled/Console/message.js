@@ -30,9 +30,9 @@ export function mount(root, context) {
       }
       // An in-app message without a step has no event: those on whose device it could have been shown are asked one by one.
       const definition = messages.find((m) => m.id === id);
-      const others = definition ? [...new Map(devices.filter((d) => d.user).map((d) => [userKey(d.user), d.user.id ?? d.user.braze_id]))].filter(([key]) => !people.has(key)) : [];
+      const others = definition || !people.size ? [...new Map(devices.filter((d) => d.user).map((d) => [userKey(d.user), d.user.id ?? d.user.braze_id]))].filter(([key]) => !people.has(key)) : [];
       const asked = await Promise.all(others.slice(0, MOST).map(async ([key, name]) => ({key, name, last: await ask(get, key, id, at)})));
-      return {definition, people: [...asked, ...people.values()], isAll: others.length <= MOST && events.length < 1000};
+      return {definition, people: [...asked.filter((p) => p.last), ...people.values()], isAll: others.length <= MOST && events.length < 1000};
     },
     empty: (d) => d.people.length || d.definition ? null : emptyView('Nobody was sent this message, and no in-app message has this ID.', 'The ID may be written in another way.', h('a', {href: context.link('messages')}, 'All messages')),
     show: ({definition, people, isAll}) => [

@@ -37,11 +37,11 @@ export function fates(answer, at = null) {
   return [{state: 'refused', text: `not shown: ${answer.reason ?? 'it was not sent by then'}${near.length ? `. What came near: ${near.join('. And: ')}` : ''}`}];
 }
 export const fateView = (list) => list.map((f) => h('div', {class: 'fate'}, mark('message', f.state), foreign(f.text, {cut: f.text.length > 400})));
-/** The fates of a message for a person; an answer that it is unknown is one too. */
+/** The fates of a message for a person; null if nothing is known of it for them. */
 export async function ask(get, user, message, at) {
   try { return fates(await get('/v1/messages/explain', {user, message}), at); } catch (error) {
     if (isAbort(error) || error.code !== 'no_such_message') throw error;
-    return [{state: 'refused', text: error.error}];
+    return null;
   }
 }
 
