@@ -7,7 +7,7 @@ import {get} from './api.js';
 import {table} from './table.js';
 import {time, span} from './time.js';
 import {unusual} from './devices.js';
-import {beyond, isContent, mark, para, plain, subject, told} from './steps.js';
+import {beyond, eventsBy, isContent, mark, para, plain, subject, told} from './steps.js';
 
 const lists = {pending_custom_events: 'Events', pending_custom_attributes: 'Attributes', pending_user_attributes: 'User attributes'};
 const filters = {all: undefined, launches: 'appLaunched,pendingFlushed,dataSent', settings: 'deviceChanged,userChanged,userLoggedOut,appRemoved', messages: 'messageSent,pushReceived,pushNotReceived,pushExpanded,pushOpened,pushDismissed,inAppMessageShown,inAppMessageClosed'};
@@ -87,7 +87,7 @@ export function mount(root, context) {
   async function tapeOf(get, launch) {
     const end = context.store.position, kept = tapes.get(launch);
     if (kept && (kept.isWhole || kept.end === end)) return kept;
-    const [{events}, pending] = await Promise.all([get('/v1/events', {device: id, after: launch - 1, limit: 500}), get('/v1/pending', {device: id, as_of: launch - 1, limit: 500}).catch((error) => {
+    const [{events}, pending] = await Promise.all([eventsBy(get, {device: id, after: launch - 1, limit: 500}, 3), get('/v1/pending', {device: id, as_of: launch - 1, limit: 500}).catch((error) => {
       if (error.status === 404) return {devices: []};
       throw error;
     })]);
@@ -191,7 +191,7 @@ export function mount(root, context) {
   }
   const changes = (now, old) => Object.keys(now).filter((k) => JSON.stringify(now[k]) !== JSON.stringify(old[k])).map((k) => `${plain(k)}: ${valueText(old[k])} → ${valueText(now[k])}`).join('; ');
   const settings = panel(context, {
-    title: 'Settings', load: ({get}) => get('/v1/events', {device: id, kind: 'deviceChanged', reverse: true, limit: 20, after: beyond(context)}),
+    title: 'Settings', load: ({get}) => eventsBy(get, {device: id, kind: 'deviceChanged', reverse: true, limit: 20, after: beyond(context)}),
     show: ({events}) => [facts, h('h3', null, 'Changes'), events.length ? list(events.map((e, i) => h('li', null, h('a', {href: context.link('devices', id, {at: e.position})}, time(e.recorded_at)), ' ', foreign(events[i + 1] ? changes(e.settings, events[i + 1].settings) : 'set up')))) : para('dim', 'Nothing was changed: these are the defaults.')],
   });
   const screen = panel(context, {
@@ -211,20 +211,20 @@ export function mount(root, context) {
     title: 'What happened on it', actions: [segments('Which events', [['all', 'All'], ['launches', 'Launches'], ['settings', 'Settings'], ['messages', 'Messages']], shown(), (show) => context.set({show: show === 'all' ? null : show}))],
     load: async ({get}) => {
       const query = {device: id, reverse: true, limit: 200}, show = shown();
-      const [first, launches] = await Promise.all([get('/v1/events', {...query, kind: filters[show]}), get('/v1/events', {...query, kind: 'appLaunched'})]);
+      const [first, launches] = await Promise.all([eventsBy(get, {...query, kind: filters[show]}), eventsBy(get, {...query, kind: 'appLaunched'})]);
       return {...first, show, launches: launches.events.map((e) => e.position)};
     },
     empty: (d) => d.events.length ? null : emptyView('Nothing of this kind happened on it.', 'The first save, log or launch brings it here:', copyLine(`profilecli launch ${id}`)),
-    show: ({events, cursor, scanned, show}) => {
+    show: ({events, after, show}) => {
       rows = table({
         label: 'Events of the device, newest first', key: (e) => e.position, choose: (e) => { pause(); context.set({at: e.position, launch: null}); },
         columns: [{head: 'Recorded', width: '152px', wide: true, cell: (e) => time(e.recorded_at)}, {head: 'Position', width: '72px', num: true, cell: (e) => eventLink(e.position, String(e.position))},
           {head: 'What', cell: (e) => [e.kind === 'appLaunched' ? [h('button', {type: 'button', class: 'text', 'aria-label': `Replay launch ${e.position}`, on: {click: () => { cue(e.position); play(); }}}, 'Replay'), ' '] : null, foreign(told(e), {cut: false})]}],
         more: async () => {
-          if (scanned <= 1) return [];
-          let next;
-          ({events: next, cursor, scanned} = await get('/v1/events', {device: id, reverse: true, limit: 200, kind: filters[show], after: cursor}, {signal: context.signal}));
-          return next;
+          if (!after) return [];
+          const next = await eventsBy((path, q) => get(path, q, {signal: context.signal}), {device: id, reverse: true, limit: 200, kind: filters[show], after});
+          ({after} = next);
+          return next.events;
         }});
       rows.set(events);
       rows.select(context.at);

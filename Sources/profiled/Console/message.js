@@ -5,7 +5,7 @@ import {panel, emptyView} from './panel.js';
 import {get} from './api.js';
 import {userKey} from './router.js';
 import {time, span, between} from './time.js';
-import {ask, beyond, byThen, fates, fateView, isStep, mark, para, spoken, stateOf, told, triggers} from './steps.js';
+import {ask, beyond, byThen, eventsBy, fates, fateView, isStep, mark, para, spoken, stateOf, told, triggers} from './steps.js';
 
 const MOST = 20, PEOPLE = 100;
 const steps = 'messageSent,messageNotSent,pushReceived,pushNotReceived,pushCaptured,pushOpened,pushDismissed,inAppMessageShown,inAppMessageWaiting,inAppMessageIgnored,inAppMessageDiscarded,inAppMessageClicked,inAppMessageClosed';
@@ -20,7 +20,7 @@ export function mount(root, context) {
     title: 'Who got it, and who did not',
     load: async ({get}) => {
       const {at} = context;
-      const [{events}, {messages}, {devices}] = await Promise.all([get('/v1/events', {name: id, kind: steps, reverse: true, limit: 1000, after: beyond(context)}), get('/v1/messages'), get('/v1/devices', {limit: 100, as_of: at ?? undefined})]);
+      const [{events, after}, {messages}, {devices}] = await Promise.all([eventsBy(get, {name: id, kind: steps, reverse: true, limit: 1000, after: beyond(context)}), get('/v1/messages'), get('/v1/devices', {limit: 100, as_of: at ?? undefined})]);
       const people = new Map();
       for (const e of byThen(events, at)) {
         if (e.user === null) continue;
@@ -32,7 +32,7 @@ export function mount(root, context) {
       const definition = messages.find((m) => m.id === id);
       const others = definition || !people.size ? [...new Map(devices.filter((d) => d.user).map((d) => [userKey(d.user), d.user.id ?? d.user.braze_id]))].filter(([key]) => !people.has(key)) : [];
       const asked = await Promise.all(others.slice(0, MOST).map(async ([key, name]) => ({key, name, last: await ask(get, key, id, at)})));
-      return {definition, people: [...asked.filter((p) => p.last), ...people.values()], isAll: others.length <= MOST && events.length < 1000};
+      return {definition, people: [...asked.filter((p) => p.last), ...people.values()], isAll: others.length <= MOST && !after};
     },
     empty: (d) => d.people.length || d.definition ? null : emptyView('Nobody was sent this message, and no in-app message has this ID.', 'The ID may be written in another way.', h('a', {href: context.link('messages')}, 'All messages')),
     show: ({definition, people, isAll}) => [

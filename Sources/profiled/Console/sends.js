@@ -5,7 +5,7 @@ import {get} from './api.js';
 import {table} from './table.js';
 import {time} from './time.js';
 import {userKey} from './router.js';
-import {ask, beyond, fateView, mark, para, plain, triggers} from './steps.js';
+import {ask, beyond, byThen, eventsBy, fateView, mark, para, plain, triggers} from './steps.js';
 
 const MOST = 20;
 let change;
@@ -27,14 +27,9 @@ export function mount(root, context) {
 
   /** The next sends before `after`. What a session gets, the catalogue of in-app messages, is no send. */
   async function page(get, after) {
-    const {user, message, show} = chosen(), rows = [];
-    for (let i = 0; i < 10 && rows.length < 100; i++) {
-      const answer = await get('/v1/events', {kind: show === 'not' ? 'messageNotSent' : 'messageSent,messageNotSent', name: message, user, reverse: true, limit: 200, after});
-      rows.push(...answer.events.filter((e) => e.message && (context.at === null || e.position <= context.at)));
-      after = answer.scanned > 1 ? answer.cursor : null;
-      if (!after) break;
-    }
-    return {rows, after};
+    const {user, message, show} = chosen();
+    const page = await eventsBy(get, {kind: show === 'not' ? 'messageNotSent' : 'messageSent,messageNotSent', name: message, user, reverse: true, limit: 200, after});
+    return {rows: byThen(page.events, context.at).filter((e) => e.message), after: page.after};
   }
   const sent = panel(context, {
     title: 'What was sent, or not', load: (ask) => page(ask.get, beyond(context)),
@@ -51,9 +46,9 @@ export function mount(root, context) {
           {head: 'By', width: '104px', wide: true, cell: (e) => plain(e.channel)},
           {head: 'Result', width: 'minmax(0, 2fr)', cell: (e) => e.kind === 'messageSent' ? [mark('message', 'effective'), ' sent', e.device ? [' to ', foreign(e.device, {cut: false})] : ''] : [mark('message', 'refused'), ' not sent: ', foreign(e.reason, {cut: false})]}],
         more: async () => {
-          const next = after ? await page((path, query) => get(path, query, {signal: context.signal}), after) : {rows: []};
-          ({after} = next);
-          return next.rows;
+          let rows = [];
+          while (after && !rows.length) ({rows, after} = await page((path, query) => get(path, query, {signal: context.signal}), after));
+          return rows;
         }});
       t.set(rows);
       return [para('dim', '↑ ↓ choose, Enter shows why.'), t.element];

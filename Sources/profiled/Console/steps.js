@@ -9,6 +9,17 @@ export const plain = (word) => String(word ?? '').replaceAll('_', ' ');
 /** `after` for the newest events of the chosen moment, in a list with reverse=true. */
 export const beyond = (context) => context.at !== null && context.store.position > context.at ? context.at + 1 : undefined;
 
+/** Events by a filter: an answer that looked at a part of a long log goes on. `after` is where the next page begins, or null. */
+export async function eventsBy(get, query, tries = 20) {
+  const events = [];
+  for (; ; tries--) {
+    const answer = await get('/v1/events', query), isOver = query.reverse ? answer.scanned <= 1 : answer.scanned >= answer.last;
+    events.push(...answer.events);
+    if (isOver || events.length >= query.limit || tries === 1) return {events, after: isOver ? null : answer.cursor};
+    query = {...query, after: answer.cursor};
+  }
+}
+
 const items = (list, done) => `${count(list.length, 'item')} ${done}`;
 const words = {
   messageSent: (e) => `sent by ${plain(e.channel)}${e.device ? ` to ${e.device}` : ''}`, messageNotSent: (e) => `not sent by ${plain(e.channel)}`,
