@@ -34,8 +34,8 @@ export function mount(root, context) {
     load: async ({get}) => {
       // A launch that is replayed is judged as a whole, so that what still waits has its ghost already.
       const query = {device: id, until: context.params.launch ? (await tapeOf(get, Number(context.params.launch))).steps.at(-1) : asOf()};
-      const [theirs, ours, pending] = await Promise.all([get('/v1/whatif', {...query, fault: context.params.fault ?? 'newest', items: 1000}), get('/v1/whatif', {...query, policy: 'standard', items: 0}), get('/v1/pending', {device: id, as_of: query.until, limit: 1000})]);
-      return {theirs, ours, held: new Set(waiting(pending).map((i) => i.position))};
+      const [theirs, ours] = await Promise.all([get('/v1/whatif', {...query, fault: context.params.fault ?? 'newest', items: 1000}), get('/v1/whatif', {...query, policy: 'standard', items: 0})]);
+      return {theirs, ours, held: new Set(stage.data && !context.params.launch ? waiting(stage.data.pending).map((i) => i.position) : [])};
     },
     empty: ({theirs}) => theirs.items ? null : emptyView('Nothing was saved on this device yet.', 'The published code is played with the saves, launches and people of this log.'),
     show: ({theirs, ours, held}) => {
@@ -255,15 +255,19 @@ export function mount(root, context) {
   stage.element.insertBefore(bar, stage.body);
   context.keys(root, 'Device', {BracketLeft: ['before the launch before', () => neighbour(-1)], BracketRight: ['before the next launch', () => neighbour(1)], Comma: ['one step of the launch back', () => step(-1)], Period: ['one step of the launch on', () => step(1)], KeyP: ['play or pause', () => playButton.click()], KeyN: ['now', toNow]});
 
-  let moment = null, verdict = null, seen = null;
+  let judging = 0, moment = null, verdict = null, seen = null;
   page = {pause, show() {
     const {at, params} = context, end = context.store.position;
     fault.value = params.fault ?? '';
     act();
-    stage.load();
+    const staged = stage.load();
     const next = at ?? `now ${end}`, judged = JSON.stringify([params.launch ?? at ?? '', end, params.fault]), log = JSON.stringify([shown(), end]);
     if (next !== moment) for (const p of [settings, screen]) p.load();
-    if (judged !== verdict) published.load();
+    if (judged !== verdict) {
+      // Two plays of the log: after what is looked at, and not at each step of a drag.
+      clearTimeout(judging);
+      judging = setTimeout(() => staged.then(() => { if (!context.signal.aborted) published.load(); }), verdict === null ? 0 : 300);
+    }
     if (log !== seen) history.load(); else rows?.select(at);
     [moment, verdict, seen] = [next, judged, log];
     if (at !== null) context.past(h('strong', null, foreign(id)), ` at position ${at.toLocaleString('en')}${end === null ? '' : ` of ${end.toLocaleString('en')}`}: a phone of the past. Nothing can be done on it.`);
