@@ -251,7 +251,7 @@ export function mount(root, context) {
     hint.textContent = context.at !== null ? 'This is a phone of the past: nothing can be done on it.' : context.can('v1.write') ? 'Choose Act in the top bar to save, log, launch, or change this phone.' : 'This key may not write (v1.write).';
   }
 
-  root.append(h('h1', {tabindex: '-1'}, foreign(id)), who, published.element, stage.element, acting, h('div', {class: 'two'}, history.element, h('div', {class: 'stack'}, settings.element, screen.element)));
+  root.append(h('h1', {tabindex: '-1'}, foreign(id)), who, published.element, stage.element, acting, h('div', {class: 'two'}, history.element, h('div', {class: 'panels'}, settings.element, screen.element)));
   stage.element.insertBefore(bar, stage.body);
   context.keys(root, 'Device', {BracketLeft: ['before the launch before', () => neighbour(-1)], BracketRight: ['before the next launch', () => neighbour(1)], Comma: ['one step of the launch back', () => step(-1)], Period: ['one step of the launch on', () => step(1)], KeyP: ['play or pause', () => playButton.click()], KeyN: ['now', toNow]});
 

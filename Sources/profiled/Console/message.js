@@ -1,6 +1,6 @@
 // One message: whom it reached and whom not; for one person (`user=`) the chain from its cause to the screen, what came near
 // to triggering it, and which part of an audience's condition fails (`segment=` or `where=`).
-import {h, foreign, value, count, copyLine} from './dom.js';
+import {h, foreign, value, say, copyLine} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {get} from './api.js';
 import {userKey} from './router.js';
@@ -59,6 +59,7 @@ export function mount(root, context) {
     empty: (a) => a ? null : emptyView('Here is the chain from the cause to the screen.', 'Choose a person of the list, or name one.'),
     show: (a) => {
       const {at} = context, links = byThen(a.links, at), misses = byThen(a.misses, at);
+      say(fates(a, at).map((f) => f.text).join('; '));
       const entry = (shape, state, text, ...more) => h('li', null, mark(shape, state), h('div', null, para('', h(state === 'refused' ? 'strong' : 'span', null, foreign(text))), para('small dim', more)));
       return [
         h('div', {class: 'verdict'}, fateView(fates(a, at))), at !== null && a.reason ? para('dim', 'The sentence is of now; what is listed ends at the chosen moment.') : null,
@@ -88,7 +89,7 @@ export function mount(root, context) {
   segment.addEventListener('change', () => { where.hidden = segment.value !== ''; });
   why.element.insertBefore(form(() => ({user: person.value.trim()}), person, h('button', null, 'Why?')), why.body);
   condition.element.insertBefore(audience, condition.body);
-  root.append(h('h1', {tabindex: '-1'}, foreign(id)), h('div', {class: 'two'}, who.element, h('div', {class: 'stack'}, why.element, condition.element)));
+  root.append(h('h1', {tabindex: '-1'}, foreign(id)), h('div', {class: 'two'}, who.element, h('div', {class: 'panels'}, why.element, condition.element)));
 
   let shownAt;
   change = () => {
