@@ -1,7 +1,7 @@
 // Act on a device: save, log, launch, die, network, pushes, person. Each form sends once and never again by itself; it says its
 // answer or its error in its own place, and a launch is replayed.
-//   forms({id, path, settings, eventLink, replay})   → {element, show}   settings() as they are now; replay(position, button);
-//   show() writes them anew on the buttons that switch
+//   forms({id, path, settings, eventLink, done, replay})   → {element, show}   settings() as they are now; done() after a write;
+//   replay(position, button) of a launch; show() writes the settings anew on the buttons that switch
 import {h, fill, foreign, newID} from './dom.js';
 import {failureView} from './panel.js';
 import {post} from './api.js';
@@ -16,7 +16,7 @@ const ways = [['long_press', 'long press'], ['swipe_down', 'swipe down'], ['view
 const outcomes = {flushed: 'flushed', refused: 'refused', finished: 'flushed for an earlier launch that died', sent: 'sent', queued: 'in the SDK’s queue', left: 'left', waiting: 'waiting', discarded: 'discarded'};
 const size = (x) => Array.isArray(x) ? x.length : typeof x === 'number' ? x : 0;
 
-export function forms({id, path, settings, eventLink, replay}) {
+export function forms({id, path, settings, eventLink, done, replay}) {
   /** `fields`: [name, label, first value or choices]; `buttons`: [label, values → [path, body], whether it takes something away]. */
   function form(title, says, fields, buttons) {
     const inputs = fields.map(([name, label, kind = '']) => {
@@ -39,7 +39,7 @@ export function forms({id, path, settings, eventLink, replay}) {
       if (!answer) return;
       fill(result, answered(answer));
       const launch = answer.flushed ? answer.position : answer.events?.findLast?.((e) => e.kind === 'appLaunched')?.position;
-      if (launch) replay(launch, pressed);
+      if (launch) replay(launch, pressed); else done();
     }
     const element = h('form', {class: 'panel stack', 'aria-label': title, on: {submit(event) {
       event.preventDefault();

@@ -240,7 +240,7 @@ export function mount(root, context) {
     if (context.act && !acts) {
       acts = {show() {}};
       import('./act.js').then(({forms}) => {
-        acts = forms({id, path, eventLink, settings: () => stage.data?.device.settings ?? {}, replay});
+        acts = forms({id, path, eventLink, settings: () => stage.data?.device.settings ?? {}, done: () => stage.load(), replay});
         acting.append(acts.element);
         acts.element.hidden = !context.act;
         acts.show();
