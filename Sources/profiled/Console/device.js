@@ -12,7 +12,8 @@ import {beyond, eventsBy, isContent, mark, para, plain, subject, told} from './s
 const lists = {pending_custom_events: 'Events', pending_custom_attributes: 'Attributes', pending_user_attributes: 'User attributes'};
 const filters = {all: undefined, launches: 'appLaunched,pendingFlushed,dataSent', settings: 'deviceChanged,userChanged,userLoggedOut,appRemoved', messages: 'messageSent,pushReceived,pushNotReceived,pushExpanded,pushOpened,pushDismissed,inAppMessageShown,inAppMessageClosed'};
 const ofLaunch = /^(appLaunched|session|messageSent|inApp|pendingFlushed|dataSent|push(Opened|Processed|Captured))/;
-const MOST = 40, PACE = 1200;
+// Items of a list that are shown: the document stays below 1,500 elements.
+const MOST = 12, PACE = 1200;
 /** As a path of the API wants it: all but letters, digits, - and _ escaped. */
 const escaped = (id) => encodeURIComponent(id).replace(/[.!~*'()]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 const waiting = (pending) => pending.devices.flatMap((d) => d.storages.flatMap((s) => Object.values(s.kinds).flat()));
