@@ -119,6 +119,16 @@ static const unsigned char plane_js[] = {
 #embed "../Console/plane.js"
 };
 #endif
+#if __has_embed("../Console/act.js")
+static const unsigned char act_js[] = {
+#embed "../Console/act.js"
+};
+#endif
+#if __has_embed("../Console/steps.js")
+static const unsigned char steps_js[] = {
+#embed "../Console/steps.js"
+};
+#endif
 
 #define ENTRY(name, bytes) {name, bytes, sizeof(bytes)}
 
@@ -180,6 +190,12 @@ static const profiled_console_entry entries[] = {
 #endif
 #if __has_embed("../Console/plane.js")
     ENTRY("plane.js", plane_js),
+#endif
+#if __has_embed("../Console/act.js")
+    ENTRY("act.js", act_js),
+#endif
+#if __has_embed("../Console/steps.js")
+    ENTRY("steps.js", steps_js),
 #endif
 };
 

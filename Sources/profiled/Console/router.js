@@ -43,13 +43,13 @@ export function link(place, id = null, params = {}) {
   if ((url.searchParams.has('at') || url.searchParams.has('vs') || (place === 'events' && id)) && api.store.id) url.searchParams.set('store', api.store.id.slice(0, 8));
   return url.pathname + url.search.replaceAll('%2C', ',').replaceAll('%3A', ':');
 }
-/** Stands for a person in an address and as `user=`. `user` has id and braze_id, as in answers of the API. */
+/** Stands for a person in an address and as `user=`. `user` has id and braze_id, as in answers of the API, where an ID is a USER already: `id:alias:x` is the external ID `alias:x`. */
 export function userKey(user) {
   if (typeof user === 'string') user = {id: user};
   const {id} = user;
   const isAddress = id && (/@/.test(id) || /^\+?[\d ()-]{7,}$/.test(id));
   if (user.braze_id && (!id || isAddress)) return `braze:${user.braze_id}`;
-  return /^(alias|braze|email|phone|device|id):/.test(id) ? `id:${id}` : id;
+  return id;
 }
 export const userLink = (user, params) => link('users', userKey(user), params);
 
