@@ -119,6 +119,26 @@ static const unsigned char plane_js[] = {
 #embed "../Console/plane.js"
 };
 #endif
+#if __has_embed("../Console/who.js")
+static const unsigned char who_js[] = {
+#embed "../Console/who.js"
+};
+#endif
+#if __has_embed("../Console/words.js")
+static const unsigned char words_js[] = {
+#embed "../Console/words.js"
+};
+#endif
+#if __has_embed("../Console/where.js")
+static const unsigned char where_js[] = {
+#embed "../Console/where.js"
+};
+#endif
+#if __has_embed("../Console/scenario.js")
+static const unsigned char scenario_js[] = {
+#embed "../Console/scenario.js"
+};
+#endif
 
 #define ENTRY(name, bytes) {name, bytes, sizeof(bytes)}
 
@@ -180,6 +200,18 @@ static const profiled_console_entry entries[] = {
 #endif
 #if __has_embed("../Console/plane.js")
     ENTRY("plane.js", plane_js),
+#endif
+#if __has_embed("../Console/who.js")
+    ENTRY("who.js", who_js),
+#endif
+#if __has_embed("../Console/words.js")
+    ENTRY("words.js", words_js),
+#endif
+#if __has_embed("../Console/where.js")
+    ENTRY("where.js", where_js),
+#endif
+#if __has_embed("../Console/scenario.js")
+    ENTRY("scenario.js", scenario_js),
 #endif
 };
 
