@@ -4,7 +4,7 @@
 //   foreign(text)    what somebody else chose (an ID, a name, a value): <bdi>, control characters made visible,
 //                    cut after 3 lines with a button "show all N characters"; {cut: false} leaves the length alone
 //   value(json)      a JSON value as monospaced foreign text
-//   fill(element, ...children)   replaces the content
+//   fill(element, ...children)   replaces the content   facts(pairs), list(label, heads, rows): a small table   number(1234) '1,234'
 //   copyText(text) → whether it worked; copyButton(text or () => text, 'Copy'); copyLine('profilecli …') code with a button
 export const $ = (id) => document.getElementById(id);
 
@@ -65,6 +65,13 @@ export function valueText(v) {
   return v === undefined ? '–' : JSON.stringify(v);
 }
 export const value = (v, options) => foreign(valueText(v), {class: 'value', ...options});
+
+export const number = (n) => Number(n).toLocaleString('en');
+/** Names with their values: facts(['Kind', nodes], condition && […]). */
+export const facts = (...pairs) => h('dl', {class: 'facts'}, pairs.filter(Boolean).map(([name, v]) => [h('dt', null, name), h('dd', null, v)]));
+/** A table of some rows: list('Changed fields', ['Field', 'Before'], [[nodes, nodes], …]). */
+export const list = (label, heads, rows) => h('div', {class: 'scroll', tabindex: '0', role: 'group', 'aria-label': label}, h('table', {class: 'list'},
+  h('thead', null, h('tr', null, heads.map((x) => h('th', {scope: 'col'}, x)))), h('tbody', null, rows.map((r) => h('tr', null, r.map((c) => h('td', null, c)))))));
 
 /** "1 event", "2 events", "12,345 events". */
 export const count = (n, one, many = one + 's') => `${Number(n).toLocaleString('en')} ${n === 1 ? one : many}`;

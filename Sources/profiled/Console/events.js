@@ -1,14 +1,13 @@
 // Events, newest first, and live. Events of one person, name or device come as a stream (one a tab, none while it is hidden).
 // All events are asked for once a second: a page of the newest, and how many it skipped. At most 1,000 rows stay.
 import {get, stream, isAbort} from './api.js';
-import {count, h, fill, foreign, segments, say} from './dom.js';
+import {count, h, fill, foreign, number, segments, say} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {table} from './table.js';
 import {time, late} from './time.js';
 import {says, mark, families, kindWords, plain} from './words.js';
 
 const PAGE = 100, KEPT = 1000;
-const number = (n) => n.toLocaleString('en');
 let place = null;
 
 export function mount(root, context) {

@@ -1,13 +1,11 @@
 // Overview: what the store holds, how fast it grows, what waits, what was refused, whether the audit found anything.
 // It must cost writers nothing: each panel asks at most once in some seconds, only while the log grows and the tab is seen.
 import {get} from './api.js';
-import {count, h, foreign, copyLine, segments} from './dom.js';
+import {count, facts, h, foreign, copyLine, list, number, segments} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {time, timeText, span} from './time.js';
 import {says, mark, person} from './words.js';
 
-const facts = (...pairs) => h('dl', {class: 'facts'}, pairs.filter(Boolean).map(([name, v]) => [h('dt', null, name), h('dd', null, v)]));
-const number = (n) => n.toLocaleString('en');
 const TAIL = 10;
 const units = {minute: [60, 'the last hour, by minute'], hour: [48, 'the last two days, by hour'], day: [30, 'the last 30 days']};
 
@@ -54,8 +52,9 @@ export function mount(root, context) {
       const all = points.reduce((sum, p) => sum + p.count, 0);
       const sentence = all ? `${count(all, 'event')} in ${units[unit][1]}; at most ${number(most.count)}, at ${timeText(most.time, form)}.` : `Nothing was recorded in ${units[unit][1]}.`;
       if (context.params.view !== 'table') return [chart(points.map((p) => p.count), sentence, context.signal), h('p', {class: 'dim'}, sentence)];
-      return h('div', {class: 'scroll short', tabindex: '0', role: 'region', 'aria-label': 'Events recorded, as a table'}, h('table', {class: 'list'}, h('thead', null, h('tr', null, h('th', {scope: 'col'}, 'From'), h('th', {class: 'num', scope: 'col'}, 'Events'))),
-        h('tbody', null, points.toReversed().map((p) => h('tr', null, h('td', null, time(p.time, {form})), h('td', {class: 'num'}, number(p.count)))))));
+      const rows = list('Events recorded, as a table', ['From', 'Events'], points.toReversed().map((p) => [time(p.time, {form}), number(p.count)]));
+      rows.classList.add('short');
+      return rows;
     },
   });
   const late = h('p', {class: 'row'}, h('button', {type: 'button', on: {async click(event) {

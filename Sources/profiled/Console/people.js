@@ -1,6 +1,6 @@
 // People: everybody, by the first letters of an ID or an address, or by a condition; and why somebody passes it, or not.
 import {get, has} from './api.js';
-import {count, h, fill, foreign, value} from './dom.js';
+import {count, h, fill, foreign, list as rowList, number, value} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {userKey} from './router.js';
 import {table} from './table.js';
@@ -8,7 +8,6 @@ import {time} from './time.js';
 import {whereField} from './where.js';
 
 const PAGE = 100;
-const number = (n) => n.toLocaleString('en');
 let place = null;
 
 /** The panel that explains a condition for one person; load({user, where, segment, as_of}). */
@@ -17,10 +16,9 @@ export function explainPanel(context, level = 2) {
     title: 'Why, part by part', level, load: (ask, query) => ask.get('/v1/users/explain', query),
     show: ({user, holds, reason, parts}) => [
       h('p', null, h('a', {href: context.userLink(user, {at: context.params.at})}, foreign(user.id ?? user.braze_id)), ' ', h('strong', {class: holds ? 'ok' : 'bad'}, holds ? 'passes' : 'does not pass'), '.'), h('p', null, foreign(reason, {cut: false})),
-      h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Parts of the condition'}, h('table', {class: 'list'}, h('thead', null, h('tr', null, ['Part', 'Holds', 'Value', 'Set by'].map((x) => h('th', {scope: 'col'}, x)))),
-        h('tbody', null, parts.map((p) => h('tr', null, h('td', {class: 'depth', vars: {'--depth': p.depth}}, h('code', {class: 'wrap'}, p.kind === 'comparison' ? foreign(p.text) : `${p.kind} …`)),
-          h('td', null, h('span', {class: p.holds ? 'ok' : 'bad'}, p.holds ? '✓ yes' : '✗ no'), p.decides ? h('span', {class: 'dim'}, ' decides') : null), h('td', null, p.field ? value(p.value) : null),
-          h('td', null, p.set ? [h('a', {href: context.link('events', p.set.position)}, `event ${number(p.set.position)}`), ' ', time(p.set.at)] : p.reason ? h('span', {class: 'dim'}, foreign(p.reason)) : null))))))],
+      rowList('Parts of the condition', ['Part', 'Holds', 'Value', 'Set by'], parts.map((p) => [
+        h('code', {class: 'depth', vars: {'--depth': p.depth}}, p.kind === 'comparison' ? foreign(p.text) : `${p.kind} …`), [h('span', {class: p.holds ? 'ok' : 'bad'}, p.holds ? '✓ yes' : '✗ no'), p.decides ? h('span', {class: 'dim'}, ' decides') : null],
+        p.field ? value(p.value) : null, p.set ? [h('a', {href: context.link('events', p.set.position)}, `event ${number(p.set.position)}`), ' ', time(p.set.at)] : p.reason ? h('span', {class: 'dim'}, foreign(p.reason)) : null]))],
   });
 }
 

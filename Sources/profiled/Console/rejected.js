@@ -1,6 +1,6 @@
 // What was refused, with the reason; and its repair, in Act.
 import {get, post} from './api.js';
-import {count, h, fill, foreign, value, say} from './dom.js';
+import {count, facts, h, fill, foreign, number, value, say} from './dom.js';
 import {failureView, panel, emptyView} from './panel.js';
 import {table} from './table.js';
 import {time} from './time.js';
@@ -14,7 +14,7 @@ const key = (r) => `${r.position}${r.input_array ? `.${r.input_array}.${r.index}
 
 export function mount(root, context) {
   context.title('Rejected');
-  const to = (n) => h('a', {href: context.link('events', n)}, n.toLocaleString('en'));
+  const to = (n) => h('a', {href: context.link('events', n)}, number(n));
   const user = h('input', {id: 'of', autocomplete: 'off', spellcheck: 'false', size: 14}), all = h('input', {type: 'checkbox', id: 'repaired'});
   const form = h('form', {class: 'row', 'aria-label': 'Filter', on: {submit: (event) => { event.preventDefault(); apply(); }, change: apply}}, h('label', {for: 'of'}, 'Person'), user, all, h('label', {for: 'repaired'}, 'Repaired ones too'), h('button', null, 'Filter'));
   function apply() { context.set({user: user.value.trim(), repaired: all.checked ? 1 : null, item: null}); }
@@ -59,8 +59,7 @@ export function mount(root, context) {
       retry(body);
     }
     fill(detail, h('h2', null, foreign(what(r).join(''))), h('p', {class: 'refused'}, foreign(r.reason)),
-      h('dl', {class: 'facts'}, [['Person', person(context, r.user, r.user_number)], ['Position', to(r.position)], r.flush && ['Refused by the flush', to(r.flush)], r.device && ['Device', h('a', {href: context.link('devices', r.device)}, foreign(r.device))], r.repaired_by && ['Repaired by', to(r.repaired_by)]]
-        .filter(Boolean).map(([n, v]) => [h('dt', null, n), h('dd', null, v)])),
+      facts(['Person', person(context, r.user, r.user_number)], ['Position', to(r.position)], r.flush && ['Refused by the flush', to(r.flush)], r.device && ['Device', h('a', {href: context.link('devices', r.device)}, foreign(r.device))], r.repaired_by && ['Repaired by', to(r.repaired_by)]),
       r.input_array ? h('p', {class: 'dim'}, 'It was dropped from a request to the REST API. Its sender must send it again, corrected.')
         : r.repaired_by ? null : context.act ? [h('div', {class: 'row'}, h('button', {type: 'button', on: {click: () => retry({})}}, 'Save it again as it is')), h('label', {for: 'content'}, 'Or corrected:'), text, h('button', {type: 'button', on: {click: corrected}}, 'Save it again, corrected')]
           : [value(content, {cut: true}), h('p', {class: 'dim'}, context.can('v1.write') ? 'Choose Act above to repair it.' : 'This key may not repair it (v1.write).')], result);

@@ -1,21 +1,19 @@
 // Setup, read only: rules, traits, states of the store, and the API.
-import {h, fill, foreign, value, copyButton} from './dom.js';
+import {h, fill, foreign, list, number, value, copyButton} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {address} from './api.js';
 
-const list = (head, rows) => h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table'}, h('table', {class: 'list'}, h('thead', null, h('tr', null, head.map((x) => h('th', {scope: 'col'}, x)))), h('tbody', null, rows.map((r) => h('tr', null, r.map((c) => h('td', null, c)))))));
-const number = (n) => Number(n).toLocaleString('en');
 const places = {
   rules: ['Rules', 'Which update of an attribute wins.', (ask, at) => ask.get('/v1/rules', {as_of: at}), (d, context) => Object.keys(d.attribute_policies).length
-    ? [h('p', null, 'They hold since ', h('a', {href: context.link('events', d.position)}, `event ${number(d.position)}`), '. Of all other attributes the last arrival wins.'), list(['Attribute', 'Who wins'], Object.entries(d.attribute_policies).map(([a, p]) => [foreign(a), p.replaceAll('_', ' ')]))]
+    ? [h('p', null, 'They hold since ', h('a', {href: context.link('events', d.position)}, `event ${number(d.position)}`), '. Of all other attributes the last arrival wins.'), list('Policies', ['Attribute', 'Who wins'], Object.entries(d.attribute_policies).map(([a, p]) => [foreign(a), p.replaceAll('_', ' ')]))]
     : emptyView('No attribute has a policy: the last arrival wins.', 'The workspace file has them (docs/workspace.md).')],
   traits: ['Traits', 'Values that are computed of each person’s history.', (ask) => ask.get('/v1/traits'), (d) => d.traits.length
-    ? list(['Trait', 'Function', 'Of what'], d.traits.map(({name, function: f, ...rest}) => [foreign(name), f, Object.entries(rest).map(([k, v]) => [h('span', {class: 'dim'}, `${k} `), value(v), ' '])]))
+    ? list('Traits', ['Trait', 'Function', 'Of what'], d.traits.map(({name, function: f, ...rest}) => [foreign(name), f, Object.entries(rest).map(([k, v]) => [h('span', {class: 'dim'}, `${k} `), value(v), ' '])]))
     : emptyView('No traits are declared.', 'The workspace file declares them (docs/traits.md).')],
   states: ['States', 'Folded histories that make reads fast. Each can be folded again.', async (ask) => ({s: await ask.get('/v1/stats'), r: await ask.get('/v1/replay').catch((e) => { if (e.name === 'AbortError') throw e; return {error: e}; })}),
-    ({s, r}) => [list(['Fact', 'Value'], [['Log', `to position ${number(s.last_position)}`], ['Caches', `to position ${number(s.indexed_position)}; what is newer is read from the log`],
+    ({s, r}) => [list('How far they are', ['Fact', 'Value'], [['Log', `to position ${number(s.last_position)}`], ['Caches', `to position ${number(s.indexed_position)}; what is newer is read from the log`],
       ['Outdated states', s.outdated_states?.join(', ') || 'none'], ['Folded again now', r.error ? r.error.error : r.shadow ? `${number(r.shadow.users_done)} of ${number(r.shadow.users)} people, to swap: ${r.shadow.complete ? 'ready' : 'not yet'}` : 'no']]),
-      h('h3', null, 'Rows of the file'), list(['Table', 'Rows'], Object.entries(s.rows).map(([k, v]) => [k, number(v)]))]],
+      h('h3', null, 'Rows of the file'), list('Rows', ['Table', 'Rows'], Object.entries(s.rows).map(([k, v]) => [k, number(v)]))]],
   api: ['API', 'All that this page does is done by these requests.', (ask) => ask.get('/openapi.json'), api],
 };
 /** Each endpoint is one line; what belongs to it is made when it is opened. */
@@ -24,10 +22,10 @@ function api(doc, context) {
   const box = h('div'), find = h('input', {id: 'endpoint', type: 'search', value: context.params.find ?? '', on: {input() { context.set({find: find.value}); }}});
   const name = (x) => x?.$ref ? doc.components.schemas[x.$ref.split('/').pop()] : x;
   const type = (t) => t?.enum ? t.enum.join(' | ') : [t?.type ?? 'any'].flat().join(' or ');
-  const props = (schema, required = name(schema)?.required ?? []) => list(['Member', 'Form', 'What it is'], Object.entries(name(schema)?.properties ?? {}).map(([k, v]) => [h('code', null, k, required.includes(k) ? ' *' : ''), type(name(v)), name(v)?.description ?? '']));
+  const props = (schema, required = name(schema)?.required ?? []) => list('Members', ['Member', 'Form', 'What it is'], Object.entries(name(schema)?.properties ?? {}).map(([k, v]) => [h('code', null, k, required.includes(k) ? ' *' : ''), type(name(v)), name(v)?.description ?? '']));
   function open(element, {path, method, o}) {
     const body = o.requestBody?.content['application/json']?.schema, answer = Object.values(o.responses ?? {})[0]?.content?.['application/json']?.schema;
-    fill(element, o.description ? h('p', {class: 'dim'}, o.description) : null, o.parameters?.length ? [h('h3', null, 'Parameters'), list(['Name', 'Form', 'What it is'], o.parameters.map((p) => [h('code', null, p.name, p.required ? ' *' : ''), type(p.schema), p.schema?.description ?? p.description ?? '']))] : null,
+    fill(element, o.description ? h('p', {class: 'dim'}, o.description) : null, o.parameters?.length ? [h('h3', null, 'Parameters'), list('Parameters', ['Name', 'Form', 'What it is'], o.parameters.map((p) => [h('code', null, p.name, p.required ? ' *' : ''), type(p.schema), p.schema?.description ?? p.description ?? '']))] : null,
       body ? [h('h3', null, 'Body'), props(body)] : null, answer ? [h('h3', null, 'Answer'), props(answer)] : null, method === 'GET' ? copyButton(`curl -s -H "Authorization: Bearer $PROFILELOG_KEY" '${address(path)}'`, 'Copy as curl') : null);
   }
   function draw() {

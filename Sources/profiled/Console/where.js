@@ -14,7 +14,8 @@ export function condition(field, value) {
   if (typeof value === 'string' || typeof value === 'boolean') return `${field} = ${JSON.stringify(value)}`;
   return `exists(${field})`;
 }
-export const fieldName = (group, name) => group === 'custom_attributes' ? `custom.${name.split('.').map(quote).join('.')}` : name;
+/** A custom attribute, or a part of its value, in the language of conditions. */
+export const fieldName = (name) => `custom.${name.split('.').map((part) => quote(part.replace(/(\[\d+\])+$/, '')) + (/\]$/.test(part) ? '[]' : '')).join('.')}`;
 
 export function whereField(context, {label = 'Condition', value = '', ask, button = 'Ask'}) {
   const id = newID('where');

@@ -8,24 +8,23 @@
 // It offers the causes of that event (the event itself, its device, its source, its name or field), the condition
 // `where`, who would enter and leave, sizes then and now, and who changed between the two handles.
 import {isAbort} from './api.js';
-import {count, h, fill, foreign, newID, say} from './dom.js';
+import {count, facts, h, fill, foreign, newID, number, say} from './dom.js';
 import {panel, emptyView} from './panel.js';
-import {condition, whereField} from './where.js';
+import {condition, fieldName, whereField} from './where.js';
 
-const number = (n) => n.toLocaleString('en');
 const BUDGET = 1000, LISTED = 100;
 
 /** Bars of one scale, each with its number as text. */
 export function bars(rows) {
   const most = Math.max(1, ...rows.map(([, n]) => n));
-  return h('dl', {class: 'facts bars'}, rows.map(([name, n, kind = '']) => [h('dt', null, name), h('dd', {class: kind, vars: {'--part': n / most}}, number(n))]));
+  return facts(...rows.map(([name, n, kind = '']) => [name, [count(n, 'person', 'people'), h('div', {class: `bar ${kind}`, vars: {'--part': n / most}})]]));
 }
 export function whoElse(root, {context, user, event, field = null, at = null, value, vs = null}) {
   const plain = field?.replace(/^custom\./, '');
   const causes = [event?.position && [`event:${event.position}`, `event ${number(event.position)} alone`], event?.device && [`device:${event.device}`, `everything of ${event.device}`],
     event?.source && [`source:${event.source}`, `everything from ${event.source}`], event?.name && [`name:${event.name}`, `every “${event.name}”`], plain && !/[.[]/.test(plain) && [`name:${plain}`, `every update of ${plain}`]].filter(Boolean);
   const cause = h('select', {id: newID('cause')}, causes.map(([key, text]) => h('option', {value: key}, text)));
-  const where = whereField(context, {label: 'Who pass', value: field ? condition(field, value) : '', ask: () => ask(), button: 'Who else?'});
+  const where = whereField(context, {label: 'Who pass', value: field ? condition(plain === field ? field : fieldName(plain), value) : '', ask: () => ask(), button: 'Who else?'});
   const stop = h('button', {type: 'button', on: {click: () => { stopped = true; }}}, 'Stop');
   const progress = h('p', {class: 'row', role: 'status', hidden: true});
   const personLink = (u) => h('a', {href: context.userLink(u, {at, field: plain})}, foreign(u.id ?? `braze:${u.braze_id}`));

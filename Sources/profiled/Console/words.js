@@ -22,7 +22,7 @@ export const families = [
 const shapes = [[/^(custom)?event(Voided|Unvoided)|^rules|^objects/i, '▬'], [/^customEvent/, '●'], [/Attribute/, '■'], [/^purchase/, '◆'], [/^appLaunched/, '▮'], [/^session/, '▂'],
   [/^(pendingF|dataS)/, '╵'], [/^messageNot/, '△'], [/^message/, '▲'], [/^(push|inApp)/, '⬠']];
 export const kindWords = (kind) => kind.replace(/^inApp/, 'inApp-').replace(/[A-Z]+/g, (c) => ` ${c === 'ID' ? c : c.toLowerCase()}`).replace('in app- ', 'in-app ').trim();
-export const mark = (kind) => h('span', {class: 'mark', title: kindWords(kind), 'aria-hidden': 'true'}, shapes.find(([p]) => p.test(kind))?.[1] ?? '◎');
+export const mark = (kind) => h('span', {class: 'sign', title: kindWords(kind), 'aria-hidden': 'true', 'data-shape': shapes.find(([p]) => p.test(kind))?.[1] ?? '◎'});
 
 const quoted = (name) => ['“', foreign(name), '”'];
 const fields = (e) => {
