@@ -1,6 +1,6 @@
 // What was refused, with the reason; and its repair, in Act.
 import {get, post} from './api.js';
-import {count, facts, h, fill, foreign, number, value, say} from './dom.js';
+import {count, facts, h, fill, foreign, number, value} from './dom.js';
 import {failureView, panel, emptyView} from './panel.js';
 import {table} from './table.js';
 import {time} from './time.js';
@@ -40,6 +40,7 @@ export function mount(root, context) {
       place.choose();
     },
   });
+  const done = h('div', {role: 'status'});
   const detail = h('section', {class: 'panel stack', 'aria-label': 'The chosen item', hidden: true});
   function show(r) {
     const result = h('div', {role: 'status'});
@@ -47,10 +48,10 @@ export function mount(root, context) {
     const text = h('textarea', {id: 'content', rows: 6, spellcheck: 'false'}, JSON.stringify(content, null, 2));
     async function retry(body) {
       try {
-        const answer = await post('/v1/pending/retry', {position: r.position, ...body}, {signal: context.signal, once: true});
-        fill(result, h('p', {class: 'ok'}, 'It is saved again as ', to(answer.position), ', and takes effect with the next launch of ', foreign(answer.device), '.'));
-        say('It is saved again.');
-        list.load();
+        const answer = await post('/v1/pending/retry', {position: r.position, ...body}, {signal: context.signal});
+        fill(done, h('p', {class: 'ok'}, 'It is saved again as ', to(answer.position), ', and takes effect with the next launch of ', foreign(answer.device), '.'));
+        await list.load();
+        rows.element.focus();
       } catch (error) { fill(result, failureView(error)); }
     }
     function corrected() {
@@ -79,7 +80,7 @@ export function mount(root, context) {
       if (now !== shown) { shown = now; list.load(); } else place.choose();
     },
   };
-  root.append(h('h1', {tabindex: '-1'}, 'Rejected'), form, detail, list.element);
+  root.append(h('h1', {tabindex: '-1'}, 'Rejected'), form, done, detail, list.element);
   place.update();
 }
 export const update = () => place.update();

@@ -57,7 +57,8 @@ export function person(context, user, number, params = {}, label = foreign(user 
   const isAddress = /^(email|phone):/.test(user) || (!/^(alias|braze|id):/.test(user) && (/@/.test(user) || /^\+?[\d ()-]{7,}$/.test(user)));
   if (!isAddress) return h('a', {href: context.link('users', user, params)}, label);
   return h('button', {type: 'button', class: 'text', on: {async click() {
-    const {users: [found]} = await get('/v1/users', {after: number - 1, limit: 1}, {signal: context.signal});
+    const {signal} = context;
+    const found = number ? (await get('/v1/users', {after: number - 1, limit: 1}, {signal})).users[0] : await get('/v1/profile', {user}, {signal});
     context.go(context.link('users', `braze:${found.braze_id}`, params));
   }}}, label);
 }
