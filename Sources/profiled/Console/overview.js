@@ -14,15 +14,12 @@ export function mount(root, context) {
   const {link, params} = context;
   const rate = h('span', {class: 'num'}, '–');
   const held = panel(context, {
-    title: 'What the store holds', load: (ask) => ask.get('/v1/stats', {}, {quiet: true}),
+    title: 'What the store holds', load: (ask) => ask.get('/v1/stats', {}, {quiet: true}).then((s) => { waiting.load(s); return s; }),
     empty: (s) => s.last_position === 0 ? emptyView('The store is empty.', 'It fills as programs save and log. To begin:',
       copyLine('profilecli log event jane "played song"'), copyLine('profilecli save attribute jane level=7'), copyLine('profilecli launch')) : null,
-    show: (s) => {
-      waiting.load(s);
-      return facts(['Events', number(s.events)], ['Recorded now', rate], ['People', h('a', {href: link('users')}, number(s.users))],
+    show: (s) => facts(['Events', number(s.events)], ['Recorded now', rate], ['People', h('a', {href: link('users')}, number(s.users))],
         ['Devices', h('a', {href: link('devices')}, number(s.devices))], ['File', `${number(Math.round(s.file_bytes / 1024))} KB`],
-        s.clock_ahead && ['Clock', h('span', {class: 'warn'}, `was ${span(s.clock_ahead.seconds)} ahead at position `, h('a', {href: link('events', s.clock_ahead.position)}, number(s.clock_ahead.position)))]);
-    },
+        s.clock_ahead && ['Clock', h('span', {class: 'warn'}, `was ${span(s.clock_ahead.seconds)} ahead at position `, h('a', {href: link('events', s.clock_ahead.position)}, number(s.clock_ahead.position)))]),
   });
   const waiting = panel(context, {
     title: 'What waits, and what was refused', load: async (ask, s) => s,

@@ -12,7 +12,7 @@ import {count, facts, h, fill, foreign, newID, number, say} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {condition, fieldName, whereField} from './where.js';
 
-const BUDGET = 1000, LISTED = 100;
+const LISTED = 100;
 
 /** Bars of one scale, each with its number as text. */
 export function bars(rows) {
@@ -35,15 +35,17 @@ export function whoElse(root, {context, user, event, field = null, at = null, va
     async load(ask) {
       stopped = false;
       const w = where.value || undefined, sum = {changed: 0, lost: 0, entered: 0, left: 0, users: 0, fields: new Map(), samples: [], where: w};
-      let after;
+      let after, budget = 1000;
       try {
         for (;;) {
-          const a = await ask.get('/v1/whatif/profiles', {without: cause.value, where: w, sample: LISTED, budget_ms: BUDGET, after});
+          const a = await ask.get('/v1/whatif/profiles', {without: cause.value, where: w, sample: LISTED, budget_ms: budget, after});
           for (const name of ['changed', 'lost', 'entered', 'left', 'users']) sum[name] += a[name] ?? 0;
           for (const f of a.fields) { const key = `${f.group} ${f.field}`, g = sum.fields.get(key) ?? {...f, set: 0, changed: 0, lost: 0}; for (const n of ['set', 'changed', 'lost']) g[n] += f[n]; sum.fields.set(key, g); }
           sum.samples = [...sum.samples, ...a.samples].sort((x, y) => (y.passed !== y.passes) - (x.passed !== x.passes)).slice(0, LISTED);
           Object.assign(sum, {complete: a.complete, reached: a.reached_user_number, total: a.total, position: a.position});
-          if (a.complete || stopped || !a.next || a.next === after) break;
+          // Nobody was compared within the budget: one pass over the log takes longer.
+          if (a.next === after) budget *= 4;
+          if (a.complete || stopped || !a.next || budget > 64_000) break;
           after = a.next;
           progress.hidden = false;
           fill(progress, h('progress', {max: a.total, value: a.reached_user_number, 'aria-label': 'People compared'}), `${number(a.reached_user_number)} of ${number(a.total)} people compared`, stop);
