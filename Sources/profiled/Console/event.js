@@ -21,7 +21,9 @@ export function mount(root, context) {
     : name === 'rejected' && v[0]?.position ? h('ul', null, v.map((r) => h('li', null, to(r.position), ': ', foreign(r.reason)))) : value(v);
 
   const stored = panel(context, {
-    title: 'What is stored', load: async (ask) => (await ask.get('/v1/events', {after: position - 1, limit: 1})).events[0] ?? null,
+    title: 'What is stored', async load(ask) {
+      try { return (await ask.get('/v1/events', {after: position - 1, limit: 1})).events[0] ?? null; } catch (error) { if (error.place === 'after') return null; throw error; }
+    },
     empty: (e) => e ? null : emptyView(`There is no event ${number(position)} yet.`, `The log ends at position ${number(context.store.position ?? 0)}.`, h('a', {href: context.link('events')}, 'All events')),
     show(e) {
       place.event = e;

@@ -1,7 +1,7 @@
 // Events, newest first, and live. Events of one person, name or device come as a stream (one a tab, none while it is hidden).
 // All events are asked for once a second: a page of the newest, and how many it skipped. At most 1,000 rows stay.
 import {get, stream, isAbort} from './api.js';
-import {count, h, fill, foreign, number, segments, say} from './dom.js';
+import {count, h, fill, foreign, number, printable, segments, say} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {table} from './table.js';
 import {time, late} from './time.js';
@@ -69,7 +69,7 @@ export function mount(root, context) {
     },
   });
   const describe = () => Object.entries({kind: isKnown(context.params.kind)?.[1] ?? (context.params.kind && kindWords(context.params.kind)), person: context.params.user, name: context.params.name, device: context.params.device})
-    .filter(([, v]) => v).map(([k, v]) => `${k}: ${v}`).join(', ');
+    .filter(([, v]) => v).map(([k, v]) => `${k}: ${printable(v)}`).join(', ');
   const said = () => { note.textContent = [isFiltered() ? `Only ${describe()}.` : '', skipped ? `${count(skipped, 'event')} came faster than this list shows, and stand between its rows.` : '', context.params.paused ? 'Paused.' : ''].filter(Boolean).join(' '); };
 
   function add(events) {
@@ -98,7 +98,8 @@ export function mount(root, context) {
     if (context.at !== null || context.params.paused || !isFiltered()) return;
     stop = stream('/v1/events', {query: filters(), after: newest, signal: context.signal,
       onEvent(e) { buffer.push(e); newest = e.position; if (buffer.length > 2 * PAGE) { skipped += buffer.length - PAGE; buffer.splice(0, buffer.length - PAGE); } },
-      onFailure(failure) { note.textContent = `${failure.error} ${failure.remedy}`; }});
+      // A key that was revoked is asked for by the panel; the rest says itself, and the stream goes on.
+      onFailure(failure) { if (failure.status === 401 || failure.status === 403) list.load(); else note.textContent = printable(`${failure.error} ${failure.remedy}`); }});
   }
   const timer = setInterval(() => { const events = buffer.reverse(); buffer = []; add(events); }, 1000);
   context.signal.addEventListener('abort', () => { clearInterval(timer); stop?.(); });

@@ -79,7 +79,7 @@ export function mount(root, context) {
     },
     show({users, total, count: n, damaged}, body) {
       const {where: w, prefix: p} = context.params;
-      list.setTitle(n !== undefined ? `${number(n)} of ${count(total, 'person', 'people')} ${n === 1 ? 'passes' : 'pass'}` : p ? `People known by “${p.slice(0, 40)}…”` : count(total, 'person', 'people'));
+      list.setTitle(n !== undefined ? `${number(n)} of ${count(total, 'person', 'people')} ${n === 1 ? 'passes' : 'pass'}` : p ? ['People known by “', foreign(p.slice(0, 40)), '…”'] : count(total, 'person', 'people'));
       fill(body, p && !w && context.at !== null ? h('p', {class: 'dim'}, 'First letters are looked for among the IDs of now.') : null, damaged ? h('p', {class: 'bad'}, `${count(damaged, 'damaged record')} could not be read: these people are missing.`) : null, makeTable());
       rows.set(users);
     },

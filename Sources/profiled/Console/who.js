@@ -8,7 +8,7 @@
 // It offers the causes of that event (the event itself, its device, its source, its name or field), the condition
 // `where`, who would enter and leave, sizes then and now, and who changed between the two handles.
 import {isAbort} from './api.js';
-import {count, facts, h, fill, foreign, newID, number, say} from './dom.js';
+import {count, facts, h, fill, foreign, newID, number, printable, say} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {condition, fieldName, whereField} from './where.js';
 
@@ -23,7 +23,7 @@ export function whoElse(root, {context, user, event, field = null, at = null, va
   const plain = field?.replace(/^custom\./, '');
   const causes = [event?.position && [`event:${event.position}`, `event ${number(event.position)} alone`], event?.device && [`device:${event.device}`, `everything of ${event.device}`],
     event?.source && [`source:${event.source}`, `everything from ${event.source}`], event?.name && [`name:${event.name}`, `every “${event.name}”`], plain && !/[.[]/.test(plain) && [`name:${plain}`, `every update of ${plain}`]].filter(Boolean);
-  const cause = h('select', {id: newID('cause')}, causes.map(([key, text]) => h('option', {value: key}, text)));
+  const cause = h('select', {id: newID('cause')}, causes.map(([key, text]) => h('option', {value: key}, printable(text))));
   const where = whereField(context, {label: 'Who pass', value: field ? condition(plain === field ? field : fieldName(plain), value) : '', ask: () => ask(), button: 'Who else?'});
   const stop = h('button', {type: 'button', on: {click: () => { stopped = true; }}}, 'Stop');
   const progress = h('p', {class: 'row', role: 'status', hidden: true});
@@ -90,10 +90,10 @@ export function whoElse(root, {context, user, event, field = null, at = null, va
     empty: (d) => d.users.length ? null : emptyView('Nobody changed between these moments.'),
     show(d) {
       const mine = plain ? d.users.filter((u) => u.changes.some((c) => c.field === plain || c.field.startsWith(`${plain}.`))) : d.users;
-      return [h('p', null, `${count(d.users.length, 'person', 'people')}${d.more ? ' or more' : ''}, of whom ${number(d.created)} came new${plain ? `; ${number(mine.length)} with another ${plain}` : ''}.`), h('ul', {class: 'plain names'}, mine.map((u) => h('li', null, personLink(u.user))))];
+      return [h('p', null, `${count(d.users.length, 'person', 'people')}${d.more ? ' or more' : ''}, of whom ${number(d.created)} came new${plain ? `; ${number(mine.length)} with another ${printable(plain)}` : ''}.`), h('ul', {class: 'plain names'}, mine.map((u) => h('li', null, personLink(u.user))))];
     },
   });
-  const causeText = () => causes.find(([key]) => key === cause.value)?.[1] ?? cause.value;
+  const causeText = () => printable(causes.find(([key]) => key === cause.value)?.[1] ?? cause.value);
   const ask = () => { what.load().catch((error) => { if (!isAbort(error)) throw error; }); };
   cause.addEventListener('change', ask);
   const heading = h('h2', {tabindex: '-1'}, 'Who else?');
