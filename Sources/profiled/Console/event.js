@@ -22,7 +22,8 @@ export function mount(root, context) {
 
   const stored = panel(context, {
     title: 'What is stored', async load(ask) {
-      try { return (await ask.get('/v1/events', {after: position - 1, limit: 1})).events[0] ?? null; } catch (error) { if (error.place === 'after') return null; throw error; }
+      const last = context.store.position ?? (await ask.get('/v1/status')).last_position;
+      return position > last ? null : (await ask.get('/v1/events', {after: position - 1, limit: 1})).events[0];
     },
     empty: (e) => e ? null : emptyView(`There is no event ${number(position)} yet.`, `The log ends at position ${number(context.store.position ?? 0)}.`, h('a', {href: context.link('events')}, 'All events')),
     show(e) {

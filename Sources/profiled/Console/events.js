@@ -53,12 +53,16 @@ export function mount(root, context) {
       stop?.();
       skipped = 0;
       buffer = [];
-      const from = context.at ?? undefined;
-      const first = await ask.get('/v1/events', {...filters(), reverse: true, limit: PAGE, after: from === undefined ? undefined : from + 1});
-      newest = from ?? first.last;
-      oldest = first.events.at(-1)?.position ?? first.scanned;
-      const events = first.events.length ? first.events : await older(ask.signal);
-      return {events, last: first.last};
+      const {at} = context, last = context.store.position ?? (await ask.get('/v1/status')).last_position;
+      newest = Math.min(at ?? last, last);
+      oldest = newest + 1;
+      if (at === null || at >= last) {
+        const {events, scanned} = await ask.get('/v1/events', {...filters(), reverse: true, limit: PAGE});
+        newest = Math.max(newest, events[0]?.position ?? 0);
+        oldest = events.at(-1)?.position ?? scanned;
+        if (events.length) return {events, last};
+      }
+      return {events: await older(ask.signal), last};
     },
     empty: ({events, last}) => { follow(); return events.length ? null : last === 0 ? emptyView('No event is recorded.', 'They appear here a second after they are recorded.')
       : emptyView(['Nothing matches ', h('em', null, describe()), '.'], null, h('button', {type: 'button', on: {click: () => context.set({user: null, kind: null, name: null, device: null})}}, `Show all ${number(last)}`)); },
