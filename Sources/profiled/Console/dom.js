@@ -85,13 +85,12 @@ export function say(text) {
 let last = 0;
 export const newID = (prefix = 'e') => `${prefix}-${++last}`;
 
-/** A group of buttons of which one is pressed: segments('Clock', [['step', 'Step'], …], 'step', (key) => …). */
+/** A group of buttons of which one is pressed: segments('Clock', [['step', 'Step'], …], 'step', (key) => …); press(key) shows another. */
 export function segments(label, choices, chosen, choose) {
-  const buttons = choices.map(([key, text]) => h('button', {type: 'button', 'aria-pressed': String(key === chosen), on: {click() {
-    for (const b of buttons) b.setAttribute('aria-pressed', String(b === buttons[choices.findIndex((c) => c[0] === key)]));
-    choose(key);
-  }}}, text));
-  return h('div', {class: 'seg', role: 'group', 'aria-label': label}, buttons);
+  const press = (wanted) => buttons.forEach((b, i) => b.setAttribute('aria-pressed', String(choices[i][0] === wanted)));
+  const buttons = choices.map(([key, text]) => h('button', {type: 'button', on: {click() { press(key); choose(key); }}}, text));
+  press(chosen);
+  return Object.assign(h('div', {class: 'seg', role: 'group', 'aria-label': label}, buttons), {press});
 }
 
 export async function copyText(text) {
