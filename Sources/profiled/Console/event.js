@@ -35,7 +35,7 @@ export function mount(root, context) {
       if (!became.element.hidden) became.load(e);
       const {user, user_number: n} = e, at = {at: position};
       const pairs = [['Kind', [kindWords(e.kind), ' ', h('code', {class: 'dim'}, e.kind)]], ['Person', [person(context, user, n, at), user ? h('span', {class: 'dim'}, ` · their event ${number(e.version)}`) : null]],
-        ['Recorded', time(e.recorded_at, {form: 'full'})], ['Happened', [time(e.occurred_at, {form: 'full'}), ` · ${late(e.occurred_at, e.recorded_at)}`]], ['Source', [e.source, e.process ? [', ', foreign(e.process)] : null]],
+        ['Recorded', time(e.recorded_at, {form: 'full'})], ['Happened', [time(e.occurred_at, {form: 'full'}), ` · ${late(e.occurred_at, e.recorded_at)}`]], ['Source', [e.source, e.process && e.process !== e.source ? [', ', foreign(e.process)] : null]],
         e.device && ['Device', h('a', {href: context.link('devices', e.device, at)}, foreign(e.device))], e.storage && ['Storage', foreign(e.storage)], e.app && ['App', foreign(e.app)], e.item && ['Item', foreign(e.item)],
         e.key && ['Key', foreign(e.key)], e.replaces && ['Repairs', to(e.replaces)], e.voided_by && ['Void', ['by ', to(e.voided_by)]],
         ...Object.entries(e).filter(([name]) => !known.has(name)).map(([name, v]) => [name.replaceAll('_', ' '), typeof v === 'object' && v && !Array.isArray(v) && Object.keys(v).length

@@ -47,8 +47,9 @@ export function mount(root, context) {
       note.textContent = `Looked back to position ${number(oldest)}.`;
     }
   }
+  const live = segments('Newest events', [['live', 'Live'], ['paused', 'Paused']], '', (key) => context.set({paused: key === 'paused' ? 1 : null}));
   const list = panel(context, {
-    title: 'Events', actions: [segments('Newest events', [['live', 'Live'], ['paused', 'Paused']], context.params.paused ? 'paused' : 'live', (mode) => context.set({paused: mode === 'paused' ? 1 : null}))],
+    title: 'Events', actions: [live],
     async load(ask) {
       stop?.();
       skipped = 0;
@@ -118,6 +119,7 @@ export function mount(root, context) {
     if (document.activeElement !== kind) kind.value = context.params.kind ?? '';
     if (kind.value !== (context.params.kind ?? '') && context.params.kind) { kind.append(h('option', {value: context.params.kind}, kindWords(context.params.kind))); kind.value = context.params.kind; }
     for (const [name, f] of fields) if (document.activeElement !== f) f.value = context.params[name] ?? '';
+    live.press(context.params.paused ? 'paused' : 'live');
     const now = JSON.stringify([filters(), context.at]);
     if (now !== shown) { shown = now; list.load(); } else if (context.params.paused) { stop?.(); stop = null; said(); } else list.load();
   }};

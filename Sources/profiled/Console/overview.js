@@ -1,6 +1,6 @@
 // Overview: what the store holds, how fast it grows, what waits, what was refused, whether the audit found anything.
 // It must cost writers nothing: each panel asks at most once in some seconds, only while the log grows and the tab is seen.
-import {get} from './api.js';
+import {get, isAbort} from './api.js';
 import {count, facts, h, foreign, copyLine, list, number, segments} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {time, timeText, span} from './time.js';
@@ -11,7 +11,7 @@ const units = {minute: [60, 'the last hour, by minute'], hour: [48, 'the last tw
 
 export function mount(root, context) {
   context.title('Overview');
-  const {link, params} = context;
+  const {link} = context;
   const rate = h('span', {class: 'num'}, '–');
   const held = panel(context, {
     title: 'What the store holds', load: (ask) => ask.get('/v1/stats', {}, {quiet: true}).then((s) => { waiting.load(s); return s; }),
@@ -37,9 +37,11 @@ export function mount(root, context) {
       facts(['Ended', time(a.at, {form: 'full'})], ['Took', span(a.took_s)], ['People', number(a.users)], a.running && ['Now', `${number(a.running.done)} of ${number(a.running.users)}`]),
       a.differences.length ? h('ul', null, a.differences.slice(0, 10).map((d) => h('li', null, `person ${d.user_number}: `, foreign(d.place)))) : null],
   });
+  const unit = segments('Span', [['minute', 'Hour'], ['hour', '2 days'], ['day', '30 days']], '', (key) => context.set({unit: key === 'minute' ? null : key}));
+  const view = segments('View', [['chart', 'Chart'], ['table', 'Table']], '', (key) => context.set({view: key === 'table' ? key : null}));
+  const live = segments('Newest events', [['live', 'Live'], ['paused', 'Paused']], '', (key) => context.set({paused: key === 'paused' ? 1 : null}));
   const growth = panel(context, {
-    title: 'Events recorded', actions: [segments('Span', [['minute', 'Hour'], ['hour', '2 days'], ['day', '30 days']], params.unit ?? 'minute', (unit) => context.set({unit: unit === 'minute' ? null : unit})),
-      segments('View', [['chart', 'Chart'], ['table', 'Table']], params.view ?? 'chart', (view) => context.set({view: view === 'table' ? view : null}))],
+    title: 'Events recorded', actions: [unit, view],
     load: async (ask) => {
       const unit = units[context.params.unit] ? context.params.unit : 'minute';
       return {unit, ...await ask.get('/v1/series', {of: 'events', unit, length: units[unit][0]}, {quiet: true})};
@@ -49,19 +51,19 @@ export function mount(root, context) {
       const all = points.reduce((sum, p) => sum + p.count, 0);
       const sentence = all ? `${count(all, 'event')} in ${units[unit][1]}; at most ${number(most.count)}, at ${timeText(most.time, form)}.` : `Nothing was recorded in ${units[unit][1]}.`;
       if (context.params.view !== 'table') return [chart(points.map((p) => p.count), sentence, context.signal), h('p', {class: 'dim'}, sentence)];
-      const rows = list('Events recorded, as a table', ['From', 'Events'], points.toReversed().map((p) => [time(p.time, {form}), number(p.count)]));
-      rows.classList.add('short');
-      return rows;
+      return [h('p', {class: 'dim'}, sentence), list('Events recorded', ['From', 'Recorded'], points.filter((p) => p.count).reverse().map((p) => [time(p.time, {form}), count(p.count, 'event')]))];
     },
   });
   const late = h('p', {class: 'row'}, h('button', {type: 'button', on: {async click(event) {
-    const {points} = await get('/v1/series', {of: 'late', unit: 'hour', length: 24}, {signal: context.signal});
-    event.target.nextSibling.textContent = `${count(points.reduce((n, p) => n + p.count, 0), 'event')} of the last day came more than a minute after they happened.`;
+    const says = event.target.nextSibling;
+    try {
+      const {points} = await get('/v1/series', {of: 'late', unit: 'hour', length: 24}, {signal: context.signal});
+      says.textContent = `${count(points.reduce((n, p) => n + p.count, 0), 'event')} of the last day came more than a minute after they happened.`;
+    } catch (error) { if (!isAbort(error)) says.textContent = error.error; }
   }}}, 'Count what came late'), h('span', {role: 'status'}));
   let last = null, skipped = 0;
   const tail = panel(context, {
-    title: 'The newest events', actions: [segments('Newest events', [['live', 'Live'], ['paused', 'Paused']], params.paused ? 'paused' : 'live', (mode) => context.set({paused: mode === 'paused' ? 1 : null})),
-      h('a', {href: link('events')}, 'All events')],
+    title: 'The newest events', actions: [live, h('a', {href: link('events')}, 'All events')],
     load: (ask) => ask.get('/v1/events', {reverse: true, limit: TAIL}, {quiet: true}),
     empty: ({events}) => events.length ? null : emptyView('No event is recorded.', 'They appear here a second after they are recorded.'),
     show: ({events}) => {
@@ -73,9 +75,18 @@ export function mount(root, context) {
     },
   });
   growth.element.append(late);
-  place = {growth, tail};
+  place = {update() {
+    const {unit: u = 'minute', view: v = 'chart', paused} = context.params;
+    unit.press(u);
+    view.press(v);
+    live.press(paused ? 'paused' : 'live');
+    growth.load();
+    if (!paused || tail.data === null) tail.load();
+  }};
   root.append(h('h1', {tabindex: '-1'}, 'Overview'), h('div', {class: 'panels'}, held.element, waiting.element, audit.element), growth.element, tail.element);
-  [held, audit, growth, tail].forEach((p) => p.load());
+  held.load();
+  audit.load();
+  place.update();
 
   // Rates need no request: the frame asks once a second how far the log is.
   const atMost = (seconds, f) => { let timer = 0; return () => { timer ||= setTimeout(() => { timer = 0; if (!context.signal.aborted && !document.hidden) f(); }, seconds * 1000); }; };
@@ -94,10 +105,7 @@ export function mount(root, context) {
   context.signal.addEventListener('abort', () => clearInterval(timer));
 }
 let place = null;
-export function update(context) {
-  place.growth.load();
-  if (!context.params.paused) place.tail.load();
-}
+export const update = () => place.update();
 /** Bars over time; the sentence is what others read. A canvas keeps the colours with which it was drawn. */
 function chart(numbers, sentence, signal) {
   const canvas = h('canvas', {class: 'chart', role: 'img', 'aria-label': sentence});

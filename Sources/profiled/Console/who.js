@@ -86,11 +86,17 @@ export function whoElse(root, {context, user, event, field = null, at = null, va
   sizes.element.hidden = true;
   const [a, b] = vs === null ? [at, null] : at === null ? [vs, null] : [Math.min(at, vs), Math.max(at, vs)];
   const between = panel(context, {
-    title: a === null ? 'Who changed' : `Who changed between position ${number(a)} and ${b === null ? 'now' : number(b)}`, level: 3, load: (ask) => ask.get('/v1/diff', {a, b: b ?? undefined, limit: LISTED}),
+    title: a === null ? 'Who changed' : `Who changed between position ${number(a)} and ${b === null ? 'now' : number(b)}`, level: 3,
+    /** Each page looks at all people up to its end; further ones by button. */
+    async load(ask, before = {users: [], created: 0}) {
+      const d = await ask.get('/v1/diff', {a, b: b ?? undefined, limit: LISTED, after: before.users.at(-1)?.user.number});
+      return {users: [...before.users, ...d.users], created: before.created + d.created, more: d.more};
+    },
     empty: (d) => d.users.length ? null : emptyView('Nobody changed between these moments.'),
     show(d) {
       const mine = plain ? d.users.filter((u) => u.changes.some((c) => c.field === plain || c.field.startsWith(`${plain}.`))) : d.users;
-      return [h('p', null, `${count(d.users.length, 'person', 'people')}${d.more ? ' or more' : ''}, of whom ${number(d.created)} came new${plain ? `; ${number(mine.length)} with another ${printable(plain)}` : ''}.`), h('ul', {class: 'plain names'}, mine.map((u) => h('li', null, personLink(u.user))))];
+      return [h('p', null, `${count(d.users.length, 'person', 'people')}${d.more ? ' or more' : ''}, of whom ${number(d.created)} came new${plain ? `; ${number(mine.length)} with another ${printable(plain)}` : ''}.`), h('ul', {class: 'plain names'}, mine.slice(0, 3 * LISTED).map((u) => h('li', null, personLink(u.user)))),
+        d.more ? h('button', {type: 'button', on: {click: () => between.load(d)}}, 'Look at more people') : null];
     },
   });
   const causeText = () => printable(causes.find(([key]) => key === cause.value)?.[1] ?? cause.value);
