@@ -4,7 +4,6 @@ import {get, isAbort} from './api.js';
 import {count, facts, h, foreign, copyLine, list, number, segments} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {time, timeText, span} from './time.js';
-import {says, mark, person} from './words.js';
 
 const TAIL = 10;
 const units = {minute: [60, 'the last hour, by minute'], hour: [48, 'the last two days, by hour'], day: [30, 'the last 30 days']};
@@ -64,9 +63,10 @@ export function mount(root, context) {
   let last = null, skipped = 0;
   const tail = panel(context, {
     title: 'The newest events', actions: [live, h('a', {href: link('events')}, 'All events')],
-    load: (ask) => ask.get('/v1/events', {reverse: true, limit: TAIL}, {quiet: true}),
+    // The words come after the first content: the page shows numbers before it tells of events.
+    load: async (ask) => ({...await ask.get('/v1/events', {reverse: true, limit: TAIL}, {quiet: true}), words: await import('./words.js')}),
     empty: ({events}) => events.length ? null : emptyView('No event is recorded.', 'They appear here a second after they are recorded.'),
-    show: ({events}) => {
+    show: ({events, words: {mark, person, says}}) => {
       if (last !== null) skipped += Math.max(0, events.at(-1).position - last - 1);
       last = Math.max(last ?? 0, events[0].position);
       return [h('ol', {class: 'plain feed'}, events.map((e) => h('li', null, h('a', {class: 'num', href: link('events', e.position)}, number(e.position)), time(e.recorded_at, {form: 'seconds'}),
