@@ -24,8 +24,8 @@ export function explainPanel(context, level = 2) {
 
 export function mount(root, context) {
   context.title('Users');
-  const where = whereField(context, {label: 'Who pass', value: context.params.where, ask: (text) => context.set({where: text, prefix: null, why: null}, {push: true}), button: 'Find'});
-  const prefix = h('input', {id: 'prefix', type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'ana, email:ana@, device:'});
+  const where = whereField(context, {label: 'Condition', value: context.params.where, ask: (text) => context.set({where: text, prefix: null, why: null}, {push: true}), button: 'Find'});
+  const prefix = h('input', {id: 'prefix', type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'ana, or email:ana@'});
   prefix.addEventListener('input', () => context.set({prefix: prefix.value, where: null, why: null}));
   const why = h('input', {id: 'why', autocomplete: 'off', spellcheck: 'false', size: 16});
   const whyForm = h('form', {class: 'row', hidden: true, on: {submit(event) { event.preventDefault(); context.set({why: why.value.trim()}, {push: true}); }}}, h('label', {for: 'why'}, 'Why, or why not'), why, h('button', null, 'Explain'));
@@ -97,7 +97,7 @@ export function mount(root, context) {
     explain.element.hidden = !w || !y;
     if (w && y) explain.load({user: y, where: w, as_of: context.at ?? undefined});
   }};
-  root.append(h('h1', {tabindex: '-1'}, 'Users'), h('div', {class: 'panel stack'}, h('div', {class: 'row'}, h('label', {for: 'prefix'}, 'Who begin with'), prefix), where.element, whyForm), explain.element, list.element);
+  root.append(h('h1', {tabindex: '-1'}, 'Users'), h('div', {class: 'panel stack'}, h('div', {class: 'row'}, h('label', {for: 'prefix'}, 'ID or address begins with'), prefix), where.element, whyForm), explain.element, list.element);
   context.ready.then(() => { if (!context.signal.aborted) place.update(); });
 }
 export const update = () => place.update();

@@ -24,7 +24,7 @@ export function whoElse(root, {context, user, event, field = null, at = null, va
   const causes = [event?.position && [`event:${event.position}`, `event ${number(event.position)} alone`], event?.device && [`device:${event.device}`, `everything of ${event.device}`],
     event?.source && [`source:${event.source}`, `everything from ${event.source}`], event?.name && [`name:${event.name}`, `every “${event.name}”`], plain && !/[.[]/.test(plain) && [`name:${plain}`, `every update of ${plain}`]].filter(Boolean);
   const cause = h('select', {id: newID('cause')}, causes.map(([key, text]) => h('option', {value: key}, printable(text))));
-  const where = whereField(context, {label: 'Who pass', value: field ? condition(plain === field ? field : fieldName(plain), value) : '', ask: () => ask(), button: 'Who else?'});
+  const where = whereField(context, {label: 'Condition', value: field ? condition(plain === field ? field : fieldName(plain), value) : '', ask: () => ask(), button: 'Who else?'});
   const stop = h('button', {type: 'button', on: {click: () => { stopped = true; }}}, 'Stop');
   const progress = h('p', {class: 'row', role: 'status', hidden: true});
   const personLink = (u) => h('a', {href: context.userLink(u, {at, field: plain})}, foreign(u.id ?? `braze:${u.braze_id}`));
