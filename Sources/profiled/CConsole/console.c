@@ -129,6 +129,26 @@ static const unsigned char steps_js[] = {
 #embed "../Console/steps.js"
 };
 #endif
+#if __has_embed("../Console/who.js")
+static const unsigned char who_js[] = {
+#embed "../Console/who.js"
+};
+#endif
+#if __has_embed("../Console/words.js")
+static const unsigned char words_js[] = {
+#embed "../Console/words.js"
+};
+#endif
+#if __has_embed("../Console/where.js")
+static const unsigned char where_js[] = {
+#embed "../Console/where.js"
+};
+#endif
+#if __has_embed("../Console/scenario.js")
+static const unsigned char scenario_js[] = {
+#embed "../Console/scenario.js"
+};
+#endif
 
 #define ENTRY(name, bytes) {name, bytes, sizeof(bytes)}
 
@@ -196,6 +216,18 @@ static const profiled_console_entry entries[] = {
 #endif
 #if __has_embed("../Console/steps.js")
     ENTRY("steps.js", steps_js),
+#endif
+#if __has_embed("../Console/who.js")
+    ENTRY("who.js", who_js),
+#endif
+#if __has_embed("../Console/words.js")
+    ENTRY("words.js", words_js),
+#endif
+#if __has_embed("../Console/where.js")
+    ENTRY("where.js", where_js),
+#endif
+#if __has_embed("../Console/scenario.js")
+    ENTRY("scenario.js", scenario_js),
 #endif
 };
 

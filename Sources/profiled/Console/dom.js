@@ -4,7 +4,7 @@
 //   foreign(text)    what somebody else chose (an ID, a name, a value): <bdi>, control characters made visible,
 //                    cut after 3 lines with a button "show all N characters"; {cut: false} leaves the length alone
 //   value(json)      a JSON value as monospaced foreign text
-//   fill(element, ...children)   replaces the content
+//   fill(element, ...children)   replaces the content   facts(pairs), list(label, heads, rows): a small table   number(1234) '1,234'
 //   copyText(text) → whether it worked; copyButton(text or () => text, 'Copy'); copyLine('profilecli …') code with a button
 export const $ = (id) => document.getElementById(id);
 
@@ -66,6 +66,13 @@ export function valueText(v) {
 }
 export const value = (v, options) => foreign(valueText(v), {class: 'value', ...options});
 
+export const number = (n) => Number(n).toLocaleString('en');
+/** Names with their values: facts(['Kind', nodes], condition && […]). */
+export const facts = (...pairs) => h('dl', {class: 'facts'}, pairs.filter(Boolean).map(([name, v]) => [h('dt', null, name), h('dd', null, v)]));
+/** A table of some rows: list('Changed fields', ['Field', 'Before'], [[nodes, nodes], …]). */
+export const list = (label, heads, rows) => h('div', {class: 'scroll', tabindex: '0', role: 'group', 'aria-label': label}, h('table', {class: 'list'},
+  h('thead', null, h('tr', null, heads.map((x) => h('th', {scope: 'col'}, x)))), h('tbody', null, rows.map((r) => h('tr', null, r.map((c) => h('td', null, c)))))));
+
 /** "1 event", "2 events", "12,345 events". */
 export const count = (n, one, many = one + 's') => `${Number(n).toLocaleString('en')} ${n === 1 ? one : many}`;
 
@@ -78,13 +85,12 @@ export function say(text) {
 let last = 0;
 export const newID = (prefix = 'e') => `${prefix}-${++last}`;
 
-/** A group of buttons of which one is pressed: segments('Clock', [['step', 'Step'], …], 'step', (key) => …). */
+/** A group of buttons of which one is pressed: segments('Clock', [['step', 'Step'], …], 'step', (key) => …); press(key) shows another. */
 export function segments(label, choices, chosen, choose) {
-  const buttons = choices.map(([key, text]) => h('button', {type: 'button', 'aria-pressed': String(key === chosen), on: {click() {
-    for (const b of buttons) b.setAttribute('aria-pressed', String(b === buttons[choices.findIndex((c) => c[0] === key)]));
-    choose(key);
-  }}}, text));
-  return h('div', {class: 'seg', role: 'group', 'aria-label': label}, buttons);
+  const press = (wanted) => buttons.forEach((b, i) => b.setAttribute('aria-pressed', String(choices[i][0] === wanted)));
+  const buttons = choices.map(([key, text]) => h('button', {type: 'button', on: {click() { press(key); choose(key); }}}, text));
+  press(chosen);
+  return Object.assign(h('div', {class: 'seg', role: 'group', 'aria-label': label}, buttons), {press});
 }
 
 export async function copyText(text) {

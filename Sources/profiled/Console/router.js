@@ -298,5 +298,6 @@ $('requests').addEventListener('click', toggleRequests);
 
 const ready = api.meet().catch(() => {});
 open(true);
+try { if (location.hash.startsWith('#pins=') || sessionStorage.getItem('profilelog-pins')) import('./pins.js'); } catch { /* no storage */ }
 api.poll();
 ready.then(() => import('./keys.js')).then((k) => k.globalKeys({toSearch: () => { find.focus(); find.select(); }, toggleRequests}));
