@@ -12,7 +12,7 @@ const PAGE = 100_000, PAGES = 5;
 const content = {customEvent: 'event', customAttributes: 'attribute', userAttribute: 'attribute', userAttributes: 'attribute', purchase: 'purchase'};
 const verbs = {Saved: 'saved', Logged: 'logged', Changed: 'set', Queued: 'queued by the SDK'};
 const others = {
-  userCreated: ['identity', 'known from here on'], userIdentified: ['identity', 'got an ID'], userChanged: ['identity', 'came to the device'],
+  userCreated: ['identity', 'became known'], userIdentified: ['identity', 'got an ID'], userChanged: ['identity', 'signed in'],
   userLoggedOut: ['identity', 'logged out'], usersMerged: ['identity', 'another person was merged into this one'], userErased: ['identity', 'erased'],
   aliasAdded: ['identity', 'got an alias'], aliasRenamed: ['identity', 'alias renamed'], externalIDRenamed: ['identity', 'ID renamed'],
   externalIDRemoved: ['identity', 'ID released'], appRemoved: ['identity', 'app removed'], appLaunched: ['launch', 'app started'],

@@ -11,7 +11,7 @@ import {symbol} from './marks.js';
 import {cause} from './cause.js';
 import {compare, flatten} from './compare.js';
 
-const PAGE = 60;
+const PAGE = 40;
 let page = null;
 export function mount(root, context) { page = person(root, context); return page.start(); }
 export function update(context) { page.update(); }
@@ -32,7 +32,7 @@ function groupsOf(p) {
 
 function person(root, context) {
   const user = context.id, {signal} = context;
-  let life = null, k = 0, profile = null, profileUser = user, named = null, from = 0, find = '', cached = new Map(), isAsking = false, wanted = null, asked = 0, restTimer = 0;
+  let life = null, k = 0, profile = null, profileUser = user, named = null, from = 0, find = '', cached = new Map(), isAsking = false, wanted = null, asked = 0, restTimer = 0, resting = new AbortController();
   const b = () => /^\d{1,16}$/.test(context.params.vs ?? '') ? Number(context.params.vs) : null;
   const look = () => ({life, k, at: context.at, b: b(), user: profileUser, name: user});
   const move = (next) => {
@@ -55,7 +55,7 @@ function person(root, context) {
 
   // Time
 
-  const line = timeline(context, {move, toRow, nextChange,
+  const line = timeline(context, {move, toRow, nextChange, settle: () => rest(),
     choose: (axis) => context.set({axis: axis === 'step' ? null : axis}), compare: () => context.set({vs: b() === null ? context.at ?? context.store.position : null})});
   const plane = h('div', {hidden: true});
   const lifePanel = panel(context, {
@@ -177,7 +177,7 @@ function person(root, context) {
       h('span', {class: 'dim'}, `${from + 1} to ${from + shown.length} of ${all.length.toLocaleString('en')}`)] : all.length ? null : h('span', {class: 'dim'}, find ? 'No field has this in its name.' : 'Nothing is known yet.'));
     if (chosen && isNarrow.matches) placeCause();
   }
-  const isChosen = (r) => chosen ? keyOf(r) === keyOf(chosen) : paramOf(r) === context.params.field;
+  const isChosen = (r) => chosen ? keyOf(r) === keyOf(chosen) : r.ask !== undefined && paramOf(r) === context.params.field;
   const paramOf = (r) => r.group === 'attributes' ? `user ${r.ask}` : r.ask;
   function guess(param) {
     const [, kind, name] = /^(event:|product:|user )(.*)$/s.exec(param) ?? [];
@@ -245,6 +245,9 @@ function person(root, context) {
   /** What costs more is asked when the handle rests. */
   function rest() {
     clearTimeout(restTimer);
+    resting.abort();
+    resting = new AbortController();
+    if (line.isHeld()) return;
     const later = async () => {
       if (signal.aborted || !life) return;
       placeCause();
@@ -275,7 +278,7 @@ function person(root, context) {
     if (!k) return fill(stepBody);
     const at = life.position[k - 1];
     try {
-      const {events: [event]} = await get('/v1/events', {after: at - 1 || undefined, limit: 1}, {signal});
+      const {events: [event]} = await get('/v1/events', {after: at - 1 || undefined, limit: 1}, {signal: resting.signal});
       if (at !== (k && life.position[k - 1])) return;
       const held = event.attributes ?? event.user_attributes ?? (event.attribute ? {[event.attribute]: event.value} : event.product ? {price: event.price, currency: event.currency, quantity: event.quantity, ...event.properties} : event.properties ?? event.settings ?? {});
       const rows = [...flatten(held), ...(event.reason ? [['reason', event.reason]] : []), ...(event.rejected ?? []).map((r) => [`refused, event ${r.position}`, r.reason])];
@@ -283,9 +286,9 @@ function person(root, context) {
     } catch (error) { if (!isAbort(error)) fill(stepBody, failureView(error, showStep, signal)); }
   }
   const list = table({label: 'Steps of this person', key: (row) => row, rowClass: (row) => typeof row !== 'number' ? 'head-row' : fits(row) ? '' : 'dim', choose: (row) => { if (typeof row === 'number' && row + 1 !== k) move(row + 1); }, columns: [
-    {head: 'Step', num: true, width: '64px', cell: (row) => typeof row === 'number' ? (row + 1).toLocaleString('en') : ''},
+    {head: 'Step', num: true, width: '56px', cell: (row) => typeof row === 'number' ? (row + 1).toLocaleString('en') : ''},
     {head: 'What', width: 'minmax(0, 3fr)', cell: (row) => typeof row === 'number' ? [h('span', {class: 'mark', 'data-mark': symbol(life.shape[row])}), foreign(life.says(row, context.at))] : h('strong', null, foreign(row.text))},
-    {head: 'Recorded', width: '136px', cell: (row) => typeof row === 'number' ? time(iso(life.recorded[row]), {form: 'clock'}) : ''},
+    {head: 'Recorded', width: '136px', wide: true, cell: (row) => typeof row === 'number' ? time(iso(life.recorded[row]), {form: 'clock'}) : ''},
     {head: 'Happened', width: '136px', wide: true, cell: (row) => typeof row === 'number' ? time(iso(life.occurred[row]), {form: 'clock'}) : ''}]});
   const fits = (i) => life.isOf(i, context.params.only) && (!context.params.named || life.names[i].some((name) => name.toLowerCase().includes(context.params.named.toLowerCase())));
   const isFiltered = () => Boolean(context.params.only || context.params.named);
@@ -354,7 +357,8 @@ function person(root, context) {
       if (times.position.length) { cached.clear(); lifePanel.load(); }
     } catch { /* the next news asks again */ }
   }, 1000); });
-  context.on('act', rest);
+  context.on('act', () => rest());
+  signal.addEventListener('abort', () => resting.abort());
 
   return {
     start() {

@@ -44,11 +44,11 @@ function places(life, axis) {
   return {x, order, folds: folds.map((f) => ({...f, at: start + (1 - start) * f.at})), times};
 }
 
-export function timeline(context, {move, choose, compare, toRow, nextChange}) {
-  let life = null, view = {k: 0, at: null, b: null, axis: 'step', dims: null}, from = 0, to = 1, map = null, mapped = '', groups = [], rows = [], isLong = false;
+export function timeline(context, {move, choose, compare, toRow, nextChange, settle}) {
+  let life = null, view = {k: 0, at: null, b: null, axis: 'step', dims: null}, from = 0, to = 1, map = null, mapped = '', groups = [], rows = [], isLong = false, held = false, isMarked = false;
   const labels = h('div', {class: 'tl-labels', 'aria-hidden': 'true'});
   const canvas = h('canvas', {class: 'tl-marks', role: 'img', 'aria-label': 'Marks of all steps. The list of events below has the same as a table.'});
-  const thumb = h('div', {class: 'thumb'}), thumbB = h('div', {class: 'thumb b', hidden: true}, 'B');
+  const thumb = h('div', {class: 'thumb'}), thumbB = h('div', {class: 'thumb b', hidden: true, 'data-mark': 'B'});
   const range = h('input', {type: 'range', class: 'moment', min: '0', max: '0', step: '1', 'aria-label': 'Moment', on: {input: () => move(Number(range.value))}});
   const track = h('div', {class: 'track'}, range, thumb, thumbB);
   const button = (text, f, name) => h('button', {type: 'button', 'aria-label': name, on: {click: f}}, text);
@@ -99,7 +99,7 @@ export function timeline(context, {move, choose, compare, toRow, nextChange}) {
     };
     put(thumb, view.k);
     if (view.b === null) thumbB.hidden = true; else put(thumbB, view.b);
-    thumb.textContent = view.b === null ? '' : 'A';
+    thumb.dataset.mark = view.b === null ? '' : 'A';
   }
 
   // Drawing
@@ -153,6 +153,7 @@ export function timeline(context, {move, choose, compare, toRow, nextChange}) {
         if (room > 12 + 7 * text.length) { c.fillStyle = colours['text-2']; c.fillText(text, g.last + 5, y); }
       }
     }));
+    if (!isMarked) { isMarked = true; performance.mark('timeline drawn'); }
     c.globalAlpha = 1;
     c.strokeStyle = colours.accent;
     c.lineWidth = 2;
@@ -219,9 +220,11 @@ export function timeline(context, {move, choose, compare, toRow, nextChange}) {
     event.preventDefault();
     range.focus({preventScroll: true});
     track.setPointerCapture(event.pointerId);
+    held = true;
     move(nearest(inside(event, track)[0]));
   });
   track.addEventListener('pointermove', (event) => { if (track.hasPointerCapture(event.pointerId)) { const k = nearest(inside(event, track)[0]); if (k !== view.k) move(k); } });
+  track.addEventListener('lostpointercapture', () => { held = false; settle(); });
   let grab = null;
   canvas.addEventListener('pointerdown', (event) => { if (life && !event.button) { grab = {x: event.clientX, last: event.clientX, isDrag: false}; canvas.setPointerCapture(event.pointerId); } });
   canvas.addEventListener('pointermove', (event) => {
@@ -275,7 +278,7 @@ export function timeline(context, {move, choose, compare, toRow, nextChange}) {
   }
 
   return {
-    element, focus: () => range.focus(),
+    element, isHeld: () => held,
     set(next) {
       life = next;
       range.max = String(life.n);
