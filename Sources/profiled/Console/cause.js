@@ -18,7 +18,7 @@ export function because(set, life) {
   const effect = set.effect ? life.find(set.effect) : -1, i = life.find(set.position);
   const nodes = [], by = set.process && set.process !== 'app' ? [' by ', foreign(set.process)] : null;
   const effectTime = effect >= 0 ? new Date(life.recorded[effect]).toISOString() : null;
-  const then = effectTime ? [', ', strong(span(between(set.recorded_at, effectTime)), ' later')] : null;
+  const then = effectTime && between(set.recorded_at, effectTime) >= 1 ? [', ', strong(span(between(set.recorded_at, effectTime)), ' later')] : null;
   if (set.removed) nodes.push('It was removed. ');
   if (set.how === 'saved') {
     const number = life.decidedWith(i) || (effect >= 0 ? life.launchNumber(effect) : 0);
@@ -106,7 +106,8 @@ export function cause(context, {look, move, openCompare}) {
     const spot = h('div', {class: 'spot stack'});
     const who = h('button', {type: 'button', 'aria-expanded': 'false', on: {click: () => whoElse(who, spot, found)}}, 'Who else?');
     if (canVoid || set.kind) preview(turn, found, happened, canVoid ? without : null);
-    const missed = misses?.length ? [h('p', null, 'Updates that had no effect:'), h('ul', {class: 'plain stack'}, misses.slice(0, 5).map((m) => h('li', null, time(m.at), ' – ', foreign(m.reason), ' ', stepButton(m.position, 'see'))))] : null;
+    const lost = (misses ?? []).filter((m) => !found.log.some((e) => e.position === m.position));
+    const missed = lost.length ? [h('p', null, 'Updates that had no effect:'), h('ul', {class: 'plain stack'}, lost.slice(0, 5).map((m) => h('li', null, time(m.at), ' – ', foreign(m.reason), ' ', stepButton(m.position, 'see'))))] : null;
     return [sentence, list, missed, h('div', {class: 'row looks'}, h('button', {type: 'button', disabled: !previous(found) && !found.previous, on: {click: before}}, 'Before this (,)'),
       stack.length ? h('button', {type: 'button', on: {click: back}}, 'Back (<)') : null, happened, canVoid ? without : null, who,
       h('button', {type: 'button', on: {click: () => pinThis(found, said)}}, 'Pin'), h('a', {href: context.link('events', set.position)}, `Event ${set.position}`)),

@@ -1,7 +1,7 @@
 // A person: who they are, what is known of them at a moment, why, and every step that led there.
 // One moment rules all parts: the handle, the row of the list, the profile and the cause come from the same `at`.
 import {get, isAbort} from './api.js';
-import {h, fill, foreign, value, count, newID, say} from './dom.js';
+import {h, fill, foreign, value, count, segments, say} from './dom.js';
 import {panel, emptyView, failureView} from './panel.js';
 import {table} from './table.js';
 import {time, late} from './time.js';
@@ -65,6 +65,7 @@ function person(root, context) {
       life = next;
       if (line.element.parentNode !== body) fill(body, line.element, plane);
       line.set(life);
+      for (const part of rest_) part.hidden = false;
       rebuildList();
       update();
     },
@@ -108,7 +109,7 @@ function person(root, context) {
     return own ? {user, as_of: life.position[i], key: `${who.user_number} ${life.version[i]}`} : {user: who.user ?? user, as_of: life.position[i], key: `${who.user_number} ${life.version[i]}`};
   }
   function wantProfile() {
-    if (!k) { profile = null; wanted = null; profilePanel.dataset.state = 'empty'; fill(note, emptyView('Nothing is known before the first step.')); fill(body); bodies.clear(); showIdentity(); return; }
+    if (!k) { profile = null; wanted = null; profilePanel.dataset.state = 'empty'; fill(note, emptyView('Nothing is known before the first step.')); fill(body); bodies.clear(); profileTable.hidden = true; showIdentity(); return; }
     wanted = asked_();
     const kept = wanted.key && cached.get(wanted.key);
     if (kept) { wanted = null; return showProfile(kept); }
@@ -128,7 +129,7 @@ function person(root, context) {
     } catch (error) {
       if (isAbort(error)) return;
       profilePanel.dataset.state = error.code === 'no_connection' && profile ? 'stale' : 'failed';
-      if (profilePanel.dataset.state === 'failed') { profile = null; fill(body); bodies.clear(); }
+      if (profilePanel.dataset.state === 'failed') { profile = null; fill(body); bodies.clear(); profileTable.hidden = true; }
       fill(note, profile ? h('p', {class: 'warn'}, 'No answer; this is what it said before.') : failureView(error, wantProfile, signal));
     } finally { clearTimeout(slow); isAsking = false; if (!signal.aborted) ask(); }
   }
@@ -136,6 +137,7 @@ function person(root, context) {
     profile = answer;
     profileUser = life.own[k] || context.at === null ? user : asked_().user;
     profilePanel.dataset.state = 'shown';
+    profileTable.hidden = false;
     fill(note, profileUser === user ? null : h('p', null, 'At this step it is ', foreign(profileUser), ', who was merged into ', foreign(user), ' later.'));
     drawProfile();
     showIdentity();
@@ -293,8 +295,8 @@ function person(root, context) {
   const fits = (i) => life.isOf(i, context.params.only) && (!context.params.named || life.names[i].some((name) => name.toLowerCase().includes(context.params.named.toLowerCase())));
   const isFiltered = () => Boolean(context.params.only || context.params.named);
   const only = h('select', {'aria-label': 'Emphasize', on: {change: () => context.set({only: only.value})}}, h('option', {value: ''}, 'All alike'), Object.entries(families).map(([key, label]) => h('option', {value: key}, label)));
-  const namedID = newID('named'), named_ = h('input', {id: namedID, type: 'search', placeholder: 'Name', 'aria-label': 'Emphasize by name', on: {input: () => context.set({named: named_.value})}});
-  const grouped = h('button', {type: 'button', 'aria-pressed': 'false', on: {click: () => context.set({list: context.params.list ? null : 'launch'})}}, 'By launch');
+  const named_ = h('input', {type: 'search', placeholder: 'Name', 'aria-label': 'Emphasize by name', on: {input: () => context.set({named: named_.value})}});
+  const grouped = segments('Order of the list', [['', 'One by one'], ['launch', 'By launch']], context.params.list ?? '', (v) => context.set({list: v}));
   const matching = h('span', {class: 'dim', role: 'status'});
   const listPanel = h('section', {class: 'panel', 'aria-labelledby': 'steps-title'}, h('header', null, h('h2', {id: 'steps-title'}, 'Steps'), h('div', {class: 'row'}, matching, only, named_, grouped)), h('div', {class: 'body'}, list.element));
   let built = '';
@@ -303,7 +305,7 @@ function person(root, context) {
     const wish = `${context.params.list} ${context.params.only} ${context.params.named} ${life.n}`;
     if (wish === built) return false;
     built = wish;
-    grouped.setAttribute('aria-pressed', String(Boolean(context.params.list)));
+    [...grouped.children].forEach((part, i) => part.setAttribute('aria-pressed', String(Boolean(context.params.list) === (i === 1))));
     only.value = context.params.only ?? '';
     if (named_ !== document.activeElement) named_.value = context.params.named ?? '';
     const rows = [];
@@ -338,7 +340,7 @@ function person(root, context) {
     if (!context.params.field) { if (chosen) { chosen = null; why.clear(); placeCause(); drawProfile(); } } else if (chosen && paramOf(chosen) !== context.params.field) { chosen = guess(context.params.field); drawProfile(); }
     rebuildList();
     line.show({k, at: context.at, b: vs === null ? null : life.count(vs), axis, dims: isFiltered() ? (i) => !fits(i) : null});
-    if (k) list.select(k - 1);
+    list.select(k ? k - 1 : null);
     if (context.at !== null) {
       const next = k < life.n ? life.says(k, life.position[k]) : null;
       context.past('You look at ', k ? h('strong', null, time(iso(life.recorded[k - 1]))) : 'the time before the first step', `, step ${k.toLocaleString('en')} of ${life.n.toLocaleString('en')}.`, next ? [' One step later: ', foreign(next), '.'] : null);
@@ -360,10 +362,13 @@ function person(root, context) {
   context.on('act', () => rest());
   signal.addEventListener('abort', () => resting.abort());
 
+  const rest_ = [stepPanel, h('div', {class: 'two'}, profilePanel, side), listPanel];
+  for (const part of rest_) part.hidden = true;
+
   return {
     start() {
       context.title(user);
-      root.append(heading, identity, lifePanel.element, stepPanel, h('div', {class: 'two'}, profilePanel, side), listPanel);
+      root.append(heading, identity, lifePanel.element, ...rest_);
       side.append(hint, why.element);
       placeCause();
       lifePanel.load();

@@ -263,6 +263,7 @@ export function timeline(context, {move, choose, compare, toRow, nextChange, set
     map = places(life, axis);
     moved();
   }
+  const enter = (event) => event.target.tagName === 'BUTTON' ? false : toRow();
   context.keys(element, 'Timeline', {
     ArrowLeft: ['one step back', () => move(view.k - 1)], ArrowRight: ['one step on', () => move(view.k + 1)],
     ArrowDown: ['', () => move(view.k - 1)], ArrowUp: ['', () => move(view.k + 1)],
@@ -270,7 +271,7 @@ export function timeline(context, {move, choose, compare, toRow, nextChange, set
     BracketLeft: ['the launch before', () => toLaunch(-1)], BracketRight: ['the next launch', () => toLaunch(1)],
     Home: ['before all steps', () => move(0)], End: ['the last step', () => move(life.n)], KeyN: ['now', () => move(life.n)],
     Equal: ['zoom in', () => zoom(0.5)], 'Shift+Equal': ['', () => zoom(0.5)], NumpadAdd: ['', () => zoom(0.5)], Minus: ['zoom out', () => zoom(2)], NumpadSubtract: ['', () => zoom(2)],
-    Digit0: ['show all', () => zoom(0)], Enter: ['to its row in the list', (event) => event.target.tagName === 'BUTTON' ? false : toRow()], KeyC: ['compare from here (B)', () => compare()],
+    Digit0: ['show all', () => zoom(0)], Enter: ['to its row in the list', enter], NumpadEnter: ['', enter], KeyC: ['compare from here (B)', () => compare()],
   });
   function toLaunch(direction) {
     const found = direction > 0 ? life.launches.find((i) => i + 1 > view.k) : life.launches.findLast((i) => i + 1 < view.k);
