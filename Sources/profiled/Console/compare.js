@@ -20,7 +20,7 @@ const all = (p) => [...['attributes', 'custom_attributes', 'traits'].flatMap((gr
   ...p.custom_events.map((e) => ['custom_events', e.name, e.count]), ...p.purchases.map((e) => ['purchases', e.product, e.count]), ['profile', 'first seen', p.first_seen], ['profile', 'last seen', p.last_seen]];
 const MOST = 40;
 
-export function compare(context, {look}) {
+export function compare(context, {look, user: person}) {
   let what = null;
   const cell = (v) => v === undefined || v === null ? '–' : value(v);
   const show = (heads, rows) => [table('What differs', heads, rows.slice(0, MOST).map(([field, a, b, group]) => group !== 'profile' ? [foreign(field), cell(a), cell(b)]
@@ -32,7 +32,7 @@ export function compare(context, {look}) {
       const {user, at, b} = look(), as_of = at ?? undefined;
       if (what === 'moments') {
         const [from, until] = (at ?? Infinity) < b ? [at, b] : [b, at];
-        const {changes} = await ask.get('/v1/diff', {user: look().name, a: Math.max(1, from), b: until ?? undefined});
+        const {changes} = await ask.get('/v1/diff', {user: person, a: Math.max(1, from), b: until ?? undefined});
         return {rows: changes.map((c) => [c.field, c.before, c.after, c.group]), heads: ['Field', `At position ${from}`, until === null ? 'Now' : `At position ${until}`]};
       }
       const [arrived, happened] = await Promise.all([ask.get('/v1/profile', {user, as_of}), ask.get('/v1/profile', {user, as_of, order: 'occurred'})]);
@@ -48,10 +48,8 @@ export function compare(context, {look}) {
     empty: ({rows}) => rows.length ? null : emptyView(what === 'moments' ? 'Nothing differs between A and B.' : 'As it happened, all would be the same.', null),
     show: ({rows, heads}) => show(heads, rows),
   });
-  p.element.querySelector('h2').tabIndex = -1;
   return {
-    element: p.element,
+    element: p.element, what: () => what,
     show(next) { what = next; p.setTitle(what === 'moments' ? 'A and B compared' : 'As it arrived, and as it happened'); return p.load(); },
-    focus: () => p.element.querySelector('h2').focus(),
   };
 }

@@ -1,112 +1,97 @@
-// Both clocks as a plane: to the right when an event was recorded, upwards when it happened. On the diagonal is what came at once, the
-// further below it the later it came. A brush (or the choice of a delay) takes what came late; its events are listed.
+// Both clocks as a plane: to the right when an event was recorded, upwards when it happened. On the diagonal is what came at once; the
+// further below it, the later it came. A frame drawn over marks, or a delay, takes what came late; its events are listed.
 //   plane(context, {move, openCompare}) → {element, show({life, k, at})}
-import {h, fill, foreign} from './dom.js';
+import {h, fill, foreign, count} from './dom.js';
 import {paint, mark, line} from './marks.js';
 import {fold} from './timeline.js';
 import {iso} from './life.js';
 import {time, late} from './time.js';
+import {table} from './compare.js';
 
 const INSET = 14, MOST = 25;
-const delays = [['', 'What came late'], ['60', 'Later than a minute'], ['3600', 'Later than an hour'], ['86400', 'Later than a day'], ['2592000', 'Later than 30 days']];
+const delays = [['', 'What came late'], ['3600', 'Later than an hour'], ['86400', 'Later than a day'], ['2592000', 'Later than 30 days']];
 
-export function plane(context, {move, openCompare}) {
-  let look = null, shownLife = null, x = null, y = null, brush = null, drag = null;
-  const canvas = h('canvas', {class: 'plane', role: 'img', 'aria-label': 'Both clocks: to the right when it was recorded, upwards when it happened. The list beside has what came late.'});
-  const delay = h('select', {'aria-label': 'How late', on: {change: () => { brush = null; context.set({late: delay.value}); }}}, delays.map(([v, text]) => h('option', {value: v}, text)));
-  const found = h('div', {class: 'stack'});
-  const element = h('div', {class: 'planes'}, h('div', null, canvas, h('p', {class: 'small dim'}, '→ recorded, ↑ happened, both with quiet spans cut. Drag over marks to choose.')),
-    h('div', {class: 'stack'}, h('div', {class: 'row'}, delay, h('button', {type: 'button', on: {click: () => openCompare('happened')}}, 'As it arrived and as it happened')), found));
-
-  const place = (v, size) => INSET + v * (size - 2 * INSET);
-  function scale() {
-    const {life} = look, {n} = life;
-    const all = Float64Array.from([...life.recorded, ...life.occurred]), order = Uint32Array.from(all, (_, i) => i).sort((a, b) => all[a] - all[b]);
-    const {places} = fold(Float64Array.from(order, (i) => all[i]));
-    x = new Float64Array(n);
-    y = new Float64Array(n);
-    order.forEach((i, j) => { if (i < n) x[i] = places[j]; else y[i - n] = places[j]; });
+/** Names whose newer value was there already when an event took effect, for each such event. */
+function overwrites(life) {
+  const effect = (i) => life.decidedBy[i] ?? life.position[i], newest = new Map(), found = new Map();
+  const order = life.shape.flatMap((shape, i) => shape === 'attribute' && life.state(i) === 'effective' ? [i] : []).sort((a, b) => effect(a) - effect(b) || a - b);
+  for (const i of order) for (const name of life.names[i]) {
+    if (life.occurred[i] < newest.get(name)) found.set(i, [...(found.get(i) ?? []), name]); else newest.set(name, life.occurred[i]);
   }
-  const picture = paint(canvas, (c, w, height, colours) => {
-    if (!look?.life.n) return;
-    const {life, k, at} = look, dot = (i) => [place(x[i], w), height - place(y[i], height)];
+  return found;
+}
+export function plane(context, {move, openCompare}) {
+  let look = null, newer = null, places = null, frame = null, corner = null, shown = null, side = 400;
+  const canvas = h('canvas', {class: 'plane', role: 'img', 'aria-label': 'Both clocks: to the right when it was recorded, upwards when it happened. The list beside says what came late.'});
+  const delay = h('select', {'aria-label': 'How late', on: {change: () => { frame = null; context.set({late: delay.value}); }}}, delays.map(([v, text]) => h('option', {value: v}, text)));
+  const found = h('div', {class: 'stack'});
+  const element = h('div', {class: 'planes'}, h('div', null, canvas, h('p', {class: 'small dim'}, '→ recorded, ↑ happened; quiet spans are cut. Drag a frame over marks to list them.')),
+    h('div', {class: 'stack'}, h('div', {class: 'row'}, delay, h('button', {type: 'button', on: {click: () => openCompare('happened')}}, 'As it arrived, as it happened')), found));
+
+  /** Where an event is, both from 0 to 1, from the upper left corner. */
+  const spot = (i) => [places[i], 1 - places[look.life.n + i]].map((v) => (INSET + v * (side - 2 * INSET)) / side);
+  const redraw = paint(canvas, (c, size, _, colours) => {
+    if (!places) return;
+    side = size;
+    const {life, k, at} = look, taken = new Set();
     c.strokeStyle = colours.edge;
     c.lineWidth = 1;
-    c.strokeRect(0.5, 0.5, w - 1, height - 1);
+    c.strokeRect(0.5, 0.5, size - 1, size - 1);
     c.setLineDash([4, 4]);
-    line(c, INSET, height - INSET, w - INSET, INSET);
+    line(c, INSET, size - INSET, size - INSET, INSET);
     c.setLineDash([]);
-    const taken = new Set();
     for (let i = 0; i < life.n; i++) {
-      const [px, py] = dot(i), cell = (px >> 2) * 4096 + (py >> 2);
-      // One mark is enough for what lies on one spot; the chosen one is drawn last.
-      if (i !== k - 1 && taken.has(cell)) continue;
+      const [x, y] = spot(i).map((v) => v * size), cell = (x >> 2) * 4096 + (y >> 2);
+      // One mark is enough for what lies on one spot.
+      if (taken.has(cell)) continue;
       taken.add(cell);
       c.globalAlpha = i < k ? 1 : 0.4;
-      mark(c, life.shape[i] === 'launch' ? 'flush' : life.shape[i], life.state(i, at), px, py, colours);
+      mark(c, life.shape[i] === 'launch' ? 'flush' : life.shape[i], life.state(i, at), x, y, colours);
     }
     c.globalAlpha = 1;
     c.strokeStyle = colours.accent;
     c.lineWidth = 2;
-    if (k) { const [px, py] = dot(k - 1); c.strokeRect(px - 9, py - 9, 18, 18); }
-    if (brush) c.strokeRect(brush.x0 * w, brush.y0 * height, (brush.x1 - brush.x0) * w, (brush.y1 - brush.y0) * height);
+    if (k) c.strokeRect(spot(k - 1)[0] * size - 9, spot(k - 1)[1] * size - 9, 18, 18);
+    if (frame) c.strokeRect(...[frame[0], frame[1], frame[2] - frame[0], frame[3] - frame[1]].map((v) => v * size));
   }, context.signal);
 
-  const spot = (event) => { const box = canvas.getBoundingClientRect(), in01 = (v) => Math.min(1, Math.max(0, v)); return [in01((event.clientX - box.left) / box.width), in01((event.clientY - box.top) / box.height)]; };
-  canvas.addEventListener('pointerdown', (event) => { if (!event.button) { drag = spot(event); canvas.setPointerCapture(event.pointerId); } });
-  canvas.addEventListener('pointermove', (event) => {
-    if (!drag) return;
-    const [px, py] = spot(event);
-    brush = {x0: Math.min(px, drag[0]), x1: Math.max(px, drag[0]), y0: Math.min(py, drag[1]), y1: Math.max(py, drag[1])};
-    picture.redraw();
+  const pointer = (e) => { const box = canvas.getBoundingClientRect(); return [(e.clientX - box.left) / box.width, (e.clientY - box.top) / box.height]; };
+  canvas.addEventListener('pointerdown', (e) => { if (!e.button) { corner = pointer(e); frame = null; canvas.setPointerCapture(e.pointerId); } });
+  canvas.addEventListener('pointermove', (e) => {
+    if (!corner) return;
+    const [x, y] = pointer(e), [a, b] = corner;
+    frame = Math.hypot(x - a, y - b) < 0.02 ? null : [Math.min(a, x), Math.min(b, y), Math.max(a, x), Math.max(b, y)];
+    redraw();
   });
-  canvas.addEventListener('pointerup', (event) => {
-    if (!drag) return;
-    drag = null;
-    if (brush && (brush.x1 - brush.x0) * canvas.clientWidth < 5 && (brush.y1 - brush.y0) * canvas.clientHeight < 5) brush = null;
-    if (!brush) { const near = nearest(...spot(event)); if (near >= 0) move(near + 1); }
-    draw();
-  });
-  canvas.addEventListener('pointercancel', () => { drag = null; });
-  const at01 = (i) => [place(x[i], canvas.clientWidth) / canvas.clientWidth, 1 - place(y[i], canvas.clientHeight) / canvas.clientHeight];
-  function nearest(px, py) {
-    let best = -1, least = Infinity;
-    for (let i = 0; i < look.life.n; i++) { const [a, b] = at01(i), d = (a - px) ** 2 + (b - py) ** 2; if (d < least) { least = d; best = i; } }
-    return best;
-  }
-  /** Names whose newer value was there already when this event took effect, for each late event. */
-  function overwrites(life) {
-    const order = Array.from({length: life.n}, (_, i) => i).filter((i) => life.shape[i] === 'attribute' && life.state(i) === 'effective');
-    const effect = (i) => life.decidedBy[i] ?? life.position[i];
-    order.sort((a, b) => effect(a) - effect(b) || a - b);
-    const newest = new Map(), result = new Map();
-    for (const i of order) for (const name of life.names[i]) {
-      const before = newest.get(name) ?? -Infinity;
-      if (life.occurred[i] < before) result.set(i, [...(result.get(i) ?? []), name]); else newest.set(name, life.occurred[i]);
+  canvas.addEventListener('lostpointercapture', (e) => {
+    const [x, y] = corner;
+    corner = null;
+    if (!frame) {
+      let best = 0, least = Infinity;
+      for (let i = 0; i < look.life.n; i++) { const [a, b] = spot(i), d = Math.hypot(a - x, b - y); if (d < least) { least = d; best = i; } }
+      move(best + 1);
     }
-    return result;
-  }
-  function draw() {
-    picture.redraw();
-    const {life} = look, least = Number(context.params.late ?? 0) || 60, newer = overwrites(life), late_ = [];
-    const chosen = (i) => { if (!brush) return life.delay(i) > least; const [a, b] = at01(i); return a >= brush.x0 && a <= brush.x1 && b >= brush.y0 && b <= brush.y1; };
-    for (let i = 0; i < life.n; i++) if (chosen(i)) late_.push(i);
-    const changed = late_.filter((i) => newer.has(i)).length;
-    fill(found, h('p', {role: 'status'}, `${late_.length.toLocaleString('en')} of ${life.n.toLocaleString('en')} steps ${brush ? 'are in the frame' : 'came late'}; `, h('strong', null, `${changed.toLocaleString('en')} came after a newer value`), '.'),
-      brush ? h('p', null, h('button', {type: 'button', on: {click: () => { brush = null; draw(); }}}, 'Remove the frame')) : null,
-      late_.length ? h('table', {class: 'list'}, h('caption', {class: 'hide'}, 'What came late'), h('thead', null, h('tr', null, ['Step', 'Happened', 'How late', 'A newer value was there'].map((t) => h('th', {scope: 'col'}, t)))),
-        h('tbody', null, late_.slice(0, MOST).map((i) => h('tr', null, h('th', {scope: 'row'}, h('button', {type: 'button', class: 'text', on: {click: () => move(i + 1)}}, `${i + 1}: `, foreign(life.what(i)))), h('td', null, time(iso(life.occurred[i]), {form: 'clock'})),
-          h('td', null, late(life.occurred[i], life.recorded[i])), h('td', null, newer.has(i) ? newer.get(i).slice(0, 4).map((name, j) => [j ? ', ' : '', foreign(name)]) : '–'))))) : null,
-      late_.length > MOST ? h('p', {class: 'dim'}, `The first ${MOST} of ${late_.length.toLocaleString('en')}.`) : null);
+    list();
+  });
+  function list() {
+    redraw();
+    const {life} = look, least = Number(context.params.late) || 60, isIn = (i) => { const [x, y] = spot(i); return x >= frame[0] && x <= frame[2] && y >= frame[1] && y <= frame[3]; };
+    const taken = [];
+    for (let i = 0; i < life.n; i++) if (frame ? isIn(i) : life.delay(i) > least) taken.push(i);
+    fill(found, h('p', {role: 'status'}, `${count(taken.length, 'step')} of ${life.n.toLocaleString('en')} ${frame ? 'in the frame' : 'came late'}; `, h('strong', null, `${taken.filter((i) => newer.has(i)).length} after a newer value`), '.'),
+      taken.length ? table('What came late', ['Step', 'Happened', 'How late', 'A newer value was there'], taken.slice(0, MOST).map((i) => [h('button', {type: 'button', class: 'text', on: {click: () => move(i + 1)}}, `${i + 1}: `, foreign(life.what(i))),
+        time(iso(life.occurred[i]), {form: 'clock'}), late(life.occurred[i], life.recorded[i]), foreign(newer.get(i)?.join(', ') ?? '–')])) : null,
+      taken.length > MOST ? h('p', {class: 'dim'}, `The first ${MOST} of ${taken.length.toLocaleString('en')}.`) : null);
   }
   return {
     element,
     show(next) {
-      const isOther = shownLife !== next.life || delay.dataset.late !== (context.params.late ?? '');
+      const wish = context.params.late ?? '', isOther = next.life !== look?.life;
       look = next;
-      if (shownLife !== next.life) { shownLife = next.life; scale(); }
-      delay.value = delay.dataset.late = context.params.late ?? '';
-      if (isOther) draw(); else picture.redraw();
+      if (isOther) { places = fold([...look.life.recorded, ...look.life.occurred]).x; newer = overwrites(look.life); }
+      if (!isOther && shown === wish) return redraw();
+      delay.value = shown = wish;
+      list();
     },
   };
 }
