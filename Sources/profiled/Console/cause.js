@@ -3,7 +3,7 @@
 //   why.element; why.show(field); why.before(); why.back(); why.focus(); why.clear()
 //   field = {group: 'custom_attributes', field: 'address.city', label, ask}   ask: as `field` of /v1/blame (event:NAME, product:ID)
 import {get, post} from './api.js';
-import {h, fill, foreign, value, say, newID, valueText} from './dom.js';
+import {h, fill, foreign, value, say, newID, valueText, printable} from './dom.js';
 import {panel, failureView} from './panel.js';
 import {time, span, between, late} from './time.js';
 import {iso} from './life.js';
@@ -22,8 +22,8 @@ function because(set, life) {
   if (set.how === 'saved') {
     const launch = effect < 0 ? 0 : life.launch[effect] + 1;
     nodes.push('It was saved on ', device, set.process && set.process !== 'app' ? [' by ', foreign(set.process)] : null, ' on ', time(set.at), isLate ? [' by its clock, recorded ', delay] : null,
-      set.effect ? [', and took effect with ', launch ? strong(`launch ${launch}`) : 'a flush', then] : ', and waits for a launch', '.');
-  } else if (set.how === 'queued') nodes.push('It was set on ', device, ' on ', time(set.at), set.effect ? ['. The SDK held it and sent it', then] : '. The SDK holds it', '.');
+      set.effect ? [', and took effect with ', launch ? strong(`launch ${launch}`) : 'a flush', then] : set.voided_by ? null : ', and waits for a launch', '.');
+  } else if (set.how === 'queued') nodes.push('It was set on ', device, ' on ', time(set.at), set.effect ? ['. The SDK held it and sent it', then] : set.voided_by ? null : '. The SDK holds it', '.');
   else if (set.source === 'import') nodes.push('An ', strong('import'), ' brought it on ', time(set.recorded_at), ' and says that it happened on ', time(set.at), isLate ? [', ', delay] : null, '.');
   else if (isLate) nodes.push(who, ' said so on ', strong(time(set.at)), ' by its clock. It arrived on ', time(set.recorded_at), ', ', delay, '.');
   else nodes.push(who, set.how ? ' set it on ' : ' gave it with an ID on ', time(set.at), '.');
@@ -66,13 +66,13 @@ export function cause(context, {look, move, openCompare}) {
   const back = () => { if (stack.length) move(stack.pop()); else say('Nowhere to go back to'); };
   const older = (found) => found.previous ?? found.log.find((e) => !e.voided_by && e.position !== found.set.position);
   const shown = (v) => 'count' in v ? `${v.count} ×` : v.removed || v.value === undefined ? 'none' : valueText(v.value);
-  const cut = (text, most = 24) => text.length > most ? `${text.slice(0, most)}…` : text;
+  const cut = (text, most = 24) => printable(text.length > most ? `${text.slice(0, most)}…` : text);
   const toStep = (position, nodes) => look().life.find(position) < 0 ? nodes : button(nodes, () => go(position), {class: 'text'});
 
   function show({found, misses, nothing}) {
     const {life, at} = look(), mine = ++turn, returning = stack.length ? button('Back (<)', back) : null;
     fill(spot);
-    p.setTitle(['Why is ', foreign(field.label, {cut: false}), ' ', found ? foreign(cut(shown(found), 60), {cut: false}) : 'without a value', '?']);
+    p.setTitle(['Why is ', foreign(field.label, {cut: false}), ' ', found ? h('bdi', null, cut(shown(found), 60)) : 'without a value', '?']);
     if (!found) return [h('p', null, at === null ? 'It has no value.' : 'It had no value at this moment.'), nothing ? h('p', {class: 'dim'}, foreign(nothing.error)) : null, returning];
     const {set} = found, sentence = h('p', null, because({...set, removed: found.removed}, life)), others = found.log.filter((e) => e.position !== set.position), lost = misses.filter((m) => !found.log.some((e) => e.position === m.position));
     if (said !== (said = `${heading.textContent} ${sentence.textContent}`)) say(said);

@@ -57,7 +57,7 @@ function person(root, context) {
 
   // Time
 
-  const line = timeline(context, {move, toRow, nextChange, settle: rest, compare: () => context.set({vs: b() === null ? context.at ?? context.store.position : null})});
+  const line = timeline(context, {move, toRow, nextChange, settle: rest, pin, compare: () => context.set({vs: b() === null ? context.at ?? context.store.position : null})});
   const both = h('div', {hidden: true});
   let plane = null;
   async function showPlane() {
@@ -81,6 +81,11 @@ function person(root, context) {
     const {field} = chosen ?? {}, changes = (i) => life.names[i].some((name) => isPart(field, name)) && !/waits|queued|refused|void/.test(life.state(i, life.position[i])) || life.shape[i] === 'flush' && life.links(i).some(([item]) => life.names[item].some((name) => isPart(field, name)));
     for (let next = k + direction; next > 0 && next <= life.n; next += direction) if (field ? changes(next - 1) : isFiltered() ? fits(next - 1) : life.isLate(next - 1)) return move(next);
     say(`Nothing ${direction > 0 ? 'after' : 'before'} this step`);
+  }
+
+  async function pin() {
+    const i = k - 1;
+    if (i >= 0) (await import('./pins.js')).pin({place: 'users', id: user, params: {at: life.position[i], field: context.params.field}, at: life.position[i], user, sentence: life.says(i, context.at), time: iso(life.recorded[i]), command: `profile ${user} --as-of ${life.position[i]}`});
   }
 
   // Profile: one request at a time, the newest wins, answers are kept by version
@@ -134,7 +139,7 @@ function person(root, context) {
     const all = rowsOf(profile).filter((r) => r.label.toLowerCase().includes(find)), kept = new Map(), lines = [], now = life.position[k - 1];
     let title = null;
     for (const r of all.slice(from, from + PAGE)) {
-      if (r.title !== title) lines.push(h('tr', {class: 'group'}, h('td', {colspan: '4'}, title = r.title)));
+      if (r.title !== title) lines.push(h('tr', {class: 'group'}, h('td', {colspan: '3'}, title = r.title)));
       const i = life.find(r.by), changed = i >= 0 && (r.by === now || life.decidedBy[i] === now), state = JSON.stringify([r.value, r.text, r.by, r.since, changed, isChosen(r)]);
       let row = rows.get(keyOf(r));
       if (row?.state !== state) row = Object.assign(rowFor(r, i, changed), {state});
@@ -181,7 +186,7 @@ function person(root, context) {
 
   const side = h('div', {class: 'side'}), hint = h('p', {class: 'panel dim'}, 'Choose a field to learn why it is what it is.');
   const compared = compare(context, {look, user}), why = cause(context, {look, move: (at) => context.set({at}), openCompare});
-  const holder = h('tr', null, h('td', {colspan: '4'})), isNarrow = matchMedia('(max-width: 899px)');
+  const holder = h('tr', null, h('td', {colspan: '3'})), isNarrow = matchMedia('(max-width: 899px)');
   isNarrow.addEventListener('change', placeCause, {signal});
   function placeCause() {
     const row = chosen && isNarrow.matches ? rows.get(keyOf(chosen)) : null, place = row ? holder.firstChild : side;
@@ -239,9 +244,10 @@ function person(root, context) {
   const listPanel = h('section', {class: 'panel', 'aria-labelledby': 'steps-title'}, h('header', null, h('h2', {id: 'steps-title'}, 'Steps'), h('div', {class: 'row'}, matching, only, named, order)), list.element);
   let listed = '';
   function showList() {
-    const wish = JSON.stringify([context.params.list, context.params.only, context.params.named, life.n]), all = Array.from({length: life.n}, (_, i) => i);
+    const wish = JSON.stringify([context.params.list, context.params.only, context.params.named, life.n]);
     if (wish === listed) return;
     listed = wish;
+    const all = Array.from({length: life.n}, (_, i) => i);
     only.value = context.params.only ?? '';
     if (named !== document.activeElement) named.value = context.params.named ?? '';
     matching.textContent = isFiltered() ? `${all.filter(fits).length.toLocaleString('en')} of ${life.n.toLocaleString('en')} match` : '';
@@ -281,6 +287,7 @@ function person(root, context) {
     try { if ((await get('/v1/history', {user, merged: true, parts: 'times', limit: 1, after: life.position.at(-1)}, {signal, quiet: true})).times.position.length) lifePanel.load(); } catch { /* The next news asks again. */ }
   }, 1000); });
   context.on('act', rest);
+  for (const type of ['back', 'key']) context.on(type, () => { if (life && !['shown', 'empty'].includes(profilePanel.dataset.state)) wantProfile(); });
   signal.addEventListener('abort', () => resting.abort());
 
   const parts = [stepPanel, h('div', {class: 'two'}, profilePanel, side), listPanel];

@@ -1,9 +1,9 @@
 // The timeline of a life: rows of marks, a handle (A) that walks through them, a second one (B) to compare with.
-//   const t = timeline(context, {move: (k) => …, compare, toRow, nextChange: (direction) => …, settle})
+//   const t = timeline(context, {move: (k) => …, compare, toRow, nextChange: (direction) => …, settle, pin})
 //   t.element; t.set(life); t.show({k, at, b, axis, dims: (i) => boolean, or null}); t.isHeld() while a pointer drags the handle
 // A clock gives marks another place and the steps no other order: the handle always walks in the order of recording. Marks, handle and
 // pointer share one inset, so they never part. The range without a thumb is what keys and screen readers hold.
-import {h, fill, segments, say} from './dom.js';
+import {h, fill, segments, say, printable} from './dom.js';
 import {line, mark, paint, symbol} from './marks.js';
 import {span, timeText} from './time.js';
 import {iso} from './life.js';
@@ -39,7 +39,7 @@ function placesOf(life, axis) {
   return {x, order: found.order, times, folds: found.folds.map((f) => ({...f, at: shifted(f.at)}))};
 }
 
-export function timeline(context, {move, compare, toRow, nextChange, settle}) {
+export function timeline(context, {move, compare, toRow, nextChange, settle, pin}) {
   let life = null, view = {}, from = 0, size = 1, map = null, mapped = '', rows = [], isLong = false, held = false, isDrawn = false, wide = 0;
   const button = (text, click) => h('button', {type: 'button', on: {click}}, text);
   const labels = h('div', {class: 'tl-labels', 'aria-hidden': 'true'}), axisChoice = h('div'), legend = h('p', {class: 'small dim legend'});
@@ -172,7 +172,7 @@ export function timeline(context, {move, compare, toRow, nextChange, settle}) {
   function layout() {
     const all = life.rows, isShort = !isLong && all.length > MOST, rest = all.length - MOST + 1;
     rows = isShort ? [...all.slice(0, MOST - 1), `+${rest} devices`] : all;
-    fill(labels, rows.map((row) => h('bdi', {class: 'tl-label'}, row)));
+    fill(labels, rows.map((row) => h('bdi', {class: 'tl-label'}, printable(row))));
     more.hidden = all.length <= MOST;
     more.textContent = isLong ? 'Fewer rows' : `+${rest} devices`;
     marks.style.setProperty('--tall', `${rows.length * ROW + FOOT}px`);
@@ -188,7 +188,7 @@ export function timeline(context, {move, compare, toRow, nextChange, settle}) {
     'Shift+ArrowLeft': ['the change before, of the chosen field', () => nextChange(-1)], 'Shift+ArrowRight': ['the next change of the chosen field', () => nextChange(1)],
     BracketLeft: ['the launch before', () => toLaunch(-1)], BracketRight: ['the next launch', () => toLaunch(1)], Home: ['before all steps', () => move(0)], End: ['the last step', () => move(life.n)], KeyN: ['now', () => move(life.n)],
     Equal: ['zoom in', plus], 'Shift+Equal': ['', plus], NumpadAdd: ['', plus], Minus: ['zoom out', minus], NumpadSubtract: ['', minus], Digit0: ['show all', () => zoom(0)],
-    Enter: ['to its row in the list', enter], NumpadEnter: ['', enter], KeyC: ['compare from here (B)', compare],
+    Enter: ['to its row in the list', enter], NumpadEnter: ['', enter], KeyC: ['compare from here (B)', compare], KeyM: ['pin this moment', pin],
   });
 
   return {
@@ -208,7 +208,7 @@ export function timeline(context, {move, compare, toRow, nextChange, settle}) {
       if (mapped !== axis) { mapped = axis; map = placesOf(life, axis); look(0, 1); }
       compareButton.textContent = view.b === null ? 'Compare from here (B)' : 'Stop comparing';
       range.value = String(view.k);
-      range.setAttribute('aria-valuetext', view.k ? `Step ${view.k} of ${life.n}: ${life.says(view.k - 1, view.at)}` : 'Before the first step');
+      range.setAttribute('aria-valuetext', view.k ? `Step ${view.k} of ${life.n}: ${printable(life.says(view.k - 1, view.at))}` : 'Before the first step');
       const place = map.x[view.k];
       if (place < from || place > from + size) look(place - size / 2, size);
       redraw();
