@@ -1,6 +1,6 @@
 // Why is this value what it is: one sentence, the values before, what it would be otherwise, and (in Act) void and unvoid.
 //   const why = cause(context, {look: () => ({life, k, at, b, user}), move: (position or null) => …, openCompare})
-//   why.element; why.show(field); why.before(); why.back(); why.focus(); why.clear()
+//   why.element; why.show(field); why.before(); why.back(); why.who(); why.focus(); why.clear()
 //   field = {group: 'custom_attributes', field: 'address.city', label, ask}   ask: as `field` of /v1/blame (event:NAME, product:ID)
 import {get, post} from './api.js';
 import {h, fill, foreign, value, say, newID, valueText, printable} from './dom.js';
@@ -77,7 +77,7 @@ export function cause(context, {look, move, openCompare}) {
     const {set} = found, sentence = h('p', null, because({...set, removed: found.removed}, life)), others = found.log.filter((e) => e.position !== set.position), lost = misses.filter((m) => !found.log.some((e) => e.position === m.position));
     if (said !== (said = `${heading.textContent} ${sentence.textContent}`)) say(said);
     const happened = button('As it happened', () => openCompare('happened')), without = button('Without this event', () => toggle(without, set, fillWithout), {'aria-expanded': 'false'});
-    const who = button('Who else?', () => toggle(who, found, fillWho), {'aria-expanded': 'false'});
+    const who = button('Who else?', () => toggle(who, found, fillWho), {class: 'who', 'aria-expanded': 'false'});
     preview(mine, set, happened, without);
     return [sentence,
       others.length ? [h('p', null, isCounted() ? 'Counted before:' : 'Before, it was:'), h('ul', {class: 'plain stack values'}, others.map((e) => h('li', null, toStep(e.effect ?? e.position, h(e.voided_by ? 's' : 'span', null, foreign(shown(e)))), ' – ', because(e, life),
@@ -142,7 +142,7 @@ export function cause(context, {look, move, openCompare}) {
   }
 
   return {
-    element: p.element, before, back, focus: () => heading.focus({preventScroll: true}),
+    element: p.element, before, back, who: () => p.body.querySelector('.who')?.click(), focus: () => heading.focus({preventScroll: true}),
     show(next) {
       const isSame = next.ask === field?.ask && next.group === field.group;
       if (!isSame) stack.length = 0;

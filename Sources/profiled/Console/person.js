@@ -47,7 +47,7 @@ function person(root, context) {
 
   // Who
 
-  const identity = h('p', {class: 'dim wrap'});
+  const heading = h('h1', {tabindex: '-1'}, foreign(user, {cut: false})), identity = h('p', {class: 'dim wrap'});
   function showIdentity() {
     const {devices} = life, some = (list, one, word) => list.length ? [list.slice(0, 4).map((x, i) => [i ? ', ' : '', one(x)]), list.length > 4 ? ` and ${list.length - 4} more ${word}` : ''] : null;
     const ids = some((profile?.ids ?? []).filter((id) => id !== user && !id.startsWith('device:')), (id) => foreign(id), 'IDs');
@@ -177,9 +177,16 @@ function person(root, context) {
     context.set({field: null});
     rows.get(key)?.querySelector('button').focus();
   }
+  const fields = () => [...tbody.querySelectorAll('.field')];
   function step(direction) {
-    const fields = [...tbody.querySelectorAll('.field')], at = fields.indexOf(document.activeElement);
-    fields[at < 0 ? 0 : at + direction]?.focus();
+    const all = fields(), at = all.indexOf(document.activeElement);
+    all[at < 0 ? 0 : at + direction]?.focus();
+  }
+  /** To the next field that begins with this letter. */
+  function toLetter({key}) {
+    const all = fields(), at = all.indexOf(document.activeElement), found = [...all.slice(at + 1), ...all.slice(0, at + 1)].find((f) => f.textContent.toLowerCase().startsWith(key.toLowerCase()));
+    found?.focus();
+    return Boolean(found);
   }
 
   // Why: at the right, or under its row on a narrow page
@@ -215,8 +222,11 @@ function person(root, context) {
     }, isNew ? 0 : 140);
   }
   const causeKeys = {Comma: ['value before', why.before], 'Shift+Comma': ['back', why.back], IntlBackslash: ['', why.back], Escape: ['close the cause', close]};
-  context.keys(profilePanel, 'Profile', {ArrowDown: ['next field', () => step(1)], ArrowUp: ['field before', () => step(-1)], ...causeKeys});
-  context.keys(side, 'Why', causeKeys);
+  const letters = Object.fromEntries([...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].map((letter) => [`Key${letter}`, [letter === 'A' ? 'a letter: the next field that begins with it' : '', toLetter]]));
+  const toFields = {ArrowDown: ['next field', () => step(1)], ...letters};
+  context.keys(heading, 'Profile', toFields);
+  context.keys(why.element, 'Why', {...causeKeys, KeyW: ['who else?', why.who], KeyH: ['as it happened', () => openCompare('happened')]});
+  context.keys(profilePanel, 'Profile', {...toFields, ArrowUp: ['field before', () => step(-1)], ...causeKeys});
 
   // Steps: what the chosen one holds, and the list
 
@@ -294,7 +304,7 @@ function person(root, context) {
   for (const part of [...parts, compared.element]) part.hidden = true;
   side.append(hint, compared.element);
   context.title(user);
-  root.append(h('h1', {tabindex: '-1'}, foreign(user, {cut: false})), identity, lifePanel.element, ...parts);
+  root.append(heading, identity, lifePanel.element, ...parts);
   lifePanel.load();
   return {update};
 }
