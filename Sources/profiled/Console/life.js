@@ -27,10 +27,11 @@ export async function loadLife(user, ask) {
 }
 
 class Life {
-  n = 0; position = []; version = []; recorded = []; occurred = []; decidedBy = []; user = []; kind = []; shape = []; names = []; device = []; outcome = [];
+  n = 0; damaged = 0; position = []; version = []; recorded = []; occurred = []; decidedBy = []; user = []; kind = []; shape = []; names = []; device = []; outcome = [];
 
-  add({user, times: t}) {
+  add({user, times: t, damaged = [], damaged_count = damaged.length}) {
     this.person = user;
+    this.damaged += damaged_count;
     const kinds = t.kinds.map((kind) => shapes.find(([pattern]) => pattern.test(kind))[1]), names = t.names.map((name) => [name]), none = [];
     t.position.forEach((_, i) => {
       const name = t.name[i];

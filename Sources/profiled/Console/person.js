@@ -52,7 +52,7 @@ function person(root, context) {
     const {devices} = life, some = (list, one, word) => list.length ? [list.slice(0, 4).map((x, i) => [i ? ', ' : '', one(x)]), list.length > 4 ? ` and ${list.length - 4} more ${word}` : ''] : null;
     const ids = some((profile?.ids ?? []).filter((id) => id !== user && !id.startsWith('device:')), (id) => foreign(id), 'IDs');
     fill(identity, [ids && ['also ', ids], profile && `version ${profile.version.toLocaleString('en')}`, count(life.n, 'step'), profile?.first_seen && ['seen ', time(profile.first_seen, {form: 'day'}), ' to ', time(profile.last_seen, {form: 'day'})],
-      life.merged && `${life.merged} merged`, some(devices, (d) => h('a', {href: context.link('devices', d, {at: context.at})}, foreign(d)), 'devices')].filter(Boolean).map((part, i) => [i ? ' · ' : '', part]));
+      life.merged && `${life.merged} merged`, life.damaged && h('span', {class: 'bad'}, `${count(life.damaged, 'record')} damaged`), some(devices, (d) => h('a', {href: context.link('devices', d, {at: context.at})}, foreign(d)), 'devices')].filter(Boolean).map((part, i) => [i ? ' · ' : '', part]));
   }
 
   // Time
@@ -252,7 +252,7 @@ function person(root, context) {
   const named = h('input', {type: 'search', placeholder: 'Name', 'aria-label': 'Emphasize by name', on: {input: () => context.set({named: named.value})}}), matching = h('span', {class: 'dim', role: 'status'});
   const order = segments('Order of the list', [['', 'One by one'], ['launch', 'By launch']], context.params.list ?? '', (key) => context.set({list: key}));
   const listPanel = h('section', {class: 'panel', 'aria-labelledby': 'steps-title'}, h('header', null, h('h2', {id: 'steps-title'}, 'Steps'), h('div', {class: 'row'}, matching, only, named, order)), list.element);
-  let listed = '';
+  let listed = '', listedAt = 0;
   function showList() {
     const wish = JSON.stringify([context.params.list, context.params.only, context.params.named, life.n]);
     if (wish === listed) return;
@@ -282,6 +282,10 @@ function person(root, context) {
     placeCause();
     showList();
     line.show({k, at: context.at, b: b() === null ? null : life.count(b()), axis: context.params.axis ?? 'step', dims: isFiltered() ? (j) => !fits(j) : null});
+    // What waited before a flush is in effect after it: the rows say what was known at the moment.
+    const [low, high] = [Math.min(k, listedAt), Math.max(k, listedAt)];
+    if (high - low > 50 || life.shape.slice(low, high).some((shape) => /flush|rules/.test(shape))) list.redraw();
+    listedAt = k;
     list.select(k ? i : null);
     fill(stepText, k ? [h('strong', null, `Step ${of[0].slice(5)}: `), foreign(life.says(i, context.at), {cut: false}), '. Recorded ', time(iso(life.recorded[i]), {form: 'full'}), '. ', h('a', {href: context.link('events', life.position[i])}, `Event ${life.position[i]}`)] : 'Before the first step.');
     if (context.at !== null) context.past('You look at ', k ? h('strong', null, time(iso(life.recorded[i]))) : 'the time before the first step', `, ${of[0]}.`, k < life.n ? [' One step later: ', foreign(life.says(k, life.position[k]), {cut: false}), '.'] : null);
