@@ -1,6 +1,6 @@
 // Why is this value what it is: one sentence, the values before, what it would be otherwise, and (in Act) void and unvoid.
 //   const why = cause(context, {look: () => ({life, k, at, b, user}), move: (position or null) => …, openCompare})
-//   why.element; why.show(field); why.before(); why.back(); why.who(); why.focus(); why.clear()
+//   why.element; why.show(field, whether the profile has it); why.before(); why.back(); why.who(); why.focus(); why.clear()
 //   field = {group: 'custom_attributes', field: 'address.city', label, ask}   ask: as `field` of /v1/blame (event:NAME, product:ID)
 import {get, post} from './api.js';
 import {h, fill, foreign, value, say, newID, valueText, printable} from './dom.js';
@@ -33,13 +33,14 @@ function because(set, life) {
 }
 
 export function cause(context, {look, move, openCompare}) {
-  let field = null, said = '', turn = 0;
+  let field = null, isKnown = true, said = '', turn = 0;
   const stack = [], {signal} = context, button = (text, click, attributes) => h('button', {type: 'button', ...attributes, on: {click}}, text);
   const isCounted = () => /custom_events|purchases/.test(field.group), spot = h('div', {class: 'spot stack'});
   const p = panel(context, {
     title: 'Why', class: 'cause',
     async load(ask) {
       const {user, at} = look();
+      if (!isKnown && at !== null) return {misses: []};
       try {
         const all = await ask.get('/v1/blame', {user, field: field.ask, log: true, reverse: true, limit: 8, as_of: at ?? undefined});
         return {misses: all.misses ?? [], found: isCounted() ? all[field.group]?.find((e) => (e.name ?? e.product) === field.field) : all.fields.find((f) => f.field === field.field && f.group === field.group)};
@@ -143,10 +144,11 @@ export function cause(context, {look, move, openCompare}) {
 
   return {
     element: p.element, before, back, who: () => p.body.querySelector('.who')?.click(), focus: () => heading.focus({preventScroll: true}),
-    show(next) {
+    show(next, inProfile) {
       const isSame = next.ask === field?.ask && next.group === field.group;
       if (!isSame) stack.length = 0;
       field = next;
+      isKnown = inProfile;
       // Somebody is about to void: what they read stays.
       return isSame && spot.querySelector('form') ? null : p.load();
     },

@@ -49,7 +49,7 @@ export function compare(context, {look, user: person}) {
     show: ({rows, heads}) => show(heads, rows),
   });
   return {
-    element: p.element, what: () => what,
+    element: p.element,
     show(next) { what = next; p.setTitle(what === 'moments' ? 'A and B compared' : 'As it arrived, and as it happened'); return p.load(); },
   };
 }

@@ -202,9 +202,17 @@ function person(root, context) {
     if (row) row.after(holder); else holder.remove();
     if (why.element.parentNode !== place) place.prepend(why.element);
   }
-  function openCompare(what) {
-    compared.element.hidden = false;
-    return compared.show(what).then(() => compared.element.scrollIntoView({block: 'nearest'}));
+  /** What is compared: the moments A and B, or as it happened with as it arrived; null is nothing. */
+  let comparing = null, comparedWith;
+  function showCompared() {
+    if (comparedWith !== (comparedWith = b())) comparing = comparedWith !== null ? 'moments' : comparing === 'moments' ? null : comparing;
+    compared.element.hidden = !comparing;
+    return comparing && compared.show(comparing);
+  }
+  async function openCompare(what) {
+    comparing = comparing === what ? null : what;
+    await showCompared();
+    compared.element.scrollIntoView({block: 'nearest'});
   }
   /** What costs more is asked for when the handle rests. */
   function rest() {
@@ -214,9 +222,9 @@ function person(root, context) {
     if (!line.isHeld()) restTimer = setTimeout(async () => {
       if (signal.aborted || !life) return;
       showStep();
-      if (b() !== null) openCompare('moments'); else if (compared.what() === 'moments') compared.element.hidden = true;
+      showCompared();
       if (!chosen || !k) return why.clear();
-      await why.show(chosen);
+      await why.show(chosen, profile !== null && rowsOf(profile).some(isChosen));
       if (isNew) why.focus();
       isNew = false;
     }, isNew ? 0 : 140);
