@@ -139,7 +139,7 @@ function person(root, context) {
     const all = rowsOf(profile).filter((r) => r.label.toLowerCase().includes(find)), kept = new Map(), lines = [], now = life.position[k - 1];
     let title = null;
     for (const r of all.slice(from, from + PAGE)) {
-      if (r.title !== title) lines.push(h('tr', {class: 'group'}, h('td', {colspan: '3'}, title = r.title)));
+      if (r.title !== title) lines.push(h('tr', {class: 'group'}, h('td', {colspan: '4'}, title = r.title)));
       const i = life.find(r.by), changed = i >= 0 && (r.by === now || life.decidedBy[i] === now), state = JSON.stringify([r.value, r.text, r.by, r.since, changed, isChosen(r)]);
       let row = rows.get(keyOf(r));
       if (row?.state !== state) row = Object.assign(rowFor(r, i, changed), {state});
@@ -193,7 +193,7 @@ function person(root, context) {
 
   const side = h('div', {class: 'side'}), hint = h('p', {class: 'panel dim'}, 'Choose a field to learn why it is what it is.');
   const compared = compare(context, {look, user}), why = cause(context, {look, move: (at) => context.set({at}), openCompare});
-  const holder = h('tr', null, h('td', {colspan: '3'})), isNarrow = matchMedia('(max-width: 899px)');
+  const holder = h('tr', null, h('td', {colspan: '4'})), isNarrow = matchMedia('(max-width: 899px)');
   isNarrow.addEventListener('change', placeCause, {signal});
   function placeCause() {
     const row = chosen && isNarrow.matches ? rows.get(keyOf(chosen)) : null, place = row ? holder.firstChild : side;
