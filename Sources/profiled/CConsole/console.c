@@ -114,6 +114,16 @@ static const unsigned char pins_js[] = {
 #embed "../Console/pins.js"
 };
 #endif
+#if __has_embed("../Console/life.js")
+static const unsigned char life_js[] = {
+#embed "../Console/life.js"
+};
+#endif
+#if __has_embed("../Console/marks.js")
+static const unsigned char marks_js[] = {
+#embed "../Console/marks.js"
+};
+#endif
 #if __has_embed("../Console/plane.js")
 static const unsigned char plane_js[] = {
 #embed "../Console/plane.js"
@@ -207,6 +217,12 @@ static const profiled_console_entry entries[] = {
 #endif
 #if __has_embed("../Console/pins.js")
     ENTRY("pins.js", pins_js),
+#endif
+#if __has_embed("../Console/life.js")
+    ENTRY("life.js", life_js),
+#endif
+#if __has_embed("../Console/marks.js")
+    ENTRY("marks.js", marks_js),
 #endif
 #if __has_embed("../Console/plane.js")
     ENTRY("plane.js", plane_js),

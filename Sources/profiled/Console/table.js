@@ -1,7 +1,7 @@
 // A list of many rows of one height; only those that can be seen are in the document.
 //   const t = table({label: 'Events', columns: [{head: 'Time', cell: (row) => nodes, width: '160px', num: true, wide: true}, …],
 //                    key: (row) => row.position, open: (row) => …, choose: (row) => …, more: () => promise of rows to append, or null})
-//   root.append(t.element); t.set(rows); t.append(rows); t.prepend(rows); t.select(key) scrolls there; t.redraw(); t.count
+//   root.append(t.element); t.set(rows); t.append(rows); t.prepend(rows); t.select(key) scrolls there, null chooses none; t.redraw(); t.count
 // `wide` columns go under 640 px. ↑ ↓ PageUp PageDown Home End move, Enter opens; choose is called by each move and click.
 import {h, fill, newID} from './dom.js';
 
@@ -86,8 +86,8 @@ export function table({label, columns, key = (row) => row, open = null, choose =
       if (element.scrollTop > 0) element.scrollTop += next.length * height();
       changed();
     },
-    trim(count) { if (rows.length > count) { rows.length = count; ended = false; changed(); } },
-    select(wanted) { const i = rows.findIndex((row) => key(row) === wanted); if (i >= 0 && i !== cursor) { const f = choose; choose = null; move(i); choose = f; } return i >= 0; },
+    trim(count) { if (rows.length > count) { rows.length = count; changed(); } },
+    select(wanted) { if (wanted === null) { cursor = -1; draw(); return true; } const i = rows.findIndex((row) => key(row) === wanted); if (i >= 0 && i !== cursor) { const f = choose; choose = null; move(i); choose = f; } return i >= 0; },
     redraw() { fill(lines); drawn.clear(); draw(); },
   };
   return api;
