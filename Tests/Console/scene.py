@@ -2,11 +2,9 @@
 
 import atexit
 import contextlib
-import json
 import os
 import pathlib
 import subprocess
-import sys
 import unittest
 
 from browser import Browser
@@ -37,9 +35,8 @@ class Scene:
     """A service, and the proxy by which the browser reaches it."""
 
     def __init__(self, *arguments, story=True, prefix="", workspace=True, **service):
-        if FILES is None and "--console" not in arguments:
-            pass  # the files that are compiled in
-        more = ["--workspace", str(HERE / "workspace.yaml")] if workspace else []
+        self.workspace = str(HERE / "workspace.yaml")
+        more = ["--workspace", self.workspace] if workspace else []
         self.service = Service(*arguments, *more, **service)
         if story:
             play(self.service)
@@ -103,8 +100,7 @@ class PageTests(unittest.TestCase):
         self.browser.noise("http://127.0.0.1", [".*"])
 
     def assertQuiet(self, where, expected=()):
-        noise = self.browser.noise("http://127.0.0.1", [*self.expected, *expected])
-        self.assertEqual(noise, [], where)
+        self.assertNone(self.browser.noise("http://127.0.0.1", [*self.expected, *expected]), where)
 
     def assertSays(self, *words, limit=10, where=""):
         if not self.browser.says(*words, limit=limit):
