@@ -28,10 +28,12 @@ class Fault:
     """What happens to the requests that match, `times` of them or all."""
 
     def __init__(self, path, method="GET", times=None, status=None, body=None, retry_after=None, delay=0, drop=None,
-                 hold=None, quiet=False):
+                 hold=False, quiet=False):
         self.path, self.method, self.left = re.compile(path), method, times
         self.status, self.body, self.retry_after = status, body, retry_after
-        self.delay, self.drop, self.hold, self.quiet, self.hits = delay, drop, hold, quiet, 0
+        self.delay, self.drop, self.quiet, self.hits = delay, drop, quiet, 0
+        # With `hold` nothing is answered before it is set, or the fault ends.
+        self.hold = threading.Event() if hold else None
 
     def takes(self, method, path):
         if self.left == 0 or self.method not in (method, "*") or not self.path.search(path):

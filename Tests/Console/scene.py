@@ -38,10 +38,24 @@ class Scene:
         self.workspace = str(HERE / "workspace.yaml")
         more = ["--workspace", self.workspace] if workspace else []
         self.service = Service(*arguments, *more, **service)
+        self.arguments, self.story = [*arguments, *more], story
         if story:
             play(self.service)
         self.proxy = Proxy(self.service.port, files=FILES, prefix=prefix)
         self.url = self.proxy.console
+
+    def crash(self):
+        """What the service said last if it ended by itself; then another one is begun. Without a crash empty."""
+        if self.service.process.poll() is None:
+            return ""
+        said = self.service.messages
+        self.service.kill()
+        self.service = Service(*self.arguments)
+        if self.story:
+            play(self.service)
+        self.proxy.to = self.service.port
+        lines = [line for line in said.splitlines() if "Fatal" in line or "crashed" in line or ".swift:" in line]
+        return "profiled ended by itself: " + " | ".join(lines[:3])[:600]
 
     def at(self, path):
         return self.url + path
@@ -88,12 +102,16 @@ class PageTests(unittest.TestCase):
         cls.browser = browser()
 
     def setUp(self):
-        self.expected = []  # patterns of console messages that the test brings about
+        # Patterns of console messages that the test brings about; CONSOLE_EXPECT=PATTERN while a page is half built.
+        self.expected = [os.environ["CONSOLE_EXPECT"]] if os.environ.get("CONSOLE_EXPECT") else []
         self.browser.look()
         self.browser.open("about:blank", settled=False)
         self.browser.noise("http://127.0.0.1")
 
     def tearDown(self):
+        for name in ("scene", "empty"):
+            if crash := name in _made and _made[name].crash():
+                self.fail(crash)
         self.assertQuiet("at the end")
         # Requests of the page go on; the next test shall not hear of them.
         self.browser.open("about:blank", settled=False)

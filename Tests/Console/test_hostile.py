@@ -150,7 +150,7 @@ class HostileTests(PageTests):
         """The console's own addresses for these IDs."""
         return self.browser.wait_js(
             "import(arguments[0] + 'router.js').then((m) => done(arguments[2].map((t) => arguments[1] === 'users' "
-            "? m.userLink({id: t.startsWith('alias:') ? 'id:' + t : t}) : m.link(arguments[1], t))), (e) => done(String(e)));"
+            "? m.userLink(t) : m.link(arguments[1], t))), (e) => done(String(e)));"
             .replace("arguments[0]", json.dumps(self.scene.url)).replace("arguments[1]", json.dumps(place))
             .replace("arguments[2]", json.dumps(texts)))
 
@@ -160,9 +160,11 @@ class HostileTests(PageTests):
                 continue
             self.browser.look(360)
             self.browser.open(self.scene.at(place))
-            hrefs = self.links(place, list(self.stored[kind].values()))
+            # No path can hold these two, also not `/v1/devices/%2E%2E`: a browser takes them out.
+            stored = {name: text for name, text in self.stored[kind].items() if kind != "device" or text not in (".", "..")}
+            hrefs = self.links(place, list(stored.values()))
             self.assertIsInstance(hrefs, list, hrefs)
-            for (name, text), href in zip(self.stored[kind].items(), hrefs):
+            for (name, text), href in zip(stored.items(), hrefs):
                 with self.subTest(kind=kind, id=name):
                     self.browser.open(urllib.parse.urljoin(self.scene.url, href))
                     visible = re.sub(r"\s+", " ", self.browser.text("#root"))
@@ -175,7 +177,9 @@ class HostileTests(PageTests):
 
     def test_the_list_of_people_links_to_each_of_them(self):
         self.browser.open(self.scene.at("users"))
-        hrefs = set(self.links("users", list(self.stored["user"].values())))
+        users = self.scene.service.get("/v1/users?limit=1000").json["users"]
+        hrefs = set(self.links("users", [user for user in users if user["id"] in self.stored["user"].values()]))
+        self.assertGreaterEqual(len(hrefs), 16)
         # Rows that are not drawn are not in the document: the list is scrolled.
         seen = set()
         for _ in range(12):
@@ -200,16 +204,16 @@ class HostileTests(PageTests):
                 b.open(self.scene.at(""))
                 b.js("const f = document.getElementById('find'); f.focus(); f.value = arguments[0]; "
                      "f.dispatchEvent(new Event('input', {bubbles: true}))", HOSTILE[name])
-                self.assertTrue(b.until("document.querySelectorAll('#found [role=option]').length", limit=3))
+                self.assertTrue(b.until("document.querySelectorAll('#search [role=option]').length", limit=3))
                 b.settle()
-                b.js("[...document.querySelectorAll('#found [role=option]')].find((o) => /^Person(?! where)/.test(o.innerText.trim())).click()")
+                b.js("[...document.querySelectorAll('#search [role=option]')].find((o) => /^Person(?! where)/.test(o.innerText.trim())).click()")
                 b.until("location.pathname.includes('/users/') || location.search.includes('id=')", limit=3)
                 b.settle()
                 self.assertNotIn("unknown_user", b.text("#root"))
                 self.assertQuiet(name)
 
     def test_a_hostile_address_is_an_address(self):
-        self.expected = ["status of 40[04]"]
+        self.expected += ["status of 40[04]"]
         for path in ("users/%3Cscript%3Ewindow.hacked=1%3C%2Fscript%3E", "users/ana?at=1e9&field=%3Cimg%20src%3Dx%3E",
                      "users?where=%3Cscript%3E", "users/ana?at=99999999999999999999&vs=-1&axis=%00",
                      "devices/%2e%2e%2f%2e%2e", "events/1?store=%3Cimg%20src%3Dx%20onerror%3Dhacked%3D1%3E",
