@@ -2,6 +2,8 @@
 
 With `files` it serves the console's files from that folder by itself, so that pages can be tried on a program of
 another build. With `prefix` everything is below that path, as behind a reverse proxy.
+Without `keep_alive` each request has a connection of its own: on one that was used before, Chromium itself sends a POST
+again when the connection ends without an answer.
 """
 
 import contextlib
@@ -47,7 +49,8 @@ class Fault:
 
 
 class Proxy:
-    def __init__(self, to, files=None, prefix=""):
+    def __init__(self, to, files=None, prefix="", keep_alive=True):
+        self.keep_alive = keep_alive
         self.to, self.prefix, self.files = to, prefix, files and pathlib.Path(files)
         self.faults, self.seen, self.lock = [], [], threading.Lock()
         self._open = set()
@@ -109,6 +112,8 @@ class Proxy:
             return [r for r in self.seen[since:] if r[0] == method and re.search(path, r[1])]
 
     def _answer(self, handler):
+        if not self.keep_alive:
+            handler.close_connection = True
         length = int(handler.headers.get("Content-Length") or 0)
         body = handler.rfile.read(length) if length else None
         path = handler.path
@@ -142,6 +147,8 @@ class Proxy:
         handler.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(body))}.items():
             handler.send_header(name, value)
+        if not self.keep_alive:
+            handler.send_header("Connection", "close")
         handler.end_headers()
         if handler.command != "HEAD":
             with contextlib.suppress(OSError):
@@ -191,7 +198,7 @@ class Proxy:
             for name, value in answer.getheaders():
                 if name.lower() not in ("transfer-encoding", "connection", "date", "server"):
                     handler.send_header(name, value)
-            if answer.getheader("Content-Length") is None and answer.status not in (204, 304):
+            if not self.keep_alive or (answer.getheader("Content-Length") is None and answer.status not in (204, 304)):
                 handler.send_header("Connection", "close")
                 handler.close_connection = True
             handler.end_headers()

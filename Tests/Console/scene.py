@@ -34,14 +34,14 @@ def play(service, file="story.yaml"):
 class Scene:
     """A service, and the proxy by which the browser reaches it."""
 
-    def __init__(self, *arguments, story=True, prefix="", workspace=True, **service):
+    def __init__(self, *arguments, story=True, prefix="", workspace=True, keep_alive=True, **service):
         self.workspace = str(HERE / "workspace.yaml")
         more = ["--workspace", self.workspace] if workspace else []
         self.service = Service(*arguments, *more, **service)
         self.arguments, self.story = [*arguments, *more], story
         if story:
             play(self.service)
-        self.proxy = Proxy(self.service.port, files=FILES, prefix=prefix)
+        self.proxy = Proxy(self.service.port, files=FILES, prefix=prefix, keep_alive=keep_alive)
         self.url = self.proxy.console
 
     def crash(self):
