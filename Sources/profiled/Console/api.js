@@ -22,7 +22,7 @@ export function emit(type, data) {
 }
 
 /** What is known of the store: id, name, mode, position, permissions (null: everything), endpoints. */
-export const store = {id: null, name: '', mode: '', position: null, permissions: null, endpoints: new Set(), lostSince: null};
+export const store = {id: null, name: '', mode: '', position: null, permissions: null, endpoints: new Set(), lostSince: null, refused: false};
 export const has = (endpoint) => store.endpoints.has(endpoint);
 export const can = (permission) => !store.permissions || store.permissions.includes('all') || store.permissions.includes(permission);
 
@@ -33,6 +33,7 @@ export const hasKey = () => key !== null;
 export function setKey(next) {
   key = next || null;
   try { if (key) sessionStorage.setItem(keyName, key); else sessionStorage.removeItem(keyName); } catch { /* as above */ }
+  store.refused = false;
   emit('key');
 }
 
@@ -88,7 +89,7 @@ async function ask(method, path, {query, body, signal, quiet = false, once = nul
   const done = (status, bytes) => record({...entry, status, bytes, ms: performance.now() - began});
   let answer, bytes;
   // Without a key the answer is known; asking would only fill the browser's console.
-  if (store.needsKey && !key && path.startsWith('/v1/')) throw new Failure(401, {error: 'This service needs a key.', code: 'invalid_key'});
+  if (store.needsKey && (!key || store.refused) && path.startsWith('/v1/')) throw new Failure(401, {error: 'This service needs a key.', code: 'invalid_key'});
   try {
     answer = await fetch(url, {
       method, signal, cache: 'no-store', credentials: 'same-origin',
@@ -109,6 +110,8 @@ async function ask(method, path, {query, body, signal, quiet = false, once = nul
     try { parsed = JSON.parse(text); } catch { /* no JSON: the status says it */ }
     if (!parsed && (answer.status === 502 || answer.status === 504)) { lost(); throw noConnection(); }
     back();
+    // Keys may be revoked, or begin, while the page is open.
+    if (answer.status === 401 && !store.refused) { store.needsKey = store.refused = true; emit('store'); }
     throw new Failure(answer.status, parsed, answer.headers);
   }
   back();

@@ -236,13 +236,16 @@ api.on('reset', () => {
 
 // The top bar
 
+let asked = '';
 function showStore() {
   const {name, mode, position, lostSince} = api.store;
   $('store-name').textContent = printable(name);
   $('store-mode').textContent = mode && name ? `· ${mode}` : mode;
   $('store-position').textContent = position === null ? '' : `· position ${position.toLocaleString('en')}`;
   if (!lostSince) { $('dot').className = `dot ${position === null ? '' : 'on'}`; $('live').textContent = position === null ? 'Connecting' : 'Connected'; }
-  if (api.store.needsKey && !api.hasKey()) band('key', '', h('span', null, 'This service needs a key.'), keyForm()); else band('key');
+  const asks = api.store.needsKey && (!api.hasKey() ? 'This service needs a key.' : api.store.refused ? 'The key is not valid any more.' : '');
+  if (asks !== asked) band('key', '', ...(asks ? [h('span', null, asks), keyForm()] : []));
+  asked = asks;
 }
 api.on('store', () => { showStore(); modes(); });
 api.on('key', showStore);

@@ -86,7 +86,7 @@ export function table({label, columns, key = (row) => row, open = null, choose =
       if (element.scrollTop > 0) element.scrollTop += next.length * height();
       changed();
     },
-    trim(count) { if (rows.length > count) { rows.length = count; changed(); } },
+    trim(count) { if (rows.length > count) { rows.length = count; ended = false; changed(); } },
     select(wanted) { if (wanted === null) { cursor = -1; draw(); return true; } const i = rows.findIndex((row) => key(row) === wanted); if (i >= 0 && i !== cursor) { const f = choose; choose = null; move(i); choose = f; } return i >= 0; },
     redraw() { fill(lines); drawn.clear(); draw(); },
   };
