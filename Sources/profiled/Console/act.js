@@ -2,10 +2,9 @@
 // answer or its error in its own place, and a launch is replayed.
 //   forms({id, path, settings, eventLink, done, replay})   → {element, show}   settings() as they are now; done() after a write;
 //   replay(position, button) of a launch; show() writes the settings anew on the buttons that switch
-import {h, fill, foreign, newID} from './dom.js';
+import {fill, foreign, h, newID, para} from './dom.js';
 import {failureView} from './panel.js';
 import {post} from './api.js';
-import {para} from './steps.js';
 
 // A number keeps its form: 1.0 is no integer.
 const raw = (_, v, {source} = {}) => typeof v === 'number' && JSON.rawJSON && String(v) !== source ? JSON.rawJSON(source) : v;
@@ -21,7 +20,7 @@ export function forms({id, path, settings, eventLink, done, replay}) {
   function form(title, says, fields, buttons) {
     const inputs = fields.map(([name, label, kind = '']) => {
       const field = {id: newID('act'), name};
-      return h('div', null, h('label', {for: field.id}, label), Array.isArray(kind) ? h('select', field, kind.map(([v, t]) => h('option', {value: v}, t))) : h('input', {...field, value: kind, required: name === 'name', autocomplete: 'off', spellcheck: 'false'}));
+      return h('div', h('label', {for: field.id}, label), Array.isArray(kind) ? h('select', field, kind.map(([v, t]) => h('option', {value: v}, t))) : h('input', {...field, value: kind, required: name === 'name', autocomplete: 'off', spellcheck: 'false'}));
     });
     const result = h('div', {class: 'stack', role: 'status'});
     const all = buttons.map(([label, make, isBad], i) => h('button', {type: i ? 'button' : 'submit', class: isBad ? 'bad' : null, on: i ? {click: (event) => send(make, event.target)} : {}}, label));
@@ -44,13 +43,13 @@ export function forms({id, path, settings, eventLink, done, replay}) {
     const element = h('form', {class: 'panel stack', 'aria-label': title, on: {submit(event) {
       event.preventDefault();
       send(buttons[0][1], all[0]);
-    }}}, h('h3', null, title), says ? para('dim', says) : null, inputs, h('div', {class: 'row'}, all), result);
+    }}}, h('h3', title), says ? para('dim', says) : null, inputs, h('div', {class: 'row'}, all), result);
     return element;
   }
   function answered(a) {
     const of = (isRefused) => a.flushed?.filter((i) => (i.outcome === 'rejected') === isRefused);
     const all = {...a, flushed: of(false), refused: of(true)}, parts = Object.keys(outcomes).filter((k) => size(all[k])).map((k) => `${size(all[k])} ${outcomes[k]}`);
-    return [para('', a.position ? ['Done at ', eventLink(a.position), '. '] : 'It changed nothing. ', parts.length ? `${parts.join(', ')}. ` : '', a.queued === true ? 'The SDK holds it, and cannot send it now.' : ''),
+    return [h('p', a.position ? ['Done at ', eventLink(a.position), '. '] : 'It changed nothing. ', parts.length ? `${parts.join(', ')}. ` : '', a.queued === true ? 'The SDK holds it, and cannot send it now.' : ''),
       a.reason ? para(a.lost ? 'warn' : 'dim', a.lost ? 'Lost: ' : '', foreign(a.reason)) : null, a.note ? para('warn', foreign(a.note)) : null];
   }
 

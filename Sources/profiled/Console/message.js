@@ -1,54 +1,47 @@
 // One message: whom it reached and whom not; for one person (`user=`) the chain from its cause to the screen, what came near
 // to triggering it, and which part of an audience's condition fails (`segment=` or `where=`).
-import {h, foreign, value, say, copyLine} from './dom.js';
-import {panel, emptyView} from './panel.js';
 import {get} from './api.js';
+import {button, copyLine, foreign, h, list, para, ref, say} from './dom.js';
+import {emptyView, panel} from './panel.js';
+import {explainPanel} from './people.js';
 import {userKey} from './router.js';
-import {time, span, between} from './time.js';
-import {ask, beyond, byThen, eventsBy, fates, fateView, isStep, mark, para, spoken, stateOf, told, triggers} from './steps.js';
+import {between, span, time} from './time.js';
+import {beyond, byThen, eventLink, eventsBy, fate, fates, fatesOf, fateView, families, kindWords, mark, person, stateOf, told, triggers} from './words.js';
 
-const MOST = 20, PEOPLE = 100;
-const steps = 'messageSent,messageNotSent,pushReceived,pushNotReceived,pushCaptured,pushOpened,pushDismissed,inAppMessageShown,inAppMessageWaiting,inAppMessageIgnored,inAppMessageDiscarded,inAppMessageClicked,inAppMessageClosed';
+const MOST = 20, PEOPLE = 100, steps = families.find(([key]) => key === 'messages')[2].filter((kind) => !/cheduled$/.test(kind)).join(',');
 let change = null;
 export function mount(root, context) {
-  const {id} = context;
-  const chosen = () => context.params.user;
-  const position = (p) => h('a', {href: context.link('events', p)}, `position ${p}`);
+  const {id} = context, chosen = () => context.params.user, position = (p) => eventLink(p, `position ${p}`);
   context.title(id);
-
   const who = panel(context, {
     title: 'Who got it, and who did not',
-    load: async ({get}) => {
-      const {at} = context;
-      const [{events, after}, {messages}, {devices}] = await Promise.all([eventsBy(get, {name: id, kind: steps, reverse: true, limit: 1000, after: beyond(context)}), get('/v1/messages'), get('/v1/devices', {limit: 100, as_of: at ?? undefined})]);
-      const people = new Map();
+    load: async ({get: ask}) => {
+      const {at, as_of} = context, people = new Map();
+      const [{events, after}, {messages}, {devices}] = await Promise.all([eventsBy(ask, {name: id, kind: steps, reverse: true, limit: 1000, after: beyond(context)}), ask('/v1/messages', {}), ask('/v1/devices', {limit: 100, as_of})]);
       for (const e of byThen(events, at)) {
         if (e.user === null) continue;
-        const key = userKey(e.user), person = people.get(key) ?? {key, name: e.user, last: new Map()};
-        people.set(key, person);
-        if (!person.last.has(e.channel)) person.last.set(e.channel, {state: stateOf(e), text: told(e)});
+        const key = userKey(e.user), {last} = people.get(key) ?? people.set(key, {key, name: e.user, last: new Map()}).get(key);
+        if (!last.has(e.channel)) last.set(e.channel, fate(e));
       }
       // An in-app message without a step has no event: those on whose device it could have been shown are asked one by one.
-      const definition = messages.find((m) => m.id === id);
-      const others = definition || !people.size ? [...new Map(devices.filter((d) => d.user).map((d) => [userKey(d.user), d.user.id ?? d.user.braze_id]))].filter(([key]) => !people.has(key)) : [];
-      const asked = await Promise.all(others.slice(0, MOST).map(async ([key, name]) => ({key, name, last: await ask(get, key, id, at)})));
-      return {definition, people: [...asked.filter((p) => p.last), ...people.values()], isAll: others.length <= MOST && !after};
+      const definition = messages.find((m) => m.id === id), others = new Map(definition ? devices.filter((d) => d.user && !people.has(userKey(d.user))).map((d) => [userKey(d.user), d.user.id ?? d.user.braze_id]) : []);
+      const asked = await Promise.all([...others].slice(0, MOST).map(async ([key, name]) => ({key, name, all: await fatesOf(ask, key, id, at)})));
+      return {definition, people: [...asked.filter((p) => p.all), ...[...people.values()].map((p) => ({...p, all: [...p.last.values()]}))], isAll: others.size <= MOST && !after};
     },
-    empty: (d) => d.people.length || d.definition ? null : emptyView('Nobody was sent this message, and no in-app message has this ID.', 'The ID may be written in another way.', h('a', {href: context.link('messages')}, 'All messages')),
+    empty: (d) => d.people.length || d.definition ? null : emptyView('Nobody was sent this message, and no in-app message has this ID.', 'The ID may be written in another way.', ref(context.link('messages'), 'All messages')),
     show: ({definition, people, isAll}) => [
-      definition ? para('', 'An in-app message', definition.message ? [': “', foreign(definition.message), '”'] : null, '. It is shown when ', foreign(triggers(definition)), '.') : null,
-      h('div', {class: 'scroll'}, h('table', {class: 'list'}, h('thead', null, h('tr', null, ['Person', 'What became of it', 'Why'].map((t) => h('th', {scope: 'col'}, t)))), h('tbody', null, people.slice(0, PEOPLE).map((p) => h('tr', null,
-        h('td', null, h('a', {href: context.userLink(p.name, {at: context.at})}, foreign(p.name))), h('td', null, fateView([...p.last.values()])),
-        h('td', null, h('button', {type: 'button', 'data-user': p.key, 'aria-pressed': String(p.key === chosen()), 'aria-label': `Why, for ${p.name}`, on: {click: () => context.set({user: p.key}, {push: true})}}, 'Why'))))))),
+      definition ? h('p', 'An in-app message', definition.message ? [': “', foreign(definition.message), '”'] : null, '. It is shown when ', foreign(triggers(definition)), '.') : null,
+      list('People', ['Person', 'What became of it', 'Why'], people.slice(0, PEOPLE).map((p) => [person(p.name, {params: {at: context.at}}), fateView(p.all),
+        button('Why', () => context.set({user: p.key}, {push: true}), {'data-user': p.key, 'aria-pressed': String(p.key === chosen()), 'aria-label': `Why, for ${p.name}`})])),
       isAll && people.length <= PEOPLE ? null : para('dim', 'These are the latest. Ask for another person by name.')],
   });
 
   const why = panel(context, {
     title: 'Why',
-    load: async ({get}) => {
+    load: async ({get: ask}) => {
       const user = chosen();
       if (!user) return null;
-      const answer = await get('/v1/messages/explain', {user, message: id}), key = userKey(answer.user);
+      const answer = await ask('/v1/messages/explain', {user, message: id}), key = userKey(answer.user);
       // An address of a person does not stay in the page's address.
       if (key !== user && user === chosen()) {
         context.params.user = key;
@@ -58,53 +51,39 @@ export function mount(root, context) {
     },
     empty: (a) => a ? null : emptyView('Here is the chain from the cause to the screen.', 'Choose a person of the list, or name one.'),
     show: (a) => {
-      const {at} = context, links = byThen(a.links, at), misses = byThen(a.misses, at);
-      say(fates(a, at).map((f) => f.text).join('; '));
-      const entry = (shape, state, text, ...more) => h('li', null, mark(shape, state), h('div', null, para('', h(state === 'refused' ? 'strong' : 'span', null, foreign(text))), para('small dim', more)));
-      return [
-        h('div', {class: 'verdict'}, fateView(fates(a, at))), at !== null && a.reason ? para('dim', 'The sentence is of now; what is listed ends at the chosen moment.') : null,
-        h('ol', {class: 'chain plain'}, links.map((e) => entry(isStep(e) ? 'message' : /^app|^session/.test(e.kind) ? 'launch' : 'event', stateOf(e), told(e), time(e.recorded_at, {form: 'full'}), between(links[0].recorded_at, e.recorded_at) < 1 ? null : ` · ${span(between(links[0].recorded_at, e.recorded_at))} later`,
-          ' · ', position(e.position), e.cause ? ` · because of ${e.cause}` : null, e.device ? [' · ', h('a', {href: context.link('devices', e.device, {at: e.position})}, foreign(e.device), ' then')] : null))),
+      const {at} = context, links = byThen(a.links, at), misses = byThen(a.misses, at), all = fates(a, at);
+      say(all.map((f) => f.text).join('; '));
+      const entry = (kind, state, text, ...more) => h('li', mark(kind, state), h('div', h('p', h(state === 'refused' ? 'strong' : 'span', foreign(text))), para('small dim', more)));
+      const later = (e) => between(links[0].recorded_at, e.recorded_at) < 1 ? null : ` · ${span(between(links[0].recorded_at, e.recorded_at))} later`;
+      return [h('div', {class: 'verdict'}, fateView(all)), at !== null && a.reason ? para('dim', 'The sentence is of now; what is listed ends at the chosen moment.') : null,
+        h('ol', {class: 'chain plain'}, links.map((e) => entry(e.kind, stateOf(e), told({...e, message: null}), time(e.recorded_at, {form: 'full'}), later(e), ' · ', position(e.position), e.cause ? [' · because of ', Number.isInteger(e.cause) ? position(e.cause) : foreign(e.cause)] : null,
+          e.device ? [' · ', ref(context.link('devices', e.device, {at: e.position}), foreign(e.device), ' then')] : null))),
         a.more ? para('dim', 'There are more steps: these are the first.') : null,
-        misses.length ? [h('h3', null, 'What came near, and why it did not trigger it'), h('ul', {class: 'chain plain'}, misses.toReversed().map((m) => entry('event', 'refused', m.reason, spoken(m.kind), ' · ', time(m.at, {form: 'full'}), ' · ', position(m.position), m.look ? copyLine(m.look) : null)))] : null];
+        misses.length ? [h('h3', 'What came near, and why it did not trigger it'), h('ul', {class: 'chain plain'}, misses.toReversed().map((m) => entry(m.kind, 'refused', m.reason, kindWords(m.kind), ' · ', time(m.at, {form: 'full'}), ' · ', position(m.position), m.look ? copyLine(m.look) : null)))] : null];
     },
   });
+  const condition = explainPanel(context, 'Which part of the condition fails', (a) => a ? null : emptyView('A send to a segment leaves no event for those who are not in it.', `${chosen() ? 'Choose' : 'Choose a person, then'} the segment of the campaign, or write a condition.`));
 
-  const part = (p) => h('li', {vars: {'--depth': p.depth}}, para('', h('strong', {class: p.holds ? 'ok' : 'bad'}, p.holds ? 'holds' : 'does not hold'), p.decides ? ', and decides: ' : ': ', h('code', null, foreign({and: 'all of these', or: 'any of these', not: 'not this'}[p.kind] ?? p.text))),
-    'field' in p ? para('small dim', p.value === null ? 'There is no value' : ['The value is ', value(p.value)], p.set ? [', since ', time(p.set.recorded_at), ', ', position(p.set.position)] : p.reason ? [': ', foreign(p.reason)] : null, '.') : null);
-  const condition = panel(context, {
-    title: 'Which part of the condition fails',
-    load: ({get}) => {
-      const {segment, where} = context.params;
-      return chosen() && (segment || where) ? get('/v1/users/explain', {user: chosen(), segment, where: segment ? undefined : where, as_of: context.at ?? undefined}) : null;
-    },
-    empty: (a) => a ? null : emptyView('A send to a segment leaves no event for those who are not in it.', `${chosen() ? 'Choose' : 'Choose a person, then'} the segment of the campaign, or write a condition.`),
-    show: (a) => [para('', h('strong', {class: a.holds ? 'ok' : 'bad'}, a.holds ? 'In it. ' : 'Not in it. '), foreign(a.reason)), h('ul', {class: 'parts plain'}, a.parts.map(part))],
-  });
-
-  const text = (label) => h('input', {'aria-label': label, placeholder: label, autocomplete: 'off', spellcheck: 'false'});
+  const text = (label, placeholder = label) => h('input', {'aria-label': label, placeholder, autocomplete: 'off', spellcheck: 'false'});
   const form = (submit, ...content) => h('form', {class: 'row', on: {submit(event) { event.preventDefault(); context.set(submit(), {push: true}); }}}, content);
-  const person = text('Person'), where = text('Condition, as custom.level >= 3'), segment = h('select', {'aria-label': 'Segment', hidden: true}, h('option', {value: ''}, 'a condition'));
-  const audience = form(() => ({segment: segment.value, where: segment.value ? null : where.value.trim()}), segment, where, h('button', null, 'Check'));
-  segment.addEventListener('change', () => { where.hidden = segment.value !== ''; });
-  why.element.insertBefore(form(() => ({user: person.value.trim()}), person, h('button', null, 'Why?')), why.body);
-  condition.element.insertBefore(audience, condition.body);
+  const name = text('Person'), where = text('Condition', 'custom.level >= 3'), segment = h('select', {'aria-label': 'Segment', hidden: true, on: {change() { where.hidden = segment.value !== ''; }}}, h('option', {value: ''}, 'a condition'));
+  why.element.insertBefore(form(() => ({user: name.value.trim()}), name, h('button', 'Why?')), why.body);
+  condition.element.insertBefore(form(() => ({segment: segment.value, where: segment.value ? null : where.value.trim()}), segment, where, h('button', 'Check')), condition.body);
   root.append(h('h1', {tabindex: '-1'}, foreign(id)), h('div', {class: 'two'}, who.element, h('div', {class: 'panels'}, why.element, condition.element)));
 
   let shownAt;
   change = () => {
-    const {params, at} = context;
-    [person.value, where.value, segment.value] = [chosen() ?? '', params.where ?? '', params.segment ?? ''];
+    const {params, at, as_of} = context, user = chosen();
+    [name.value, where.value, segment.value] = [user ?? '', params.where ?? '', params.segment ?? ''];
     where.hidden = segment.value !== '';
-    if (shownAt !== at) who.load(); else for (const b of who.body.querySelectorAll('[data-user]')) b.setAttribute('aria-pressed', String(b.dataset.user === chosen()));
+    if (shownAt !== at) who.load(); else for (const b of who.body.querySelectorAll('[data-user]')) b.setAttribute('aria-pressed', String(b.dataset.user === user));
     shownAt = at;
-    why.setTitle(chosen() ? ['Why, for ', foreign(chosen())] : 'Why');
+    why.setTitle(user ? ['Why, for ', foreign(user)] : 'Why');
     why.load();
-    if (!condition.element.hidden) condition.load();
+    condition.load(user && (params.segment || params.where) ? {user, segment: params.segment, where: params.segment ? undefined : params.where, as_of} : null);
   };
   context.ready.then(async () => {
     if (context.signal.aborted) return;
-    condition.element.hidden = !context.has('GET /v1/users/explain');
     change();
     if (!context.has('GET /segments/list') || !context.can('segments.list')) return;
     try {

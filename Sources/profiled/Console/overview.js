@@ -1,85 +1,71 @@
 // Overview: what the store holds, how fast it grows, what waits, what was refused, whether the audit found anything.
 // It must cost writers nothing: each panel asks at most once in some seconds, only while the log grows and the tab is seen.
-import {get, isAbort} from './api.js';
-import {count, facts, h, foreign, copyLine, list, number, segments} from './dom.js';
-import {panel, emptyView} from './panel.js';
-import {time, timeText, span} from './time.js';
+import {copyLine, count, facts, foreign, h, list, number, para, ref, segments} from './dom.js';
+import {emptyView, panel} from './panel.js';
+import {span, time, timeText} from './time.js';
 
-const TAIL = 10;
-const units = {minute: [60, 'the last hour, by minute'], hour: [48, 'the last two days, by hour'], day: [30, 'the last 30 days']};
+const TAIL = 10, quiet = {quiet: true};
+const units = {minute: [60, 'the last hour, by minute', 'seconds'], hour: [48, 'the last two days, by hour', 'clock'], day: [30, 'the last 30 days', 'day']};
+let place = null;
 
 export function mount(root, context) {
   context.title('Overview');
-  const {link} = context;
-  const rate = h('span', {class: 'num'}, '–');
+  const {link} = context, rate = h('span', {class: 'num'}, '–'), none = (text) => h('span', {class: 'ok'}, text);
   const held = panel(context, {
-    title: 'What the store holds', load: (ask) => ask.get('/v1/stats', {}, {quiet: true}).then((s) => { waiting.load(s); return s; }),
-    empty: (s) => s.last_position === 0 ? emptyView('The store is empty.', 'It fills as programs save and log. To begin:',
-      copyLine('profilecli log event jane "played song"'), copyLine('profilecli save attribute jane level=7'), copyLine('profilecli launch')) : null,
-    show: (s) => facts(['Events', number(s.events)], ['Recorded now', rate], ['People', h('a', {href: link('users')}, number(s.users))],
-        ['Devices', h('a', {href: link('devices')}, number(s.devices))], ['File', `${number(Math.round(s.file_bytes / 1024))} KB`],
-        s.clock_ahead && ['Clock', h('span', {class: 'warn'}, `was ${span(s.clock_ahead.seconds)} ahead at position `, h('a', {href: link('events', s.clock_ahead.position)}, number(s.clock_ahead.position)))]),
+    title: 'What the store holds', load: (ask) => ask.get('/v1/stats', {}, quiet).then((s) => { waiting.load(s); return s; }),
+    empty: (s) => s.last_position ? null : emptyView('The store is empty.', 'It fills as programs save and log. To begin:', ...['log event jane "played song"', 'save attribute jane level=7', 'launch'].map((line) => copyLine(`profilecli ${line}`))),
+    show: (s) => facts(['Events', number(s.events)], ['Recorded now', rate], ['People', ref(link('users'), number(s.users))], ['Devices', ref(link('devices'), number(s.devices))], ['File', `${number(Math.round(s.file_bytes / 1024))} KB`],
+      s.clock_ahead && ['Clock', h('span', {class: 'warn'}, `was ${span(s.clock_ahead.seconds)} ahead at position `, ref(link('events', s.clock_ahead.position), number(s.clock_ahead.position)))]),
   });
   const waiting = panel(context, {
-    title: 'What waits, and what was refused', load: async (ask, s) => s,
-    show: ({pending: p, queued, rejected: r}) => [
-      facts(['Waits for a launch', p.total ? [count(p.total, 'item'), ` on ${count(p.devices, 'device')}`] : h('span', {class: 'ok'}, 'nothing')],
-        p.total && ['Waits since', `${span(p.waiting_s.all.median)} (half of them), at most ${span(p.waiting_s.all.longest)}`],
-        ['Queued by SDKs', queued ? [count(queued, 'item'), p.waiting_s.queue?.count ? `, at most ${span(p.waiting_s.queue.longest)}` : null] : h('span', {class: 'ok'}, 'nothing')],
-        ['Refused', r.open ? h('a', {href: link('rejected'), class: 'bad'}, `${count(r.open, 'item')} to repair`) : h('span', {class: 'ok'}, 'nothing open')], ['Repaired', number(r.repaired)])],
+    title: 'What waits, and what was refused', load: async (_, s) => s,
+    show: ({pending: p, queued, rejected: r}) => facts(['Waits for a launch', p.total ? [count(p.total, 'item'), ` on ${count(p.devices, 'device')}`] : none('nothing')],
+      p.total && ['Waits since', `${span(p.waiting_s.all.median)} (half of them), at most ${span(p.waiting_s.all.longest)}`],
+      ['Queued by SDKs', queued ? [count(queued, 'item'), p.waiting_s.queue?.count ? `, at most ${span(p.waiting_s.queue.longest)}` : null] : none('nothing')],
+      ['Refused', r.open ? h('a', {href: link('rejected'), class: 'bad'}, `${count(r.open, 'item')} to repair`) : none('nothing open')], ['Repaired', number(r.repaired)]),
   });
   const audit = panel(context, {
-    title: 'Audit', load: (ask) => ask.get('/v1/status', {}, {quiet: true}),
+    title: 'Audit', load: (ask) => ask.get('/v1/status', {}, quiet),
     empty: (s) => s.audit?.at ? null : emptyView('No audit has ended yet.', 'The service proves its answers in the background: it folds each history again, and compares.'),
-    show: ({audit: a}) => [
-      h('p', null, a.differences.length ? h('strong', {class: 'bad'}, count(a.differences.length, 'difference')) : h('span', {class: 'ok'}, 'No difference'), ` to position ${number(a.position)}.`),
+    show: ({audit: a}) => [h('p', a.differences.length ? h('strong', {class: 'bad'}, count(a.differences.length, 'difference')) : none('No difference'), ` to position ${number(a.position)}.`),
       facts(['Ended', time(a.at, {form: 'full'})], ['Took', span(a.took_s)], ['People', number(a.users)], a.running && ['Now', `${number(a.running.done)} of ${number(a.running.users)}`]),
-      a.differences.length ? h('ul', null, a.differences.slice(0, 10).map((d) => h('li', null, `person ${d.user_number}: `, foreign(d.place)))) : null],
+      a.differences.length ? h('ul', a.differences.slice(0, 10).map((d) => h('li', `person ${d.user_number}: `, foreign(d.place)))) : null],
   });
-  const unit = segments('Span', [['minute', 'Hour'], ['hour', '2 days'], ['day', '30 days']], '', (key) => context.set({unit: key === 'minute' ? null : key}));
-  const view = segments('View', [['chart', 'Chart'], ['table', 'Table']], '', (key) => context.set({view: key === 'table' ? key : null}));
-  const live = segments('Newest events', [['live', 'Live'], ['paused', 'Paused']], '', (key) => context.set({paused: key === 'paused' ? 1 : null}));
+  const choice = (label, name, choices) => segments(label, choices, '', (key) => context.set({[name]: key === choices[0][0] ? null : key}));
+  const unit = choice('Span', 'unit', [['minute', 'Hour'], ['hour', '2 days'], ['day', '30 days']]), view = choice('View', 'view', [['chart', 'Chart'], ['table', 'Table']]);
+  const live = choice('Newest events', 'paused', [['live', 'Live'], ['1', 'Paused']]), bars = chart(context.signal);
   const growth = panel(context, {
     title: 'Events recorded', actions: [unit, view],
     load: async (ask) => {
-      const unit = units[context.params.unit] ? context.params.unit : 'minute';
-      return {unit, ...await ask.get('/v1/series', {of: 'events', unit, length: units[unit][0]}, {quiet: true})};
+      const key = units[context.params.unit] ? context.params.unit : 'minute';
+      return {of: units[key], ...await ask.get('/v1/series', {of: 'events', unit: key, length: units[key][0]}, quiet)};
     },
-    show: ({unit, points}) => {
-      const form = {minute: 'seconds', hour: 'clock', day: 'day'}[unit], most = points.reduce((a, b) => b.count > a.count ? b : a, points[0]);
-      const all = points.reduce((sum, p) => sum + p.count, 0);
-      const sentence = all ? `${count(all, 'event')} in ${units[unit][1]}; at most ${number(most.count)}, at ${timeText(most.time, form)}.` : `Nothing was recorded in ${units[unit][1]}.`;
-      if (context.params.view !== 'table') return [chart(points.map((p) => p.count), sentence, context.signal), h('p', {class: 'dim'}, sentence)];
-      return [h('p', {class: 'dim'}, sentence), list('Events recorded', ['From', 'Recorded'], points.filter((p) => p.count).reverse().map((p) => [time(p.time, {form}), count(p.count, 'event')]))];
+    show: ({of: [, title, form], points}) => {
+      const most = points.reduce((a, b) => b.count > a.count ? b : a), all = points.reduce((sum, p) => sum + p.count, 0);
+      const sentence = all ? `${count(all, 'event')} in ${title}; at most ${number(most.count)}, at ${timeText(most.time, form)}.` : `Nothing was recorded in ${title}.`;
+      return context.params.view !== 'table' ? [bars(points.map((p) => p.count), sentence), para('dim', sentence)]
+        : [para('dim', sentence), list('Events recorded', ['From', 'Recorded'], points.filter((p) => p.count).reverse().map((p) => [time(p.time, {form}), count(p.count, 'event')]))];
     },
   });
-  const late = h('p', {class: 'row'}, h('button', {type: 'button', on: {async click(event) {
-    const says = event.target.nextSibling;
-    try {
-      const {points} = await get('/v1/series', {of: 'late', unit: 'hour', length: 24}, {signal: context.signal});
-      says.textContent = `${count(points.reduce((n, p) => n + p.count, 0), 'event')} of the last day came more than a minute after they happened.`;
-    } catch (error) { if (!isAbort(error)) says.textContent = error.error; }
-  }}}, 'Count what came late'), h('span', {role: 'status'}));
   let last = null, skipped = 0;
   const tail = panel(context, {
-    title: 'The newest events', actions: [live, h('a', {href: link('events')}, 'All events')],
+    title: 'The newest events', actions: [live, ref(link('events'), 'All events')],
     // The words come after the first content: the page shows numbers before it tells of events.
-    load: async (ask) => ({...await ask.get('/v1/events', {reverse: true, limit: TAIL}, {quiet: true}), words: await import('./words.js')}),
+    load: async (ask) => ({...await ask.get('/v1/events', {reverse: true, limit: TAIL}, quiet), words: await import('./words.js')}),
     empty: ({events}) => events.length ? null : emptyView('No event is recorded.', 'They appear here a second after they are recorded.'),
-    show: ({events, words: {mark, person, says}}) => {
+    show: ({events, words: {eventLink, mark, person, says}}) => {
       if (last !== null) skipped += Math.max(0, events.at(-1).position - last - 1);
       last = Math.max(last ?? 0, events[0].position);
-      return [h('ol', {class: 'plain feed'}, events.map((e) => h('li', null, h('a', {class: 'num', href: link('events', e.position)}, number(e.position)), time(e.recorded_at, {form: 'seconds'}),
-        h('span', {class: 'cut'}, mark(e.kind), ' ', person(context, e.user, e.user_number), ' ', says(e))))),
-      skipped ? h('p', {class: 'dim'}, `${count(skipped, 'event')} came too fast to be shown here since this page was opened.`) : null];
+      return [h('ol', {class: 'plain feed'}, events.map((e) => h('li', h('span', {class: 'num'}, eventLink(e.position)), time(e.recorded_at, {form: 'seconds'}),
+        h('span', {class: 'cut'}, mark(e.kind), person(e.user, {number: e.user_number}), ' ', says(e))))),
+      skipped ? para('dim', `${count(skipped, 'event')} came too fast to be shown here since this page was opened.`) : null];
     },
   });
-  growth.element.append(late);
   place = {update() {
     const {unit: u = 'minute', view: v = 'chart', paused} = context.params;
     unit.press(u);
     view.press(v);
-    live.press(paused ? 'paused' : 'live');
+    live.press(paused ?? 'live');
     growth.load();
     if (!paused || tail.data === null) tail.load();
   }};
@@ -104,11 +90,12 @@ export function mount(root, context) {
   }, 1000);
   context.signal.addEventListener('abort', () => clearInterval(timer));
 }
-let place = null;
 export const update = () => place.update();
+
 /** Bars over time; the sentence is what others read. A canvas keeps the colours with which it was drawn. */
-function chart(numbers, sentence, signal) {
-  const canvas = h('canvas', {class: 'chart', role: 'img', 'aria-label': sentence});
+function chart(signal) {
+  const canvas = h('canvas', {class: 'chart', role: 'img'});
+  let numbers = [];
   function draw() {
     const {clientWidth: width, clientHeight: height} = canvas, scale = devicePixelRatio;
     if (!width) return;
@@ -119,12 +106,14 @@ function chart(numbers, sentence, signal) {
     pen.fillStyle = getComputedStyle(canvas).color;
     numbers.forEach((n, i) => { const tall = n ? Math.max(1, n / most * (height - 2)) : 0; pen.fillRect(i * step, height - tall, Math.max(1, step - 1), tall); });
   }
-  const ended = new AbortController();
-  const size = new ResizeObserver(() => canvas.isConnected ? draw() : end());
-  const dark = matchMedia('(prefers-color-scheme: dark)');
-  const end = () => { size.disconnect(); ended.abort(); };
-  dark.addEventListener('change', draw, {signal: ended.signal});
-  signal?.addEventListener('abort', end, {signal: ended.signal});
-  size.observe(canvas);
-  return canvas;
+  const sizes = new ResizeObserver(draw);
+  sizes.observe(canvas);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw, {signal});
+  signal.addEventListener('abort', () => sizes.disconnect());
+  return (next, sentence) => {
+    numbers = next;
+    canvas.setAttribute('aria-label', sentence);
+    draw();
+    return canvas;
+  };
 }

@@ -1,9 +1,10 @@
 // The search box: one list of where the text leads. What the service finds by the first letters comes first.
-// combo(field, box, label, {first, follow}) makes a field with a list of choices below it, for others too:
-//   choices are {id?, nodes, …}; c.show(choices), c.close(), c.isOpen, c.chosen; first: 0, or −1 if nothing is chosen at first
-import {$, h, fill, foreign, newID} from './dom.js';
-import {get, has, isAbort} from './api.js';
+// combo(field, box, label, {first, follow}): a field with a list of choices below it: c.show([{key, nodes}, …]), c.close(), c.chosen
+//   first: 0, or −1 if nothing is chosen at first
+import {$, fill, foreign, h, newID} from './dom.js';
+import {get, isAbort} from './api.js';
 import {userKey} from './router.js';
+import {plain} from './words.js';
 
 export function combo(field, box, label, {first = 0, follow}) {
   const list = h('div', {role: 'listbox', id: newID('choices'), 'aria-label': label, hidden: true});
@@ -43,7 +44,7 @@ export function combo(field, box, label, {first = 0, follow}) {
 }
 
 let search = null;
-export function start(context, go, link) {
+export function start(go, link) {
   if (search) return search;
   const field = $('find');
   let asking = null;
@@ -57,7 +58,7 @@ export function start(context, go, link) {
     if (where) return [choice('People where', where[1], link('users', null, {where: where[1]}))];
     const all = /^\d{1,16}$/.test(word) ? [choice('Event', word, link('events', word))] : [];
     all.push(choice('Person', word, link('users', word)), choice('Device', word, link('devices', word)), choice('Message', word, link('messages', word)));
-    if (has('GET /v1/names')) all.push(choice('People who begin with', word, link('users', null, {prefix: word})));
+    all.push(choice('People who begin with', word, link('users', null, {prefix: word})));
     return all;
   }
   function follow(c) {
@@ -71,13 +72,13 @@ export function start(context, go, link) {
     const text = field.value, word = text.trim();
     asking?.abort();
     found.show(guesses(text));
-    if (!word || /^where\s/i.test(text) || !has('GET /v1/names')) return;
+    if (!word || /^where\s/i.test(text)) return;
     const {signal} = asking = new AbortController();
     const ask = (path, query) => get(path, query, {signal, quiet: true}).catch((error) => { if (isAbort(error)) throw error; return {}; });
     try {
       const [{users = []}, {names = []}] = await Promise.all([ask('/v1/users', {prefix: word, limit: 8}), ask('/v1/names', {prefix: word, kind: 'device,message', limit: 6})]);
       if (signal.aborted) return;
-      const all = [...users.map((u) => choice('Person', u.matched ?? u.id, link('users', userKey(u)), u.matched === u.id ? null : u.kind?.replaceAll('_', ' '))),
+      const all = [...users.map((u) => choice('Person', u.matched ?? u.id, link('users', userKey(u)), u.matched === u.id ? null : plain(u.kind))),
         ...names.map((n) => choice(n.kind === 'device' ? 'Device' : 'Message', n.name, link(`${n.kind}s`, n.name)))];
       const known = new Set();
       found.show([...all, ...guesses(text)].filter((c) => !known.has(c.href) && known.add(c.href)));

@@ -1,9 +1,9 @@
 // A list of many rows of one height; only those that can be seen are in the document.
 //   const t = table({label: 'Events', columns: [{head: 'Time', cell: (row) => nodes, width: '160px', num: true, wide: true}, …],
 //                    key: (row) => row.position, open: (row) => …, choose: (row) => …, more: () => promise of rows to append, or null})
-//   root.append(t.element); t.set(rows); t.append(rows); t.prepend(rows); t.select(key) scrolls there, null chooses none; t.redraw(); t.count
+//   root.append(t.element); t.set(rows); t.append(rows); t.prepend(rows); t.select(key) scrolls there, null chooses none; t.redraw()
 // `wide` columns go under 640 px. ↑ ↓ PageUp PageDown Home End move, Enter opens; choose is called by each move and click.
-import {h, fill, newID} from './dom.js';
+import {fill, h, newID} from './dom.js';
 
 export function table({label, columns, key = (row) => row, open = null, choose = null, more = null, rowClass = () => ''}) {
   const id = newID('grid');
@@ -78,6 +78,7 @@ export function table({label, columns, key = (row) => row, open = null, choose =
     element,
     get count() { return rows.length; },
     get rows() { return rows; },
+    get chosen() { return rows[cursor]; },
     set(next) { rows = [...next]; ended = false; cursor = -1; element.scrollTop = 0; for (const line of drawn.values()) line.remove(); drawn.clear(); changed(); },
     append(next) { rows.push(...next); changed(); },
     prepend(next) {

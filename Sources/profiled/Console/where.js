@@ -1,7 +1,7 @@
 // A field for a condition (docs/where.md): it completes names of this store, and underlines where a mistake is.
 //   const w = whereField(context, {label, value, ask: (text) => …}); w.element (a form), w.value, w.fail(failure), w.clear()
-import {get, has, isAbort} from './api.js';
-import {h, fill, foreign, newID, printable} from './dom.js';
+import {get, isAbort} from './api.js';
+import {fill, foreign, h, labelled, newID, para, printable} from './dom.js';
 import {combo} from './search.js';
 
 const quote = (name) => /^[\w\-$:@]+$/.test(name) ? name : JSON.stringify(name);
@@ -18,9 +18,7 @@ export function condition(field, value) {
 export const fieldName = (name) => `custom.${name.split('.').map((part) => quote(part.replace(/(\[\d+\])+$/, '')) + (/\]$/.test(part) ? '[]' : '')).join('.')}`;
 
 export function whereField(context, {label = 'Condition', value = '', ask, button = 'Ask'}) {
-  const id = newID('where');
-  const input = h('input', {id, class: 'mono wide', value, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': `${id}-says`, placeholder: 'custom.level >= 3 and country = "DE"'});
-  const note = h('div', {id: `${id}-says`, role: 'status'});
+  const note = h('div', {id: newID('where'), role: 'status'}), [labelOf, input] = labelled(label, {class: 'mono wide', value, 'aria-describedby': note.id, placeholder: 'custom.level >= 3'});
   const box = h('div', {class: 'search'}, input);
   const choices = combo(input, box, 'Names of this store', {first: -1, follow: take});
   let asking = null;
@@ -29,7 +27,7 @@ export function whereField(context, {label = 'Condition', value = '', ask, butto
   async function complete() {
     asking?.abort();
     const [, group, kind, name] = word() ?? [];
-    if (!has('GET /v1/names') || (!group && !name)) return choices.close();
+    if (!group && !name) return choices.close();
     const mine = asking = new AbortController();
     const kinds = {custom: 'attribute', events: 'event', purchases: 'product'}[kind] ?? 'attribute,user_attribute,event,product';
     try {
@@ -52,7 +50,7 @@ export function whereField(context, {label = 'Condition', value = '', ask, butto
     get value() { return input.value.trim(); },
     set value(text) { if (document.activeElement !== input || !text) input.value = text; },
     element: h('form', {class: 'stack', on: {submit(event) { event.preventDefault(); asking?.abort(); choices.close(); ask(w.value); }}},
-      h('div', {class: 'row'}, h('label', {for: id}, label), h('div', {class: 'grow'}, box), h('button', null, button)), note),
+      h('div', {class: 'row'}, labelOf, h('div', {class: 'grow'}, box), h('button', button)), note),
     /** Whether the failure was one of the condition; then it is shown here. */
     fail(failure) {
       const isOurs = failure?.place === 'where';
@@ -62,11 +60,10 @@ export function whereField(context, {label = 'Condition', value = '', ask, butto
       // Columns count characters as people do; a family of emoji is one.
       const letters = [...new Intl.Segmenter().segment(w.value)].map((s) => s.segment);
       const rest = letters.slice(column - 1).join(''), wrong = /^(\s*("[^"]*"?|[\w.\-$:@]+|\S?))/.exec(rest)[0] || ' … ';
-      fill(note, h('p', {class: 'wrap'}, h('code', null, printable(letters.slice(0, column - 1).join('')), h('u', {class: 'wrong'}, printable(wrong)), printable(rest.slice(wrong.length)))),
-        h('p', {class: 'bad'}, printable(failure.error)), failure.remedy ? h('p', null, printable(failure.remedy)) : null);
+      fill(note, para('wrap', h('code', printable(letters.slice(0, column - 1).join('')), h('u', {class: 'wrong'}, printable(wrong)), printable(rest.slice(wrong.length)))),
+        para('bad', printable(failure.error)), failure.remedy ? h('p', printable(failure.remedy)) : null);
       return true;
     },
-    focus: () => input.focus(),
   };
   return w;
 }

@@ -1,13 +1,12 @@
-// Events in words, for every list of them.
-//   mark(kind)             its shape, with the kind for who points at it: row and shape say the kind
-//   says(event)            nodes: 'saved the event “Viewed Home” on phone'   kindWords('appLeft') 'app left'
-//   person(context, user, number, params, label?)   a link to a person, USER as in answers. An ID that is an address is asked for its braze_id first, so that
-//                          no address comes into an address.    plain(nodes) their text
-//   families               groups of kinds for a filter: [['saved', 'Saved on a device', ['customEventSaved', …]], …]
-import {get} from './api.js';
-import {h, foreign, printable} from './dom.js';
+// Events in words and marks, for every list of them.
+//   mark(kind, state)   its mark: the shape says the kind, filling and colour the state, and the words beside it say both
+//   says(e)   'saved “Viewed Home” on phone'      told(e)   the same with the reason: 'not sent “spring” by email: unsubscribed'
+import {get, isAbort} from './api.js';
+import {button, count, foreign, h, number, ref} from './dom.js';
+import {go, isAddress, link, userKey} from './router.js';
 
 const three = (end) => [`customEvent${end}`, `customAttributes${end}`, `userAttributes${end}`, `purchase${end}`];
+/** Groups of kinds for a filter. */
 export const families = [
   ['saved', 'Saved on a device', ['customEventSaved', 'customAttributesSaved', 'userAttributeSaved']],
   ['logged', 'Effective at once', ['customEventLogged', 'customAttributesChanged', 'userAttributesChanged', 'purchaseLogged']],
@@ -19,47 +18,96 @@ export const families = [
   ['identity', 'Who is who', ['userCreated', 'userIdentified', 'userChanged', 'userLoggedOut', 'usersMerged', 'aliasAdded', 'aliasRenamed', 'externalIDRenamed', 'externalIDRemoved', 'userErased']],
   ['store', 'Decisions about the store', ['eventVoided', 'eventUnvoided', 'rulesChanged', 'objectsLeftOut']],
 ];
-const shapes = [[/^(custom)?event(Voided|Unvoided)|^rules|^objects/i, '▬'], [/^customEvent/, '●'], [/Attribute/, '■'], [/^purchase/, '◆'], [/^appLaunched/, '▮'], [/^session/, '▂'],
-  [/^(pendingF|dataS)/, '╵'], [/^messageNot/, '△'], [/^message/, '▲'], [/^(push|inApp)/, '⬠']];
-export const kindWords = (kind) => kind.replace(/^inApp/, 'inApp-').replace(/[A-Z]+/g, (c) => ` ${c === 'ID' ? c : c.toLowerCase()}`).replace('in app- ', 'in-app ').trim();
-export const mark = (kind) => h('span', {class: 'sign', title: kindWords(kind), 'aria-hidden': 'true', 'data-shape': shapes.find(([p]) => p.test(kind))?.[1] ?? '◎'});
+const shapes = [[/customEvent/, 'event'], [/Attribute/i, 'attribute'], [/^purchase/, 'purchase'], [/^appLaunched/, 'launch'], [/^(pending(F|D)|dataSent)/, 'flush'], [/^(session|appLeft)/, 'session'],
+  [/^messageSent/, 'message'], [/^message/, 'unsent'], [/^(push|inApp)/, 'push'], [/^(user|alias|externalID|appRemoved)/, 'identity'], [/./, 'rules']];
+export const shapeOf = (kind) => shapes.find(([pattern]) => pattern.test(kind))[1];
+/** Shapes as text: full, hollow, half filled. */
+const symbols = {event: '●○◐', attribute: '■□◧', purchase: '◆◇⬖', launch: '▮', session: '▬', flush: '╵', message: '▲', unsent: '△', push: '⬠', identity: '◎', rules: '▬'};
+export const symbol = (shape, state = 'effective') => [...symbols[shape]][{waits: 1, void: 1, queued: 2}[state] ?? 0] ?? symbols[shape];
+export const mark = (kind, state = 'effective') => h('span', {class: `mark ${state}`, 'data-mark': symbol(shapeOf(kind), state), title: kindWords(kind), 'aria-hidden': 'true'});
 
-const quoted = (name) => ['“', foreign(name), '”'];
-const fields = (e) => {
-  const all = Object.keys(e.attributes ?? e.user_attributes ?? (e.attribute ? {[e.attribute]: 0} : {}));
-  return [all.slice(0, 3).map((f, i) => [i ? ', ' : '', foreign(f)]), all.length > 3 ? ` and ${all.length - 3} more` : null];
-};
-const some = (list, word) => `${list?.length ?? 0} ${word}${list?.length === 1 ? '' : 's'}`;
-const reason = (e) => e.reason ? [': ', foreign(e.reason)] : null;
+export const isContent = (kind) => /^(customEvent|customAttributes|userAttributes?|purchase)(Saved|Logged|Changed|Queued)$/.test(kind);
+export const isStep = (e) => /^(message|push|inApp)/.test(e.kind);
+export const stateOf = ({kind}) => /Not(Sent|Received)$|Ignored$|Discarded$/.test(kind) ? 'refused' : /Waiting$|Captured$|Saved$/.test(kind) ? 'waits' : /Queued$/.test(kind) ? 'queued' : 'effective';
+export const plain = (word) => String(word ?? '').replaceAll('_', ' ');
+export const kindWords = (kind) => kind.replace('inApp', 'in-app').replace(/ID|[A-Z]/g, (c) => ` ${c === 'ID' ? c : c.toLowerCase()}`);
+/** What an event is about: its name, product or attributes. */
+export const subject = (e) => e.name ?? e.product ?? e.attribute ?? Object.keys(e.attributes ?? e.user_attributes ?? {}).join(', ');
+const items = (all, done) => `${done} ${count(all?.length ?? 0, 'item')}`;
 const words = {
-  userCreated: () => 'was created', userIdentified: (e) => ['is known as ', foreign(e.ids?.[0] ?? '?'), ' now'], userChanged: () => 'came to the device', userLoggedOut: () => 'logged out',
-  usersMerged: (e) => ['took over the person with number ', String(e.merged_user_number)], userErased: (e) => ['was erased', reason(e)],
-  aliasAdded: (e) => ['has the alias ', foreign(e.id)], externalIDRemoved: (e) => ['lost the ID ', foreign(e.released)],
-  appLaunched: (e) => `started the app (${e.launch_kind})`, sessionStarted: () => 'began a session', sessionEnded: () => 'ended a session', appLeft: () => 'left the app', appRemoved: () => 'removed the app',
-  pendingFlushed: (e) => `flushed ${some(e.flushed, 'item')}${e.rejected?.length ? `, ${e.rejected.length} rejected` : ''}${e.queued ? ' into the queue' : ''}`,
-  pendingDiscarded: (e) => [`discarded ${some(e.discarded, 'item')}`, reason(e)], dataSent: (e) => `sent ${some(e.sent, 'item')} of the queue`, deviceChanged: () => 'set up the device',
-  eventVoided: (e) => ['made an event void', reason(e)], eventUnvoided: (e) => ['made an event count again', reason(e)],
-  rulesChanged: () => 'changed the rules', objectsLeftOut: (e) => `sent ${some(e.left_out, 'part')} that ${e.left_out?.length === 1 ? 'was' : 'were'} refused`,
+  userCreated: () => 'was created', userIdentified: (e) => ['is known as ', e.ids?.[0] ?? '?', ' now'], userChanged: () => 'came to the device', userLoggedOut: () => 'logged out', userErased: () => 'was erased',
+  usersMerged: (e) => ['took over the person with number ', e.merged_user_number], aliasAdded: (e) => ['has the alias ', e.id], externalIDRemoved: (e) => ['lost the ID ', e.released],
+  aliasRenamed: (e) => ['is ', e.to, ' now, and was ', e.from], externalIDRenamed: (e) => ['is ', e.to, ' now, and was ', e.from],
+  appLaunched: (e) => `started the app (${e.launch_kind})`, sessionStarted: () => 'began a session', sessionEnded: () => 'ended a session', appLeft: () => 'left the app', appRemoved: () => 'removed the app', deviceChanged: () => 'set up the device',
+  pendingFlushed: (e) => items(e.flushed, e.queued ? 'handed to the SDK' : 'flushed') + (e.rejected?.length ? `, ${e.rejected.length} refused` : ''),
+  pendingDiscarded: (e) => items(e.discarded, 'discarded'), dataSent: (e) => `${items(e.sent, 'sent')} of the queue`, eventVoided: () => 'made an event void', eventUnvoided: () => 'made an event count again',
+  rulesChanged: () => 'changed the rules', objectsLeftOut: (e) => `sent ${count(e.left_out?.length ?? 0, 'part')} that the request could not use`,
 };
-export function says(e) {
+/** An event as texts: what others chose stands alone. */
+function parts(e) {
   if (e.erased) return [kindWords(e.kind), ' (erased)'];
-  const on = e.device ? [' on ', foreign(e.device)] : null;
-  if (words[e.kind]) return [words[e.kind](e), on];
-  if (/^(aliasR|externalIDRenamed)/.test(e.kind)) return ['is ', foreign(e.to), ' now, and was ', foreign(e.from)];
-  if (/^(message|push|inApp)/.test(e.kind)) return [kindWords(e.kind), e.message ? [' ', ...quoted(e.message)] : null, on, reason(e)];
-  const verb = /Saved$/.test(e.kind) ? 'saved' : /Queued$/.test(e.kind) ? 'queued' : e.source === 'import' ? 'imported' : 'logged';
-  if (e.product) return [verb === 'logged' ? 'bought ' : `${verb} the purchase `, ...quoted(e.product), on];
-  if (e.name) return [`${verb} the event `, ...quoted(e.name), on];
-  return [verb === 'logged' ? 'set ' : `${verb} `, fields(e), on];
+  const on = e.device ? [' on ', e.device] : [], by = e.channel ? ` by ${plain(e.channel)}` : '';
+  if (words[e.kind]) return [words[e.kind](e), on].flat();
+  if (isStep(e)) return [kindWords(e.kind).replace(/^message /, ''), e.message ? [' “', e.message, '”'] : [], by, on].flat(2);
+  const verb = /Saved$/.test(e.kind) ? 'saved ' : /Queued$/.test(e.kind) ? 'queued ' : e.source === 'import' ? 'imported ' : e.product ? 'bought ' : e.name ? 'logged ' : 'set ';
+  return [verb, e.name || e.product ? ['“', subject(e), '”'] : subject(e), on].flat(2);
 }
-export function person(context, user, number, params = {}, label = foreign(user ?? '')) {
-  if (!user) return h('span', {class: 'dim'}, number ? `person ${number} (erased)` : 'the store');
-  const isAddress = /^(email|phone):/.test(user) || (!/^(alias|braze|id):/.test(user) && (/@/.test(user) || /^\+?[\d ()-]{7,}$/.test(user)));
-  if (!isAddress) return h('a', {href: context.link('users', user, params)}, label);
-  return h('button', {type: 'button', class: 'text', on: {async click() {
-    const {signal} = context;
-    const found = number ? (await get('/v1/users', {after: number - 1, limit: 1}, {signal})).users[0] : await get('/v1/profile', {user}, {signal});
-    context.go(context.link('users', `braze:${found.braze_id}`, params));
-  }}}, label);
+export const says = (e) => parts(e).map((part) => foreign(part, {cut: false}));
+export const told = (e) => parts(e).join('') + (e.reason ? `: ${e.reason}` : '');
+export const toldOf = (e) => `${e.user ?? 'the store'} ${told(e)}`;
+
+/** A link to a person, as answers name them; an ID that is an address is asked for its braze_id first, so that it comes into no address. */
+export function person(user, {number: n, params, label} = {}) {
+  if (!user) return h('span', {class: 'dim'}, n ? `person ${n} (erased)` : 'the store');
+  const key = userKey(user), text = label ?? foreign(typeof user === 'string' ? user : user.id ?? key, {cut: false});
+  if (!isAddress(key)) return ref(link('users', key, params), text);
+  return button(text, async () => {
+    const {braze_id} = n ? (await get('/v1/users', {after: n - 1, limit: 1})).users[0] : await get('/v1/profile', {user: key});
+    go(link('users', `braze:${braze_id}`, params));
+  }, {class: 'text'});
 }
-export const plain = (nodes) => { const box = document.createElement('span'); box.append(...[nodes].flat(9).filter((n) => n !== null && n !== undefined)); return printable(box.textContent); };
+export const eventLink = (position, text = number(position)) => ref(link('events', position), text);
+/** What names an event in an address, for pins. */
+export const pinOf = (e) => ({place: 'events', id: e.position, at: e.position, user: e.user, sentence: toldOf(e), time: e.recorded_at, value: e.attributes ?? e.properties ?? e.value});
+
+// The events of a moment
+
+/** `after` for the newest events of the chosen moment, in a list with reverse=true. */
+export const beyond = (context) => context.at !== null && context.store.position > context.at ? context.at + 1 : undefined;
+export const byThen = (all, at) => (all ?? []).filter((e) => at === null || e.position <= at);
+/** Events by a filter: an answer that looked at a part of a long log goes on. `after` is where the next page begins, or null. */
+export async function eventsBy(ask, query, tries = 20) {
+  const events = [];
+  for (; ; tries--) {
+    const answer = await ask('/v1/events', query), isOver = query.reverse ? answer.scanned <= 1 : answer.scanned >= answer.last;
+    events.push(...answer.events);
+    if (isOver || events.length >= query.limit || tries === 1) return {events, after: isOver ? null : answer.cursor};
+    query = {...query, after: answer.cursor};
+  }
+}
+
+// Messages
+
+/** What became of a message for a person, by the answer of explain: [{kind, state, text}], one for each channel. */
+export function fates(answer, at = null) {
+  const last = new Map(byThen(answer.links, at).filter(isStep).map((e) => [e.channel, e]));
+  if (last.size) return [...last.values()].map(fate);
+  const near = [...new Set(byThen(answer.misses, at).map((m) => m.reason))].slice(-2);
+  return [{kind: 'messageNotSent', state: 'refused', text: `not shown: ${answer.reason ?? 'it was not sent by then'}${near.length ? `. What came near: ${near.join('. And: ')}` : ''}`}];
+}
+export const fate = (e) => ({kind: e.kind, state: stateOf(e), text: told({...e, message: null})});
+export const fateView = (all) => all.map((f) => h('div', {class: 'fate'}, mark(f.kind, f.state), foreign(f.text, {cut: f.text.length > 400})));
+/** The fates of a message for a person; null if nothing is known of it for them. */
+export async function fatesOf(ask, user, message, at) {
+  try { return fates(await ask('/v1/messages/explain', {user, message}), at); } catch (error) {
+    if (isAbort(error) || error.code !== 'no_such_message') throw error;
+    return null;
+  }
+}
+const comparators = {1: 'is', 2: 'is not', 3: 'is more than', 4: 'is at least', 5: 'is less than', 6: 'is at most', 10: 'matches', 17: 'does not match', 11: 'exists', 12: 'does not exist'};
+/** When an in-app message is triggered, in words. */
+export const triggers = (message) => message.trigger_conditions.map((t) => {
+  const filters = (t.property_filters ?? []).map((any) => any.map((f) => [f.property_key, comparators[f.comparator], f.property_value === undefined ? '' : JSON.stringify(f.property_value)].join(' ').trim()).join(' or ')).join(' and ');
+  const what = t.type === 'open' ? 'a session starts' : t.type === 'push_click' ? `a push is opened (${t.campaign_id ?? 'any'})` : t.event_name ? `the event ${t.event_name}` : `a purchase of ${t.product_id ?? 'any product'}`;
+  return what + (filters && `, where ${filters}`);
+}).join(', or ');
