@@ -260,7 +260,8 @@ function person(root, context) {
     if (!k) return fill(stepBody);
     try {
       const {events: [e]} = await get('/v1/events', {after: at - 1 || undefined, limit: 1}, {signal: resting.signal});
-      const {attributes, user_attributes, attribute, value: single, properties, settings, ...others} = e, said = /^(position|user|user_number|version|kind|name|device|chunk|.*_at)$/;
+      const {attributes, user_attributes, attribute, value: single, properties, settings, ...others} = e;
+      const said = /^(position|user|user_number|version|kind|name|device|chunk|.*_at)$/;
       const facts = [...flatten({...attributes, ...user_attributes, ...attribute && {[attribute]: single}, ...properties, ...settings}), ...flatten(others).filter(([name, v]) => v !== false && v?.length !== 0 && !said.test(name))];
       fill(stepBody, facts.length ? h('dl', {class: 'facts'}, facts.slice(0, 20).map(([name, v]) => [h('dt', null, foreign(name)), h('dd', null, value(v))])) : null,
         facts.length > 20 ? h('p', {class: 'dim'}, `${facts.length - 20} more: see the event.`) : null);
@@ -278,7 +279,7 @@ function person(root, context) {
   const named = h('input', {type: 'search', placeholder: 'Name', 'aria-label': 'Emphasize by name', on: {input: () => context.set({named: named.value})}});
   const matching = h('span', {class: 'dim', role: 'status'});
   const order = segments('Order of the list', [['', 'One by one'], ['launch', 'By launch']], context.params.list ?? '', (key) => context.set({list: key}));
-  const listPanel = h('section', {class: 'panel', 'aria-labelledby': 'steps-title'}, 
+  const listPanel = h('section', {class: 'panel', 'aria-labelledby': 'steps-title'},
     h('header', null, h('h2', {id: 'steps-title'}, 'Steps'), h('div', {class: 'row'}, matching, only, named, order)), list.element);
   let listed = '', listedAt = 0;
   function showList() {
