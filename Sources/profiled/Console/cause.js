@@ -3,11 +3,11 @@
 //   why.element; why.show(field, whether the profile has it); why.before(); why.back(); why.who(); why.focus(); why.clear()
 //   field = {group: 'custom_attributes', field: 'address.city', label, ask}   ask: as `field` of /v1/blame (event:NAME, product:ID)
 import {get, post} from './api.js';
-import {h, fill, foreign, value, say, newID, valueText, printable} from './dom.js';
+import {h, fill, foreign, say, newID, valueText, printable} from './dom.js';
 import {panel, failureView} from './panel.js';
 import {time, span, between, late} from './time.js';
 import {iso} from './life.js';
-import {flatten, table} from './compare.js';
+import {cell, flatten, isPart, table} from './compare.js';
 
 const strong = (...nodes) => h('strong', null, nodes);
 const sources = {rest: 'A server', import: 'An import', extension: 'The extension', app: 'The app', system: 'The store'};
@@ -16,7 +16,8 @@ const canBeVoid = /(Saved|Logged|Changed|Queued)$/;
 /** Who said it, when, how it came, and how late: a `set` or an entry of the log of blame, as nodes. */
 function because(set, life) {
   const device = set.device ? foreign(set.device) : 'a device', isLate = Math.abs(between(set.at, set.recorded_at)) >= 60, effect = life.find(set.effect);
-  const delay = strong(late(set.at, set.recorded_at)), waited = effect < 0 ? 0 : between(set.recorded_at, iso(life.recorded[effect])), then = waited >= 1 ? [', ', strong(span(waited), ' later')] : null;
+  const delay = strong(late(set.at, set.recorded_at)), waited = effect < 0 ? 0 : between(set.recorded_at, iso(life.recorded[effect]));
+  const then = waited >= 1 ? [', ', strong(span(waited), ' later')] : null;
   const who = set.device ? ['The ', device] : sources[set.source] ?? foreign(set.source), step = (position) => life.find(position) < 0 ? '' : ` at step ${life.find(position) + 1}`;
   const nodes = [set.removed ? 'It was removed. ' : null];
   if (set.how === 'saved') {
@@ -35,7 +36,7 @@ function because(set, life) {
 export function cause(context, {look, move, openCompare}) {
   let field = null, isKnown = true, said = '', turn = 0;
   const stack = [], {signal} = context, button = (text, click, attributes) => h('button', {type: 'button', ...attributes, on: {click}}, text);
-  const isCounted = () => /custom_events|purchases/.test(field.group), spot = h('div', {class: 'spot stack'});
+  const isCounted = () => /custom_events|purchases/.test(field.group), isField = (e) => (e.name ?? e.product) === field.field, spot = h('div', {class: 'spot stack'});
   const p = panel(context, {
     title: 'Why', class: 'cause',
     async load(ask) {
@@ -43,7 +44,7 @@ export function cause(context, {look, move, openCompare}) {
       if (!isKnown && at !== null) return {misses: []};
       try {
         const all = await ask.get('/v1/blame', {user, field: field.ask, log: true, reverse: true, limit: 8, as_of: at ?? undefined});
-        return {misses: all.misses ?? [], found: isCounted() ? all[field.group]?.find((e) => (e.name ?? e.product) === field.field) : all.fields.find((f) => f.field === field.field && f.group === field.group)};
+        return {misses: all.misses ?? [], found: isCounted() ? all[field.group]?.find(isField) : all.fields.find((f) => f.field === field.field && f.group === field.group)};
       } catch (error) {
         if (error.code !== 'unknown_field' && error.code !== 'unknown_user') throw error;
         return {misses: [], nothing: error};
@@ -75,17 +76,21 @@ export function cause(context, {look, move, openCompare}) {
     fill(spot);
     p.setTitle(['Why is ', foreign(field.label, {cut: false}), ' ', found ? h('bdi', null, cut(shown(found), 60)) : 'without a value', '?']);
     if (!found) return [h('p', null, at === null ? 'It has no value.' : 'It had no value at this moment.'), nothing ? h('p', {class: 'dim'}, foreign(nothing.error)) : null, returning];
-    const {set} = found, sentence = h('p', null, because({...set, removed: found.removed}, life)), others = found.log.filter((e) => e.position !== set.position), lost = misses.filter((m) => !found.log.some((e) => e.position === m.position));
+    const {set} = found, sentence = h('p', null, because({...set, removed: found.removed}, life));
+    const others = found.log.filter((e) => e.position !== set.position), lost = misses.filter((m) => !found.log.some((e) => e.position === m.position));
     if (said !== (said = `${heading.textContent} ${sentence.textContent}`)) say(said);
     const happened = button('As it happened', () => openCompare('happened')), without = button('Without this event', () => toggle(without, set, fillWithout), {'aria-expanded': 'false'});
     const who = button('Who else?', () => toggle(who, found, fillWho), {class: 'who', 'aria-expanded': 'false'});
     preview(mine, set, happened, without);
     return [sentence,
-      others.length ? [h('p', null, isCounted() ? 'Counted before:' : 'Before, it was:'), h('ul', {class: 'plain stack values'}, others.map((e) => h('li', null, toStep(e.effect ?? e.position, h(e.voided_by ? 's' : 'span', null, foreign(shown(e)))), ' – ', because(e, life),
+      others.length ? [h('p', null, isCounted() ? 'Counted before:' : 'Before, it was:'), h('ul', {class: 'plain stack values'}, others.map((e) => h('li', null,
+        toStep(e.effect ?? e.position, h(e.voided_by ? 's' : 'span', null, foreign(shown(e)))), ' – ', because(e, life),
         e.voided_by && context.act ? [' ', button('Let it count again…', (click) => form(click.target, e, 'unvoid'))] : null)))] : h('p', {class: 'dim'}, 'There was no value before.'),
       found.log_more ? h('p', {class: 'dim'}, `The newest ${found.log.length} of ${found.log_total.toLocaleString('en')}.`) : null,
-      lost.length ? [h('p', null, 'Had no effect:'), h('ul', {class: 'plain stack values'}, lost.slice(0, 5).map((m) => h('li', null, toStep(m.position, time(m.at)), ' – ', foreign(m.reason))))] : null,
-      h('div', {class: 'row'}, button('Before this (,)', before, {disabled: !older(found)}), returning, happened, canBeVoid.test(set.kind) ? without : null, who, button('Pin', () => pinThis(found)), h('a', {href: context.link('events', set.position)}, `Event ${set.position}`)),
+      lost.length ? [h('p', null, 'Had no effect:'),
+        h('ul', {class: 'plain stack values'}, lost.slice(0, 5).map((m) => h('li', null, toStep(m.position, time(m.at)), ' – ', foreign(m.reason))))] : null,
+      h('div', {class: 'row'}, button('Before this (,)', before, {disabled: !older(found)}), returning, happened,
+        canBeVoid.test(set.kind) ? without : null, who, button('Pin', () => pinThis(found)), h('a', {href: context.link('events', set.position)}, `Event ${set.position}`)),
       context.act && canBeVoid.test(set.kind) ? h('div', {class: 'row acts'}, button('Void this event…', (click) => form(click.target, set, 'void'), {class: 'bad'})) : null, spot];
   }
 
@@ -99,14 +104,14 @@ export function cause(context, {look, move, openCompare}) {
     try {
       const profile = await get('/v1/profile', {user, order: 'occurred', as_of: at ?? undefined}, {signal});
       if (mine !== turn) return;
-      happened.textContent = `As it happened: ${cut(shown(isCounted() ? {count: profile[field.group].find((e) => (e.name ?? e.product) === field.field)?.count ?? 0} : {value: leaf(profile[field.group])}))}`;
+      happened.textContent = `As it happened: ${cut(shown(isCounted() ? {count: profile[field.group].find(isField)?.count ?? 0} : {value: leaf(profile[field.group])}))}`;
       if (!canBeVoid.test(set.kind)) return;
-      const change = (await whatIf(set.position)).find((c) => c.group === field.group && (field.field === c.field || /^[.[]/.test(field.field.slice(c.field.length)) && field.field.startsWith(c.field)));
+      const change = (await whatIf(set.position)).find((c) => c.group === field.group && isPart(field.field, c.field));
       const after = change && (isCounted() ? {count: change.after ?? 0} : {value: change.after === undefined ? undefined : leaf({[change.field]: change.after}) ?? change.after});
       if (mine === turn) without.textContent = `Without this event${at === null ? '' : ', today'}: ${after ? cut(shown(after)) : 'the same'}`;
     } catch { /* They ask again when pressed, and then say what is wrong. */ }
   }
-  const changes = (list) => list.length ? table('What would differ', ['Field', 'Now', 'Otherwise'], list.map((c) => [foreign(c.field), c.before === undefined ? '–' : value(c.before), c.after === undefined ? '–' : value(c.after)])) : h('p', null, 'Nothing would differ.');
+  const changes = (list) => list.length ? table('What would differ', ['Field', 'Now', 'Otherwise'], list.map((c) => [foreign(c.field), cell(c.before), cell(c.after)])) : h('p', null, 'Nothing would differ.');
   async function toggle(opener, about, fillIt) {
     const isOpen = opener.getAttribute('aria-expanded') === 'true';
     for (const other of p.body.querySelectorAll('[aria-expanded]')) other.setAttribute('aria-expanded', String(other === opener && !isOpen));
@@ -120,13 +125,15 @@ export function cause(context, {look, move, openCompare}) {
   }
   async function pinThis(found) {
     const {pin} = await import('./pins.js'), at = look().at ?? context.store.position;
-    pin({place: 'users', id: context.id, params: {at, field: context.params.field}, at: found.set.position, user: context.id, sentence: `${field.label}: ${p.body.querySelector('p').textContent}`, time: found.set.recorded_at, value: found.value, command: `blame ${context.id} ${field.ask}`});
+    pin({place: 'users', id: context.id, params: {at, field: context.params.field}, at: found.set.position, user: context.id,
+      sentence: `${field.label}: ${p.body.querySelector('p').textContent}`, time: found.set.recorded_at, value: found.value, command: `blame ${context.id} ${field.ask}`});
   }
 
   // Act: the difference first, a reason always
 
   async function form(opener, {position}, verb) {
-    const id = newID('reason'), note = h('div'), reason = h('input', {id, required: true, maxlength: '1024', autocomplete: 'off'}), difference = h('div', null, verb === 'void' ? 'Looking at what would differ…' : 'It counts again from now on.');
+    const id = newID('reason'), note = h('div'), reason = h('input', {id, required: true, maxlength: '1024', autocomplete: 'off'});
+    const difference = h('div', null, verb === 'void' ? 'Looking at what would differ…' : 'It counts again from now on.');
     const send = h('button', {class: verb === 'void' ? 'bad' : ''}, verb === 'void' ? 'Void this event' : 'Let it count again');
     fill(spot, h('form', {class: 'stack', on: {async submit(e) {
       e.preventDefault();
@@ -137,7 +144,8 @@ export function cause(context, {look, move, openCompare}) {
         fill(spot);
         heading.focus();
       } catch (error) { send.disabled = false; fill(note, failureView(error, null)); }
-    }}}, h('h3', null, `${verb === 'void' ? 'Void' : 'Unvoid'} event ${position}`), difference, h('label', {for: id}, 'Reason (it stays in the log)'), reason, h('div', {class: 'row'}, send, button('Cancel', () => { fill(spot); opener.focus(); })), note));
+    }}}, h('h3', null, `${verb === 'void' ? 'Void' : 'Unvoid'} event ${position}`), difference, h('label', {for: id}, 'Reason (it stays in the log)'), reason,
+      h('div', {class: 'row'}, send, button('Cancel', () => { fill(spot); opener.focus(); })), note));
     reason.focus();
     try { if (verb === 'void') fill(difference, changes(await whatIf(position))); } catch (error) { fill(difference, failureView(error, null)); }
   }

@@ -1,5 +1,5 @@
 // Two profiles beside each other: handle A and handle B, or as it arrived and as it happened.
-//   flatten({address: {city: 'Bonn'}})   [['address.city', 'Bonn']]: parts named as in /v1/blame
+//   flatten({address: {city: 'Bonn'}})   [['address.city', 'Bonn']]: parts named as in /v1/blame; cell(value) '–' for none
 //   table(caption, heads, rows)          a small table          compare(context, {look}) → {element, show('moments' or 'happened')}
 import {h, foreign, value} from './dom.js';
 import {panel, emptyView} from './panel.js';
@@ -12,8 +12,12 @@ export function flatten(object, prefix = '', into = []) {
   }
   return into;
 }
-export const table = (caption, heads, rows) => h('table', {class: 'list'}, h('caption', {class: 'hide'}, caption), h('thead', null, h('tr', null, heads.map((t) => h('th', {scope: 'col'}, t)))),
+/** Whether `field` is `name`, or a part of it. */
+export const isPart = (field, name) => field === name || (field.startsWith(name) && /^[.[]/.test(field.slice(name.length)));
+export const table = (caption, heads, rows) => h('table', {class: 'list'}, h('caption', {class: 'hide'}, caption),
+  h('thead', null, h('tr', null, heads.map((t) => h('th', {scope: 'col'}, t)))),
   h('tbody', null, rows.map((cells) => h('tr', null, cells.map((c, i) => h(i ? 'td' : 'th', i ? null : {scope: 'row'}, c))))));
+export const cell = (v) => v === undefined || v === null ? '–' : value(v);
 
 /** What a profile says, as [group, field, value]. */
 const all = (p) => [...['attributes', 'custom_attributes', 'traits'].flatMap((group) => flatten(p[group] ?? {}).map(([field, v]) => [group, field, v])),
@@ -22,7 +26,6 @@ const MOST = 40;
 
 export function compare(context, {look, user: person}) {
   let what = null;
-  const cell = (v) => v === undefined || v === null ? '–' : value(v);
   const show = (heads, rows) => [table('What differs', heads, rows.slice(0, MOST).map(([field, a, b, group]) => group !== 'profile' ? [foreign(field), cell(a), cell(b)]
     : [field.replace('_', ' '), ...[a, b].map((v) => typeof v === 'string' ? time(v) : cell(v))])),
     rows.length > MOST ? h('p', {class: 'dim'}, `The first ${MOST} of ${rows.length}.`) : null];

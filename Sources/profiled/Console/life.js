@@ -8,10 +8,12 @@
 // A step is an event: neither a filter nor a clock changes which steps there are.
 import {late, span} from './time.js';
 
-const shapes = [[/^customEvent/, 'event'], [/Attribute/, 'attribute'], [/^purchase/, 'purchase'], [/^appLaunched/, 'launch'], [/^(pending|dataSent)/, 'flush'], [/^(session|appLeft)/, 'session'],
+const shapes = [[/^customEvent/, 'event'], [/Attribute/, 'attribute'], [/^purchase/, 'purchase'], [/^appLaunched/, 'launch'],
+  [/^(pending|dataSent)/, 'flush'], [/^(session|appLeft)/, 'session'],
   [/^messageSent/, 'message'], [/^message/, 'unsent'], [/^(push|inApp)/, 'push'], [/^(user|alias|externalID|appRemoved)/, 'identity'], [/./, 'rules']];
 const isContent = /(Saved|Logged|Changed|Queued)$/;
-const families = {event: ['Events', /event/], attribute: ['Attributes', /attribute/], purchase: ['Purchases', /purchase/], launch: ['Launches, flushes', /launch|flush|session/], message: ['Messages', /message|unsent|push/], identity: ['Who is who', /identity/]};
+const families = {event: ['Events', /event/], attribute: ['Attributes', /attribute/], purchase: ['Purchases', /purchase/],
+  launch: ['Launches, flushes', /launch|flush|session/], message: ['Messages', /message|unsent|push/], identity: ['Who is who', /identity/]};
 export const emphases = [['', 'All alike'], ...Object.entries(families).map(([key, [label]]) => [key, label]), ['late', 'Came late'], ['saved', 'Saved on a device']];
 export const iso = (ms) => new Date(ms).toISOString();
 
@@ -96,7 +98,8 @@ class Life {
   what(i) {
     const kind = this.kind[i], shape = this.shape[i], names = this.names[i], how = isContent.exec(kind)?.[1];
     const list = names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
-    if (how && list) return `${shape === 'event' ? `“${list}”` : list} ${how === 'Logged' && shape === 'purchase' ? 'bought' : {Saved: 'saved', Logged: 'logged', Changed: 'set', Queued: 'queued by the SDK'}[how]}`;
+    const verb = how === 'Logged' && shape === 'purchase' ? 'bought' : {Saved: 'saved', Logged: 'logged', Changed: 'set', Queued: 'queued by the SDK'}[how];
+    if (how && list) return `${shape === 'event' ? `“${list}”` : list} ${verb}`;
     if (shape === 'launch') return `launch ${this.launch[i] + 1}`;
     return kind.replace('inApp', 'in-app').replace(/ID|[A-Z]/g, (c) => ` ${c === 'ID' ? c : c.toLowerCase()}`) + (list && `: ${list}`);
   }
@@ -106,7 +109,10 @@ class Life {
     if (state === 'effective' && launch && /Saved$/.test(this.kind[i])) {
       const waited = (this.recorded[this.find(this.decidedBy[i])] - this.recorded[i]) / 1000;
       parts.push(`in effect with launch ${launch}${waited >= 60 ? `, ${span(waited)} later` : ''}`);
-    } else if (state !== 'effective') parts.push({waits: 'it waits for a launch', queued: 'not sent yet', refused: this.outcome[i] === 'discarded' ? 'discarded' : `refused${launch ? ` at launch ${launch}` : ''}`}[state] ?? state);
+    } else if (state !== 'effective') {
+      const refused = this.outcome[i] === 'discarded' ? 'discarded' : `refused${launch ? ` at launch ${launch}` : ''}`;
+      parts.push({waits: 'it waits for a launch', queued: 'not sent yet', refused}[state] ?? state);
+    }
     if (!this.isOwn(i)) parts.push('of a person who was merged later');
     return parts.join(', ');
   }

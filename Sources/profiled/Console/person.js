@@ -9,7 +9,7 @@ import {loadLife, emphases, iso} from './life.js';
 import {timeline} from './timeline.js';
 import {symbol} from './marks.js';
 import {cause} from './cause.js';
-import {compare, flatten} from './compare.js';
+import {compare, flatten, isPart} from './compare.js';
 
 const PAGE = 40, KEPT = 500;
 let page = null;
@@ -17,7 +17,6 @@ export function mount(root, context) { page = person(root, context); }
 export function update() { page.update(); }
 
 const keyOf = (r) => `${r.group} ${r.field}`;
-const isPart = (field, name) => field === name || (field.startsWith(name) && /^[.[]/.test(field.slice(name.length)));
 /** A field as it stands in an address: as blame takes it; `user email` is the user attribute and `email` a custom one. */
 const paramOf = (r) => r.group === 'attributes' ? `user ${r.field}` : r.ask;
 function fieldOf(param) {
@@ -26,13 +25,18 @@ function fieldOf(param) {
 }
 /** What a profile says, in groups of rows. `by` is the position of the event that set it; what has an `ask` can be asked why. */
 function rowsOf(p) {
-  const attributes = (title, group) => flatten(p[group]).map(([field, v]) => ({title, group, field, label: field, value: v, ask: field, by: p.set_by[group][Object.keys(p.set_by[group]).find((name) => isPart(field, name))]}));
-  const counted = (title, group, kind) => p[group].map((e) => ({title, group, field: e.name ?? e.product, label: e.name ?? e.product, ask: `${kind}:${e.name ?? e.product}`, by: e.position, since: e.last,
+  const setBy = (group, field) => Object.entries(p.set_by[group]).find(([name]) => isPart(field, name))?.[1];
+  const attributes = (title, group) => flatten(p[group]).map(([field, v]) => ({title, group, field, label: field, value: v, ask: field, by: setBy(group, field)}));
+  const counted = (title, group, kind) => p[group].map((e) => ({
+    title, group, field: e.name ?? e.product, label: e.name ?? e.product, ask: `${kind}:${e.name ?? e.product}`, by: e.position, since: e.last,
     text: [`${e.count.toLocaleString('en')} ×`, ...Object.entries(e.revenue ?? {}).map(([currency, sum]) => `${sum} ${currency}`)].join(', ')}));
   const fact = (title, label, v, by, since) => ({title, group: title, field: label, label, value: v, by, since});
-  return [...attributes('Attributes', 'attributes'), ...attributes('Custom attributes', 'custom_attributes'), ...counted('Events', 'custom_events', 'event'), ...counted('Purchases', 'purchases', 'product'),
+  return [
+    ...attributes('Attributes', 'attributes'), ...attributes('Custom attributes', 'custom_attributes'),
+    ...counted('Events', 'custom_events', 'event'), ...counted('Purchases', 'purchases', 'product'),
     ...Object.entries(p.traits ?? {}).map(([name, v]) => fact('Traits', name, v)), ...p.launches.count ? [fact('App', 'Launches', p.launches.count, p.launches.position, p.launches.last)] : [],
-    ...Object.entries(p.total_revenue).map(([currency, sum]) => fact('App', `Revenue, ${currency}`, sum)), fact('App', 'Waits on devices', p.pending.total), ...p.pending.queued ? [fact('App', 'Queued by the SDK', p.pending.queued)] : []];
+    ...Object.entries(p.total_revenue).map(([currency, sum]) => fact('App', `Revenue, ${currency}`, sum)),
+    fact('App', 'Waits on devices', p.pending.total), ...p.pending.queued ? [fact('App', 'Queued by the SDK', p.pending.queued)] : []];
 }
 
 function person(root, context) {
@@ -51,8 +55,12 @@ function person(root, context) {
   function showIdentity() {
     const {devices} = life, some = (list, one, word) => list.length ? [list.slice(0, 4).map((x, i) => [i ? ', ' : '', one(x)]), list.length > 4 ? ` and ${list.length - 4} more ${word}` : ''] : null;
     const ids = some((profile?.ids ?? []).filter((id) => id !== user && !id.startsWith('device:')), (id) => foreign(id), 'IDs');
-    fill(identity, [ids && ['also ', ids], profile && `version ${profile.version.toLocaleString('en')}`, count(life.n, 'step'), profile?.first_seen && ['seen ', time(profile.first_seen, {form: 'day'}), ' to ', time(profile.last_seen, {form: 'day'})],
-      life.merged && `${life.merged} merged`, life.damaged && h('span', {class: 'bad'}, `${count(life.damaged, 'record')} damaged`), some(devices, (d) => h('a', {href: context.link('devices', d, {at: context.at})}, foreign(d)), 'devices')].filter(Boolean).map((part, i) => [i ? ' · ' : '', part]));
+    const parts = [
+      ids && ['also ', ids], profile && `version ${profile.version.toLocaleString('en')}`, count(life.n, 'step'),
+      profile?.first_seen && ['seen ', time(profile.first_seen, {form: 'day'}), ' to ', time(profile.last_seen, {form: 'day'})],
+      life.merged && `${life.merged} merged`, life.damaged && h('span', {class: 'bad'}, `${count(life.damaged, 'record')} damaged`),
+      some(devices, (d) => h('a', {href: context.link('devices', d, {at: context.at})}, foreign(d)), 'devices')];
+    fill(identity, parts.filter(Boolean).map((part, i) => [i ? ' · ' : '', part]));
   }
 
   // Time
@@ -70,7 +78,7 @@ function person(root, context) {
     title: 'Timeline', load: (ask) => loadLife(user, ask), empty: (l) => l.n ? null : emptyView('No steps.', 'Nothing was recorded for this person.'),
     show(next, body) {
       life = next;
-      if (!body.contains(line.element)) fill(body, line.element, both);
+      if (!body.contains(line.element)) fill(body, line.element, stepText, both);
       for (const part of parts) part.hidden = false;
       line.set(life);
       update();
@@ -78,14 +86,16 @@ function person(root, context) {
   });
   /** To where the chosen field changed: what waited changes it with its flush. Without a field, to what is emphasized or late. */
   function nextChange(direction) {
-    const {field} = chosen ?? {}, changes = (i) => life.names[i].some((name) => isPart(field, name)) && !/waits|queued|refused|void/.test(life.state(i, life.position[i])) || life.shape[i] === 'flush' && life.links(i).some(([item]) => life.names[item].some((name) => isPart(field, name)));
+    const {field} = chosen ?? {}, isAbout = (i) => life.names[i].some((name) => isPart(field, name));
+    const changes = (i) => life.shape[i] === 'flush' ? life.links(i).some(([item]) => isAbout(item)) : isAbout(i) && !/waits|queued|refused|void/.test(life.state(i, life.position[i]));
     for (let next = k + direction; next > 0 && next <= life.n; next += direction) if (field ? changes(next - 1) : isFiltered() ? fits(next - 1) : life.isLate(next - 1)) return move(next);
     say(`Nothing ${direction > 0 ? 'after' : 'before'} this step`);
   }
 
   async function pin() {
-    const i = k - 1;
-    if (i >= 0) (await import('./pins.js')).pin({place: 'users', id: user, params: {at: life.position[i], field: context.params.field}, at: life.position[i], user, sentence: life.says(i, context.at), time: iso(life.recorded[i]), command: `profile ${user} --as-of ${life.position[i]}`});
+    if (!k) return;
+    const {pin: keep} = await import('./pins.js'), i = k - 1, at = life.position[i];
+    keep({place: 'users', id: user, params: {at, field: context.params.field}, at, user, sentence: life.says(i, context.at), time: iso(life.recorded[i]), command: `profile ${user} --as-of ${at}`});
   }
 
   // Profile: one request at a time, the newest wins, answers are kept by version
@@ -93,8 +103,10 @@ function person(root, context) {
   const cached = new Map(), rows = new Map(), tbody = h('tbody'), note = h('div'), pager = h('p', {class: 'row'});
   let from = 0, find = '', isAsking = false;
   const finder = h('input', {type: 'search', 'aria-label': 'Find a field', placeholder: 'Find a field', on: {input: () => { find = finder.value.toLowerCase(); from = 0; drawProfile(); }}});
-  const profileTable = h('table', {class: 'list profile', tabindex: '-1'}, h('caption', {class: 'hide'}, 'Profile'), h('thead', null, h('tr', null, ['Field', 'Value', 'Since', 'By'].map((t) => h('th', {scope: 'col'}, t)))), tbody);
-  const profilePanel = h('section', {class: 'panel', 'aria-labelledby': 'profile-title'}, h('header', null, h('h2', {id: 'profile-title'}, 'Profile'), finder), note, h('div', {class: 'body stack'}, profileTable, pager));
+  const profileTable = h('table', {class: 'list profile', tabindex: '-1'}, h('caption', {class: 'hide'}, 'Profile'),
+    h('thead', null, h('tr', null, ['Field', 'Value', 'Since', 'By'].map((t) => h('th', {scope: 'col'}, t)))), tbody);
+  const profilePanel = h('section', {class: 'panel', 'aria-labelledby': 'profile-title'},
+    h('header', null, h('h2', {id: 'profile-title'}, 'Profile'), finder), note, h('div', {class: 'body stack'}, profileTable, pager));
   /** Whose profile as of what. Before the person's own first step it is that of who was merged into them later. */
   function wanted() {
     if (context.at === null) return {user, key: `now ${life.position[life.n - 1]}`};
@@ -155,14 +167,17 @@ function person(root, context) {
     if (focused && !tbody.contains(document.activeElement)) rows.get(focused)?.querySelector('button')?.focus({preventScroll: true});
     finder.hidden = !find && all.length <= 12;
     const turn = (text, to) => button(text, () => { from = to; drawProfile(); }, {disabled: to < 0 || to >= all.length});
-    fill(pager, all.length > PAGE ? [turn('Fields before', from - PAGE), turn('More fields', from + PAGE), h('span', {class: 'dim'}, `${from + 1} to ${Math.min(from + PAGE, all.length)} of ${all.length.toLocaleString('en')}`)]
+    fill(pager, all.length > PAGE ? [turn('Fields before', from - PAGE), turn('More fields', from + PAGE),
+      h('span', {class: 'dim'}, `${from + 1} to ${Math.min(from + PAGE, all.length)} of ${all.length.toLocaleString('en')}`)]
       : all.length ? null : h('span', {class: 'dim'}, 'No field has this in its name.'));
   }
   function rowFor(r, i, changed) {
+    const lateness = life.isLate(i) ? h('span', {class: 'small warn'}, ` ${late(life.occurred[i], life.recorded[i])}`) : null;
     return h('tr', {class: isChosen(r) ? 'chosen' : ''},
-      h('th', {scope: 'row'}, r.ask ? button(foreign(r.label), () => choose(r), {class: 'text field', 'aria-expanded': String(isChosen(r)), title: 'Why?'}) : foreign(r.label), changed ? h('span', {class: 'small effective'}, ' changed now') : null),
+      h('th', {scope: 'row'}, r.ask ? button(foreign(r.label), () => choose(r), {class: 'text field', 'aria-expanded': String(isChosen(r)), title: 'Why?'}) : foreign(r.label),
+        changed ? h('span', {class: 'small effective'}, ' changed now') : null),
       h('td', null, r.text ? h('span', {class: 'value'}, r.text) : value(r.value)),
-      h('td', null, i < 0 ? time(r.since, {form: 'clock'}) : [time(iso(life.occurred[i]), {form: 'clock'}), life.isLate(i) ? h('span', {class: 'small warn'}, ` ${late(life.occurred[i], life.recorded[i])}`) : null]),
+      h('td', null, i < 0 ? time(r.since, {form: 'clock'}) : [time(iso(life.occurred[i]), {form: 'clock'}), lateness]),
       h('td', {class: 'by'}, i < 0 ? '–' : button([foreign(life.device[i] ?? 'app', {cut: false}), `, step ${i + 1}`], () => move(i + 1), {class: 'text'})));
   }
   function choose(r) {
@@ -238,28 +253,34 @@ function person(root, context) {
 
   // Steps: what the chosen one holds, and the list
 
-  const stepText = h('p'), stepBody = h('div'), stepPanel = h('section', {class: 'panel stack', 'aria-label': 'This step'}, stepText, stepBody);
+  const stepText = h('p', {class: 'step'}), stepBody = h('div');
+  const stepPanel = h('section', {class: 'panel', 'aria-labelledby': 'step-title'}, h('header', null, h('h2', {id: 'step-title'}, 'What this step holds')), stepBody);
   async function showStep() {
     const at = life.position[k - 1];
     if (!k) return fill(stepBody);
     try {
       const {events: [e]} = await get('/v1/events', {after: at - 1 || undefined, limit: 1}, {signal: resting.signal});
-      const held = e.attributes ?? e.user_attributes ?? (e.attribute ? {[e.attribute]: e.value} : {price: e.price, currency: e.currency, quantity: e.quantity, ...e.properties, ...e.settings}), refused = (e.rejected ?? []).map((r) => [`event ${r.position} refused`, r.reason]);
-      const facts = [...flatten({...held, reason: e.reason}), ...refused].filter(([, v]) => v !== undefined);
-      fill(stepBody, facts.length ? h('dl', {class: 'facts'}, facts.slice(0, 20).map(([name, v]) => [h('dt', null, foreign(name)), h('dd', null, value(v))])) : null, facts.length > 20 ? h('p', {class: 'dim'}, `${facts.length - 20} more: see the event.`) : null);
+      const {attributes, user_attributes, attribute, value: single, properties, settings, ...others} = e;
+      const said = /^(position|user|user_number|version|kind|name|device|chunk|.*_at)$/;
+      const facts = [...flatten({...attributes, ...user_attributes, ...attribute && {[attribute]: single}, ...properties, ...settings}), ...flatten(others).filter(([name, v]) => v !== false && v?.length !== 0 && !said.test(name))];
+      fill(stepBody, facts.length ? h('dl', {class: 'facts'}, facts.slice(0, 20).map(([name, v]) => [h('dt', null, foreign(name)), h('dd', null, value(v))])) : null,
+        facts.length > 20 ? h('p', {class: 'dim'}, `${facts.length - 20} more: see the event.`) : null);
     } catch (error) { if (!isAbort(error)) fill(stepBody, failureView(error, showStep, signal)); }
   }
   const ifStep = (f) => (row) => typeof row === 'number' ? f(row) : '', clock = (column) => ifStep((i) => time(iso(life[column][i]), {form: 'clock'}));
   const list = table({label: 'Steps of this person', rowClass: (row) => typeof row !== 'number' || fits(row) ? '' : 'dim', choose: ifStep((i) => { if (i + 1 !== k) move(i + 1); }), columns: [
     {head: 'Step', num: true, width: '56px', cell: ifStep((i) => (i + 1).toLocaleString('en'))},
-    {head: 'What', width: 'minmax(0, 3fr)', cell: (row) => typeof row === 'number' ? [h('span', {'data-mark': symbol(life.shape[row])}), foreign(life.says(row, context.at), {cut: false})] : h('strong', null, foreign(row.text))},
+    {head: 'What', width: 'minmax(0, 3fr)', cell: (row) => typeof row === 'number'
+      ? [h('span', {'data-mark': symbol(life.shape[row])}), foreign(life.says(row, context.at), {cut: false})] : h('strong', null, foreign(row.text))},
     {head: 'Recorded', width: '136px', wide: true, cell: clock('recorded')}, {head: 'Happened', width: '136px', wide: true, cell: clock('occurred')}]});
   const fits = (i) => life.isOf(i, context.params.only) && (!context.params.named || life.names[i].some((name) => name.toLowerCase().includes(context.params.named.toLowerCase())));
   const isFiltered = () => Boolean(context.params.only || context.params.named);
   const only = h('select', {'aria-label': 'Emphasize', on: {change: () => context.set({only: only.value})}}, emphases.map(([key, label]) => h('option', {value: key}, label)));
-  const named = h('input', {type: 'search', placeholder: 'Name', 'aria-label': 'Emphasize by name', on: {input: () => context.set({named: named.value})}}), matching = h('span', {class: 'dim', role: 'status'});
+  const named = h('input', {type: 'search', placeholder: 'Name', 'aria-label': 'Emphasize by name', on: {input: () => context.set({named: named.value})}});
+  const matching = h('span', {class: 'dim', role: 'status'});
   const order = segments('Order of the list', [['', 'One by one'], ['launch', 'By launch']], context.params.list ?? '', (key) => context.set({list: key}));
-  const listPanel = h('section', {class: 'panel', 'aria-labelledby': 'steps-title'}, h('header', null, h('h2', {id: 'steps-title'}, 'Steps'), h('div', {class: 'row'}, matching, only, named, order)), list.element);
+  const listPanel = h('section', {class: 'panel', 'aria-labelledby': 'steps-title'},
+    h('header', null, h('h2', {id: 'steps-title'}, 'Steps'), h('div', {class: 'row'}, matching, only, named, order)), list.element);
   let listed = '', listedAt = 0;
   function showList() {
     const wish = JSON.stringify([context.params.list, context.params.only, context.params.named, life.n]);
@@ -271,7 +292,8 @@ function person(root, context) {
     matching.textContent = isFiltered() ? `${all.filter(fits).length.toLocaleString('en')} of ${life.n.toLocaleString('en')} match` : '';
     if (!context.params.list) return list.set(all);
     // A saved item belongs to the launch that flushed it, anything else to the running launch of its device.
-    const groups = [{text: 'Servers, imports, before the first launch', rows: []}, ...life.launches.map((i, n) => ({text: `Launch ${n + 1} on ${life.device[i] ?? 'a device'}`, rows: []})), {text: 'Waits for a launch', rows: []}];
+    const titles = ['Servers, imports, before the first launch', ...life.launches.map((i, n) => `Launch ${n + 1} on ${life.device[i] ?? 'a device'}`), 'Waits for a launch'];
+    const groups = titles.map((text) => ({text, rows: []}));
     for (const i of all) groups[life.launchOf(i) || (life.state(i) === 'waits' ? groups.length - 1 : life.launch[i] + 1)].rows.push(i);
     list.set(groups.flatMap((g) => g.rows.length ? [{text: `${g.text} · ${count(g.rows.length, 'step')}`}, ...g.rows] : []));
   }
@@ -285,7 +307,7 @@ function person(root, context) {
   function update() {
     if (!life) return;
     k = life.count(context.at);
-    const {field} = context.params, i = k - 1, of = [`step ${k.toLocaleString('en')} of ${life.n.toLocaleString('en')}`];
+    const {field} = context.params, i = k - 1, of = `${k.toLocaleString('en')} of ${life.n.toLocaleString('en')}`;
     if (!field) chosen = null; else if (!chosen || paramOf(chosen) !== field) chosen = fieldOf(field);
     placeCause();
     showList();
@@ -295,8 +317,10 @@ function person(root, context) {
     if (high - low > 50 || life.shape.slice(low, high).some((shape) => /flush|rules/.test(shape))) list.redraw();
     listedAt = k;
     list.select(k ? i : null);
-    fill(stepText, k ? [h('strong', null, `Step ${of[0].slice(5)}: `), foreign(life.says(i, context.at), {cut: false}), '. Recorded ', time(iso(life.recorded[i]), {form: 'full'}), '. ', h('a', {href: context.link('events', life.position[i])}, `Event ${life.position[i]}`)] : 'Before the first step.');
-    if (context.at !== null) context.past('You look at ', k ? h('strong', null, time(iso(life.recorded[i]))) : 'the time before the first step', `, ${of[0]}.`, k < life.n ? [' One step later: ', foreign(life.says(k, life.position[k]), {cut: false}), '.'] : null);
+    fill(stepText, k ? [h('strong', null, `Step ${of}: `), foreign(life.says(i, context.at), {cut: false}), '. Recorded ', time(iso(life.recorded[i]), {form: 'full'}), '. ',
+      h('a', {href: context.link('events', life.position[i])}, `Event ${life.position[i]}`)] : 'Before the first step.');
+    if (context.at !== null) context.past('You look at ', k ? h('strong', null, time(iso(life.recorded[i]))) : 'the time before the first step', `, step ${of}.`,
+      k < life.n ? [' One step later: ', foreign(life.says(k, life.position[k]), {cut: false}), '.'] : null);
     wantProfile();
     showPlane().catch((error) => fill(both, failureView(error, null)));
     rest();
@@ -306,13 +330,16 @@ function person(root, context) {
     news = 0;
     if (signal.aborted || !life) return;
     // One small question first: most news are about others.
-    try { if ((await get('/v1/history', {user, merged: true, parts: 'times', limit: 1, after: life.position.at(-1)}, {signal, quiet: true})).times.position.length) lifePanel.load(); } catch { /* The next news asks again. */ }
+    try {
+      const {times} = await get('/v1/history', {user, merged: true, parts: 'times', limit: 1, after: life.position.at(-1)}, {signal, quiet: true});
+      if (times.position.length) lifePanel.load();
+    } catch { /* The next news asks again. */ }
   }, 1000); });
   context.on('act', rest);
   for (const type of ['back', 'key']) context.on(type, () => { if (life && !['shown', 'empty'].includes(profilePanel.dataset.state)) wantProfile(); });
   signal.addEventListener('abort', () => resting.abort());
 
-  const parts = [stepPanel, h('div', {class: 'two'}, profilePanel, side), listPanel];
+  const parts = [h('div', {class: 'two'}, profilePanel, side), stepPanel, listPanel];
   for (const part of [...parts, compared.element]) part.hidden = true;
   side.append(hint, compared.element);
   context.title(user);

@@ -75,11 +75,14 @@ export function plane(context, {move, openCompare}) {
   });
   function list() {
     redraw();
-    const {life} = look, least = Number(context.params.late) || 60, isIn = (i) => { const [x, y] = spot(i); return x >= frame[0] && x <= frame[2] && y >= frame[1] && y <= frame[3]; };
+    const {life} = look, least = Number(context.params.late) || 60;
+    const isIn = (i) => { const [x, y] = spot(i); return x >= frame[0] && x <= frame[2] && y >= frame[1] && y <= frame[3]; };
     const taken = [];
     for (let i = 0; i < life.n; i++) if (frame ? isIn(i) : life.delay(i) > least) taken.push(i);
-    fill(found, h('p', {role: 'status'}, `${count(taken.length, 'step')} of ${life.n.toLocaleString('en')} ${frame ? 'in the frame' : 'came late'}; `, h('strong', null, `${taken.filter((i) => newer.has(i)).length} after a newer value`), '.'),
-      taken.length ? table('What came late', ['Step', 'Happened', 'How late', 'A newer value was there'], taken.slice(0, MOST).map((i) => [h('button', {type: 'button', class: 'text', on: {click: () => move(i + 1)}}, `${i + 1}: `, foreign(life.what(i))),
+    fill(found, h('p', {role: 'status'}, `${count(taken.length, 'step')} of ${life.n.toLocaleString('en')} ${frame ? 'in the frame' : 'came late'}; `,
+        h('strong', null, `${taken.filter((i) => newer.has(i)).length} after a newer value`), '.'),
+      taken.length ? table('What came late', ['Step', 'Happened', 'How late', 'A newer value was there'], taken.slice(0, MOST).map((i) => [
+        h('button', {type: 'button', class: 'text', on: {click: () => move(i + 1)}}, `${i + 1}: `, foreign(life.what(i))),
         time(iso(life.occurred[i]), {form: 'clock'}), late(life.occurred[i], life.recorded[i]), foreign(newer.get(i)?.join(', ') ?? '–')])) : null,
       taken.length > MOST ? h('p', {class: 'dim'}, `The first ${MOST} of ${taken.length.toLocaleString('en')}.`) : null);
   }

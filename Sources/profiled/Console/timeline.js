@@ -186,7 +186,8 @@ export function timeline(context, {move, compare, toRow, nextChange, settle, pin
   context.keys(element, 'Timeline', {
     ArrowLeft: ['one step back', back], ArrowRight: ['one step on', on], ArrowDown: ['', back], ArrowUp: ['', on],
     'Shift+ArrowLeft': ['the change before, of the chosen field', () => nextChange(-1)], 'Shift+ArrowRight': ['the next change of the chosen field', () => nextChange(1)],
-    BracketLeft: ['the launch before', () => toLaunch(-1)], BracketRight: ['the next launch', () => toLaunch(1)], Home: ['before all steps', () => move(0)], End: ['the last step', () => move(life.n)], KeyN: ['now', () => move(life.n)],
+    BracketLeft: ['the launch before', () => toLaunch(-1)], BracketRight: ['the next launch', () => toLaunch(1)],
+    Home: ['before all steps', () => move(0)], End: ['the last step', () => move(life.n)], KeyN: ['now', () => move(life.n)],
     Equal: ['zoom in', plus], 'Shift+Equal': ['', plus], NumpadAdd: ['', plus], Minus: ['zoom out', minus], NumpadSubtract: ['', minus], Digit0: ['show all', () => zoom(0)],
     Enter: ['to its row in the list', enter], NumpadEnter: ['', enter], KeyC: ['compare from here (B)', compare], KeyM: ['pin this moment', pin],
   });
@@ -197,7 +198,8 @@ export function timeline(context, {move, compare, toRow, nextChange, settle, pin
       life = next;
       mapped = '';
       range.max = String(life.n);
-      fill(legend, [...new Set(life.shape)].map((shape) => h('span', null, `${symbol(shape)} ${words[shape] ?? shape}`)), ['hollow: waits', '×: refused', 'bar: several'].map((text) => h('span', null, text)));
+      fill(legend, [...new Set(life.shape)].map((shape) => h('span', null, `${symbol(shape)} ${words[shape] ?? shape}`)),
+        ['hollow: waits', '×: refused', 'bar: several'].map((text) => h('span', null, text)));
       layout();
     },
     show(next) {
