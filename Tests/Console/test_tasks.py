@@ -17,7 +17,7 @@ from service import PROGRAM
 WHY_LEVEL = ["/", "ana", "Enter", "Down", "level", "Enter"]
 BEFORE_THE_LAUNCH = ["[", "[", "]"]
 OVERWRITTEN = [",", "<"]
-NO_MESSAGE = ["/", "bo", "Enter", "Down", "Enter"]
+NO_MESSAGE = ["/", "bo", "Enter", "Tab", "Enter"]
 WHO_ELSE = ["w"]
 
 
@@ -107,7 +107,7 @@ class TaskTests(PageTests):
 
     def test_why_did_bo_get_no_message(self):
         self.press(NO_MESSAGE, 5)
-        self.assertSays("not s", "because", limit=4)
+        self.assertSays("spring", "not received", "does not allow", limit=4)
 
     def test_who_else_has_it_from_this_cause(self):
         self.why_level()

@@ -3,13 +3,13 @@
 //   why.element; why.show(field, whether the profile has it); why.before(); why.back(); why.who(); why.focus(); why.clear()
 //   field = {group: 'custom_attributes', field: 'address.city', label, ask}   ask: as `field` of /v1/blame (event:NAME, product:ID)
 import {get, post} from './api.js';
-import {h, fill, foreign, say, newID, valueText, printable} from './dom.js';
+import {button, fill, foreign, h, labelled, list, number, para, printable, ref, say, valueText} from './dom.js';
 import {panel, failureView} from './panel.js';
 import {time, span, between, late} from './time.js';
 import {iso} from './life.js';
-import {cell, flatten, isPart, table} from './compare.js';
+import {cell, flatten, isPart} from './compare.js';
 
-const strong = (...nodes) => h('strong', null, nodes);
+const strong = (...nodes) => h('strong', nodes);
 const sources = {rest: 'A server', import: 'An import', extension: 'The extension', app: 'The app', system: 'The store'};
 const canBeVoid = /(Saved|Logged|Changed|Queued)$/;
 
@@ -35,7 +35,7 @@ function because(set, life) {
 
 export function cause(context, {look, move, openCompare}) {
   let field = null, isKnown = true, said = '', turn = 0;
-  const stack = [], {signal} = context, button = (text, click, attributes) => h('button', {type: 'button', ...attributes, on: {click}}, text);
+  const stack = [], {signal} = context;
   const isCounted = () => /custom_events|purchases/.test(field.group), isField = (e) => (e.name ?? e.product) === field.field, spot = h('div', {class: 'spot stack'});
   const p = panel(context, {
     title: 'Why', class: 'cause',
@@ -74,23 +74,23 @@ export function cause(context, {look, move, openCompare}) {
   function show({found, misses, nothing}) {
     const {life, at} = look(), mine = ++turn, returning = stack.length ? button('Back (<)', back) : null;
     fill(spot);
-    p.setTitle(['Why is ', foreign(field.label, {cut: false}), ' ', found ? h('bdi', null, cut(shown(found), 60)) : 'without a value', '?']);
-    if (!found) return [h('p', null, at === null ? 'It has no value.' : 'It had no value at this moment.'), nothing ? h('p', {class: 'dim'}, foreign(nothing.error)) : null, returning];
-    const {set} = found, sentence = h('p', null, because({...set, removed: found.removed}, life));
+    p.setTitle(['Why is ', foreign(field.label, {cut: false}), ' ', found ? h('bdi', cut(shown(found), 60)) : 'without a value', '?']);
+    if (!found) return [h('p', at === null ? 'It has no value.' : 'It had no value at this moment.'), nothing ? para('dim', foreign(nothing.error)) : null, returning];
+    const {set} = found, sentence = h('p', because({...set, removed: found.removed}, life));
     const others = found.log.filter((e) => e.position !== set.position), lost = misses.filter((m) => !found.log.some((e) => e.position === m.position));
     if (said !== (said = `${heading.textContent} ${sentence.textContent}`)) say(said);
     const happened = button('As it happened', () => openCompare('happened')), without = button('Without this event', () => toggle(without, set, fillWithout), {'aria-expanded': 'false'});
     const who = button('Who else?', () => toggle(who, found, fillWho), {class: 'who', 'aria-expanded': 'false'});
     preview(mine, set, happened, without);
     return [sentence,
-      others.length ? [h('p', null, isCounted() ? 'Counted before:' : 'Before, it was:'), h('ul', {class: 'plain stack values'}, others.map((e) => h('li', null,
-        toStep(e.effect ?? e.position, h(e.voided_by ? 's' : 'span', null, foreign(shown(e)))), ' – ', because(e, life),
-        e.voided_by && context.act ? [' ', button('Let it count again…', (click) => form(click.target, e, 'unvoid'))] : null)))] : h('p', {class: 'dim'}, 'There was no value before.'),
-      found.log_more ? h('p', {class: 'dim'}, `The newest ${found.log.length} of ${found.log_total.toLocaleString('en')}.`) : null,
-      lost.length ? [h('p', null, 'Had no effect:'),
-        h('ul', {class: 'plain stack values'}, lost.slice(0, 5).map((m) => h('li', null, toStep(m.position, time(m.at)), ' – ', foreign(m.reason))))] : null,
+      others.length ? [h('p', isCounted() ? 'Counted before:' : 'Before, it was:'), h('ul', {class: 'plain stack values'}, others.map((e) => h('li',
+        toStep(e.effect ?? e.position, h(e.voided_by ? 's' : 'span', foreign(shown(e)))), ' – ', because(e, life),
+        e.voided_by && context.act ? [' ', button('Let it count again…', (click) => form(click.target, e, 'unvoid'))] : null)))] : para('dim', 'There was no value before.'),
+      found.log_more ? para('dim', `The newest ${found.log.length} of ${number(found.log_total)}.`) : null,
+      lost.length ? [h('p', 'Had no effect:'),
+        h('ul', {class: 'plain stack values'}, lost.slice(0, 5).map((m) => h('li', toStep(m.position, time(m.at)), ' – ', foreign(m.reason))))] : null,
       h('div', {class: 'row'}, button('Before this (,)', before, {disabled: !older(found)}), returning, happened,
-        canBeVoid.test(set.kind) ? without : null, who, button('Pin', () => pinThis(found)), h('a', {href: context.link('events', set.position)}, `Event ${set.position}`)),
+        canBeVoid.test(set.kind) ? without : null, who, button('Pin', () => pinThis(found)), ref(context.link('events', set.position), `Event ${set.position}`)),
       context.act && canBeVoid.test(set.kind) ? h('div', {class: 'row acts'}, button('Void this event…', (click) => form(click.target, set, 'void'), {class: 'bad'})) : null, spot];
   }
 
@@ -111,29 +111,29 @@ export function cause(context, {look, move, openCompare}) {
       if (mine === turn) without.textContent = `Without this event${at === null ? '' : ', today'}: ${after ? cut(shown(after)) : 'the same'}`;
     } catch { /* They ask again when pressed, and then say what is wrong. */ }
   }
-  const changes = (list) => list.length ? table('What would differ', ['Field', 'Now', 'Otherwise'], list.map((c) => [foreign(c.field), cell(c.before), cell(c.after)])) : h('p', null, 'Nothing would differ.');
+  const changes = (all) => all.length ? list('What would differ', ['Field', 'Now', 'Otherwise'], all.map((c) => [foreign(c.field), cell(c.before), cell(c.after)])) : h('p', 'Nothing would differ.');
   async function toggle(opener, about, fillIt) {
     const isOpen = opener.getAttribute('aria-expanded') === 'true';
     for (const other of p.body.querySelectorAll('[aria-expanded]')) other.setAttribute('aria-expanded', String(other === opener && !isOpen));
     fill(spot);
     try { if (!isOpen) await fillIt(about); } catch (error) { fill(spot, failureView(error, null, signal)); }
   }
-  async function fillWithout(set) { fill(spot, h('h3', null, `Without event ${set.position}, today`), changes(await whatIf(set.position))); }
+  async function fillWithout(set) { fill(spot, h('h3', `Without event ${set.position}, today`), changes(await whatIf(set.position))); }
   async function fillWho({set, value: v}) {
-    const {whoElse} = await import('./who.js'), {user, at, b} = look();
-    whoElse(spot, {context, user, event: set, field: isCounted() ? null : `${field.group === 'attributes' ? '' : 'custom.'}${field.field}`, at, value: v, vs: b});
+    const {whoElse} = await import('./who.js'), {at, b} = look();
+    whoElse(spot, {context, event: set, field: isCounted() ? null : `${field.group === 'attributes' ? '' : 'custom.'}${field.field}`, at, value: v, vs: b});
   }
   async function pinThis(found) {
     const {pin} = await import('./pins.js'), at = look().at ?? context.store.position;
     pin({place: 'users', id: context.id, params: {at, field: context.params.field}, at: found.set.position, user: context.id,
-      sentence: `${field.label}: ${p.body.querySelector('p').textContent}`, time: found.set.recorded_at, value: found.value, command: `blame ${context.id} ${field.ask}`});
+      sentence: `${field.label}: ${p.body.querySelector('p').textContent}`, time: found.set.recorded_at, value: found.value});
   }
 
   // Act: the difference first, a reason always
 
   async function form(opener, {position}, verb) {
-    const id = newID('reason'), note = h('div'), reason = h('input', {id, required: true, maxlength: '1024', autocomplete: 'off'});
-    const difference = h('div', null, verb === 'void' ? 'Looking at what would differ…' : 'It counts again from now on.');
+    const note = h('div'), [label, reason] = labelled('Reason (it stays in the log)', {required: true, maxlength: '1024'});
+    const difference = h('div', verb === 'void' ? 'Looking at what would differ…' : 'It counts again from now on.');
     const send = h('button', {class: verb === 'void' ? 'bad' : ''}, verb === 'void' ? 'Void this event' : 'Let it count again');
     fill(spot, h('form', {class: 'stack', on: {async submit(e) {
       e.preventDefault();
@@ -144,7 +144,7 @@ export function cause(context, {look, move, openCompare}) {
         fill(spot);
         heading.focus();
       } catch (error) { send.disabled = false; fill(note, failureView(error, null)); }
-    }}}, h('h3', null, `${verb === 'void' ? 'Void' : 'Unvoid'} event ${position}`), difference, h('label', {for: id}, 'Reason (it stays in the log)'), reason,
+    }}}, h('h3', `${verb === 'void' ? 'Void' : 'Unvoid'} event ${position}`), difference, label, reason,
       h('div', {class: 'row'}, send, button('Cancel', () => { fill(spot); opener.focus(); })), note));
     reason.focus();
     try { if (verb === 'void') fill(difference, changes(await whatIf(position))); } catch (error) { fill(difference, failureView(error, null)); }

@@ -1,7 +1,7 @@
 // Two profiles beside each other: handle A and handle B, or as it arrived and as it happened.
 //   flatten({address: {city: 'Bonn'}})   [['address.city', 'Bonn']]: parts named as in /v1/blame; cell(value) '–' for none
-//   table(caption, heads, rows)          a small table          compare(context, {look}) → {element, show('moments' or 'happened')}
-import {h, foreign, value} from './dom.js';
+//   compare(context, {look, user}) → {element, show('moments' or 'happened')}
+import {foreign, list, para, value} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {time} from './time.js';
 
@@ -14,9 +14,6 @@ export function flatten(object, prefix = '', into = []) {
 }
 /** Whether `field` is `name`, or a part of it. */
 export const isPart = (field, name) => field === name || (field.startsWith(name) && /^[.[]/.test(field.slice(name.length)));
-export const table = (caption, heads, rows) => h('table', {class: 'list'}, h('caption', {class: 'hide'}, caption),
-  h('thead', null, h('tr', null, heads.map((t) => h('th', {scope: 'col'}, t)))),
-  h('tbody', null, rows.map((cells) => h('tr', null, cells.map((c, i) => h(i ? 'td' : 'th', i ? null : {scope: 'row'}, c))))));
 export const cell = (v) => v === undefined || v === null ? '–' : value(v);
 
 /** What a profile says, as [group, field, value]. */
@@ -26,9 +23,9 @@ const MOST = 40;
 
 export function compare(context, {look, user: person}) {
   let what = null;
-  const show = (heads, rows) => [table('What differs', heads, rows.slice(0, MOST).map(([field, a, b, group]) => group !== 'profile' ? [foreign(field), cell(a), cell(b)]
+  const show = ({heads, rows}) => [list('What differs', heads, rows.slice(0, MOST).map(([field, a, b, group]) => group !== 'profile' ? [foreign(field), cell(a), cell(b)]
     : [field.replace('_', ' '), ...[a, b].map((v) => typeof v === 'string' ? time(v) : cell(v))])),
-    rows.length > MOST ? h('p', {class: 'dim'}, `The first ${MOST} of ${rows.length}.`) : null];
+    rows.length > MOST ? para('dim', `The first ${MOST} of ${rows.length}.`) : null];
   const p = panel(context, {
     title: 'Compared',
     async load(ask) {
@@ -48,8 +45,8 @@ export function compare(context, {look, user: person}) {
       for (const [name, w] of other) rows.push([name.slice(name.indexOf(' ') + 1), undefined, w, name.slice(0, name.indexOf(' '))]);
       return {rows, heads: ['Field', 'As it arrived', 'As it happened']};
     },
-    empty: ({rows}) => rows.length ? null : emptyView(what === 'moments' ? 'Nothing differs between A and B.' : 'As it happened, all would be the same.', null),
-    show: ({rows, heads}) => show(heads, rows),
+    empty: ({rows}) => rows.length ? null : emptyView(what === 'moments' ? 'Nothing differs between A and B.' : 'As it happened, all would be the same.'),
+    show,
   });
   return {
     element: p.element,

@@ -7,10 +7,8 @@
 //   life.links(i)        pairs of events: save → launch → flush; items → flush
 // A step is an event: neither a filter nor a clock changes which steps there are.
 import {late, span} from './time.js';
+import {kindWords, shapeOf} from './words.js';
 
-const shapes = [[/^customEvent/, 'event'], [/Attribute/, 'attribute'], [/^purchase/, 'purchase'], [/^appLaunched/, 'launch'],
-  [/^(pending|dataSent)/, 'flush'], [/^(session|appLeft)/, 'session'],
-  [/^messageSent/, 'message'], [/^message/, 'unsent'], [/^(push|inApp)/, 'push'], [/^(user|alias|externalID|appRemoved)/, 'identity'], [/./, 'rules']];
 const isContent = /(Saved|Logged|Changed|Queued)$/;
 const families = {event: ['Events', /event/], attribute: ['Attributes', /attribute/], purchase: ['Purchases', /purchase/],
   launch: ['Launches, flushes', /launch|flush|session/], message: ['Messages', /message|unsent|push/], identity: ['Who is who', /identity/]};
@@ -34,7 +32,7 @@ class Life {
   add({user, times: t, damaged = [], damaged_count = damaged.length}) {
     this.person = user;
     this.damaged += damaged_count;
-    const kinds = t.kinds.map((kind) => shapes.find(([pattern]) => pattern.test(kind))[1]), names = t.names.map((name) => [name]), none = [];
+    const kinds = t.kinds.map(shapeOf), names = t.names.map((name) => [name]), none = [];
     t.position.forEach((_, i) => {
       const name = t.name[i];
       this.names.push(name === null ? none : Array.isArray(name) ? name.map((x) => t.names[x]) : names[name]);
@@ -101,7 +99,7 @@ class Life {
     const verb = how === 'Logged' && shape === 'purchase' ? 'bought' : {Saved: 'saved', Logged: 'logged', Changed: 'set', Queued: 'queued by the SDK'}[how];
     if (how && list) return `${shape === 'event' ? `“${list}”` : list} ${verb}`;
     if (shape === 'launch') return `launch ${this.launch[i] + 1}`;
-    return kind.replace('inApp', 'in-app').replace(/ID|[A-Z]/g, (c) => ` ${c === 'ID' ? c : c.toLowerCase()}`) + (list && `: ${list}`);
+    return kindWords(kind) + (list && `: ${list}`);
   }
   says(i, at = null) {
     const state = this.state(i, at), launch = this.launchOf(i), parts = [this.what(i) + (this.device[i] === null ? '' : ` on ${this.device[i]}`)];

@@ -1,17 +1,15 @@
 // Marks on a canvas: shape says the kind, colour and filling say the state (docs/console-look.md).
-//   mark(c, shape, state, x, y, colours)    symbol('event') the shape as text
-//   paint(canvas, draw, signal)   draw(c, width, height, colours) runs when the size, the scheme, forced colours or the pixels of the screen
-//                                 change, as a canvas keeps what was drawn; returns a function that draws with the next frame
+//   mark(c, shape, state, x, y, colours)
+//   paint(canvas, draw, signal)   draw(c, width, height, colours) runs when the size, the scheme, forced colours or the pixels of
+//                                 the screen change; returns a function that draws with the next frame
 const circle = (r) => `M${r} 0A${r} ${r} 0 1 1-${r} 0A${r} ${r} 0 1 1 ${r} 0`;
-const shapes = {event: ['●', circle(5)], attribute: ['■', 'M-4.5-4.5h9v9h-9z'], purchase: ['◆', 'M0-6L6 0 0 6-6 0z'], launch: ['▮', 'M-2.5-12h5v24h-5z'],
-  session: ['▬', 'M-5-1.5H5v3H-5z'], flush: ['╵', 'M-1.5-6h3V6h-3z'], message: ['▲', 'M0-5L5.5 5h-11z'], unsent: ['△', 'M0-5L5.5 5h-11z'],
-  push: ['⬠', 'M0-5.5L5.2-1.7 3.2 4.4H-3.2L-5.2-1.7z'], identity: ['◎', circle(5)], rules: ['▬', 'M-5-2.5H5v5H-5z']};
+const shapes = {event: circle(5), attribute: 'M-4.5-4.5h9v9h-9z', purchase: 'M0-6L6 0 0 6-6 0z', launch: 'M-2.5-12h5v24h-5z', session: 'M-5-1.5H5v3H-5z', flush: 'M-1.5-6h3V6h-3z', message: 'M0-5L5.5 5h-11z',
+  unsent: 'M0-5L5.5 5h-11z', push: 'M0-5.5L5.2-1.7 3.2 4.4H-3.2L-5.2-1.7z', identity: circle(5), rules: 'M-5-2.5H5v5H-5z'};
 const paths = new Map();
 const path = (text) => paths.get(text) ?? paths.set(text, new Path2D(text)).get(text);
-export const symbol = (shape) => shapes[shape][0];
 
 export function mark(c, shape, state, x, y, colours) {
-  const outline = path(shapes[shape][1]), isHollow = state !== 'effective' && state !== 'refused' || shape === 'unsent' || shape === 'identity';
+  const outline = path(shapes[shape]), isHollow = state !== 'effective' && state !== 'refused' || shape === 'unsent' || shape === 'identity';
   c.translate(x, y);
   c.strokeStyle = colours[{queued: 'waits', erased: 'void'}[state] ?? state];
   c.fillStyle = isHollow ? colours.surface : c.strokeStyle;

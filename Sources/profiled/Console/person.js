@@ -1,15 +1,15 @@
 // A person: who they are, what is known of them at a moment, why, and every step that led there.
 // One moment rules all parts: the handle, the row of the list, the profile and the cause come from the same `at`.
 import {get, isAbort} from './api.js';
-import {h, fill, foreign, value, count, segments, say} from './dom.js';
+import {button, count, facts, fill, foreign, h, number, para, ref, say, segments, some, value} from './dom.js';
 import {panel, emptyView, failureView} from './panel.js';
 import {table} from './table.js';
 import {time, late} from './time.js';
 import {loadLife, emphases, iso} from './life.js';
 import {timeline} from './timeline.js';
-import {symbol} from './marks.js';
 import {cause} from './cause.js';
 import {compare, flatten, isPart} from './compare.js';
+import {eventLink, mark} from './words.js';
 
 const PAGE = 40, KEPT = 500;
 let page = null;
@@ -29,7 +29,7 @@ function rowsOf(p) {
   const attributes = (title, group) => flatten(p[group]).map(([field, v]) => ({title, group, field, label: field, value: v, ask: field, by: setBy(group, field)}));
   const counted = (title, group, kind) => p[group].map((e) => ({
     title, group, field: e.name ?? e.product, label: e.name ?? e.product, ask: `${kind}:${e.name ?? e.product}`, by: e.position, since: e.last,
-    text: [`${e.count.toLocaleString('en')} ×`, ...Object.entries(e.revenue ?? {}).map(([currency, sum]) => `${sum} ${currency}`)].join(', ')}));
+    text: [`${number(e.count)} ×`, ...Object.entries(e.revenue ?? {}).map(([currency, sum]) => `${sum} ${currency}`)].join(', ')}));
   const fact = (title, label, v, by, since) => ({title, group: title, field: label, label, value: v, by, since});
   return [
     ...attributes('Attributes', 'attributes'), ...attributes('Custom attributes', 'custom_attributes'),
@@ -40,7 +40,7 @@ function rowsOf(p) {
 }
 
 function person(root, context) {
-  const user = context.id, {signal} = context, button = (text, click, attributes) => h('button', {type: 'button', ...attributes, on: {click}}, text);
+  const user = context.id, {signal} = context;
   let life = null, k = 0, profile = null, profileUser = user, chosen = null, isNew = false, restTimer = 0, resting = new AbortController();
   const b = () => /^\d{1,16}$/.test(context.params.vs ?? '') ? Number(context.params.vs) : null;
   const look = () => ({life, k, at: context.at, b: b(), user: profileUser});
@@ -51,15 +51,13 @@ function person(root, context) {
 
   // Who
 
-  const heading = h('h1', {tabindex: '-1'}, foreign(user, {cut: false})), identity = h('p', {class: 'dim wrap'});
+  const heading = h('h1', {tabindex: '-1'}, foreign(user, {cut: false})), identity = para('dim wrap');
   function showIdentity() {
-    const {devices} = life, some = (list, one, word) => list.length ? [list.slice(0, 4).map((x, i) => [i ? ', ' : '', one(x)]), list.length > 4 ? ` and ${list.length - 4} more ${word}` : ''] : null;
-    const ids = some((profile?.ids ?? []).filter((id) => id !== user && !id.startsWith('device:')), (id) => foreign(id), 'IDs');
+    const ids = (profile?.ids ?? []).filter((id) => id !== user && !id.startsWith('device:')), {at} = context;
     const parts = [
-      ids && ['also ', ids], profile && `version ${profile.version.toLocaleString('en')}`, count(life.n, 'step'),
+      ref(context.link('messages', null, {user, at}), 'Messages'), life.devices.length && some(life.devices, 4, (d) => ref(context.link('devices', d, {at}), foreign(d))), ids.length && ['also ', some(ids, 4, (id) => foreign(id))], profile && `version ${number(profile.version)}`, count(life.n, 'step'),
       profile?.first_seen && ['seen ', time(profile.first_seen, {form: 'day'}), ' to ', time(profile.last_seen, {form: 'day'})],
-      life.merged && `${life.merged} merged`, life.damaged && h('span', {class: 'bad'}, `${count(life.damaged, 'record')} damaged`),
-      some(devices, (d) => h('a', {href: context.link('devices', d, {at: context.at})}, foreign(d)), 'devices')];
+      life.merged && `${life.merged} merged`, life.damaged && h('span', {class: 'bad'}, `${count(life.damaged, 'record')} damaged`)];
     fill(identity, parts.filter(Boolean).map((part, i) => [i ? ' · ' : '', part]));
   }
 
@@ -95,18 +93,18 @@ function person(root, context) {
   async function pin() {
     if (!k) return;
     const {pin: keep} = await import('./pins.js'), i = k - 1, at = life.position[i];
-    keep({place: 'users', id: user, params: {at, field: context.params.field}, at, user, sentence: life.says(i, context.at), time: iso(life.recorded[i]), command: `profile ${user} --as-of ${at}`});
+    keep({place: 'users', id: user, params: {at, field: context.params.field}, at, user, sentence: life.says(i, context.at), time: iso(life.recorded[i])});
   }
 
   // Profile: one request at a time, the newest wins, answers are kept by version
 
-  const cached = new Map(), rows = new Map(), tbody = h('tbody'), note = h('div'), pager = h('p', {class: 'row'});
+  const cached = new Map(), rows = new Map(), tbody = h('tbody'), note = h('div'), pager = para('row');
   let from = 0, find = '', isAsking = false;
   const finder = h('input', {type: 'search', 'aria-label': 'Find a field', placeholder: 'Find a field', on: {input: () => { find = finder.value.toLowerCase(); from = 0; drawProfile(); }}});
   const profileTable = h('table', {class: 'list profile', tabindex: '-1'}, h('caption', {class: 'hide'}, 'Profile'),
-    h('thead', null, h('tr', null, ['Field', 'Value', 'Since', 'By'].map((t) => h('th', {scope: 'col'}, t)))), tbody);
+    h('thead', h('tr', ['Field', 'Value', 'Since', 'By'].map((t) => h('th', {scope: 'col'}, t)))), tbody);
   const profilePanel = h('section', {class: 'panel', 'aria-labelledby': 'profile-title'},
-    h('header', null, h('h2', {id: 'profile-title'}, 'Profile'), finder), note, h('div', {class: 'body stack'}, profileTable, pager));
+    h('header', h('h2', {id: 'profile-title'}, 'Profile'), finder), note, h('div', {class: 'body stack'}, profileTable, pager));
   /** Whose profile as of what. Before the person's own first step it is that of who was merged into them later. */
   function wanted() {
     if (context.at === null) return {user, key: `now ${life.position[life.n - 1]}`};
@@ -127,23 +125,23 @@ function person(root, context) {
     if (cached.has(mine.key)) return showProfile(cached.get(mine.key), mine);
     if (isAsking) return;
     isAsking = true;
-    const slow = setTimeout(() => { profilePanel.dataset.state = 'loading'; }, 150);
+    const slow = setTimeout(() => { profilePanel.dataset.state = 'loading'; profilePanel.setAttribute('aria-busy', 'true'); }, 150);
     try {
       const answer = await get('/v1/profile', {user: mine.user, as_of: mine.as_of}, {signal});
       if (cached.size > KEPT) cached.clear();
       cached.set(mine.key, answer);
     } catch (error) {
       if (isAbort(error)) return;
-      if (error.code === 'no_connection' && profile) set('stale', profile, h('p', {class: 'warn'}, 'No answer; this is what it said before.'));
+      if (error.code === 'no_connection' && profile) set('stale', profile, para('warn', 'No answer; this is what it said before.'));
       else set('failed', null, failureView(error, wantProfile, signal));
       return;
-    } finally { clearTimeout(slow); isAsking = false; }
+    } finally { clearTimeout(slow); isAsking = false; profilePanel.removeAttribute('aria-busy'); }
     // The handle may have moved on: then the newest moment is asked for.
     if (!signal.aborted) wantProfile();
   }
   function showProfile(answer, {user: who}) {
     profileUser = who;
-    set('shown', answer, who === user ? null : h('p', null, 'At this step it is ', foreign(who), ', who was merged into ', foreign(user), ' later.'));
+    set('shown', answer, who === user ? null : h('p', 'At this step it is ', foreign(who), ', who was merged into ', foreign(user), ' later.'));
     rest();
   }
   const isChosen = (r) => chosen !== null && keyOf(r) === keyOf(chosen);
@@ -168,7 +166,7 @@ function person(root, context) {
     finder.hidden = !find && all.length <= 12;
     const turn = (text, to) => button(text, () => { from = to; drawProfile(); }, {disabled: to < 0 || to >= all.length});
     fill(pager, all.length > PAGE ? [turn('Fields before', from - PAGE), turn('More fields', from + PAGE),
-      h('span', {class: 'dim'}, `${from + 1} to ${Math.min(from + PAGE, all.length)} of ${all.length.toLocaleString('en')}`)]
+      h('span', {class: 'dim'}, `${from + 1} to ${Math.min(from + PAGE, all.length)} of ${number(all.length)}`)]
       : all.length ? null : h('span', {class: 'dim'}, 'No field has this in its name.'));
   }
   function rowFor(r, i, changed) {
@@ -176,8 +174,8 @@ function person(root, context) {
     return h('tr', {class: isChosen(r) ? 'chosen' : ''},
       h('th', {scope: 'row'}, r.ask ? button(foreign(r.label), () => choose(r), {class: 'text field', 'aria-expanded': String(isChosen(r)), title: 'Why?'}) : foreign(r.label),
         changed ? h('span', {class: 'small effective'}, ' changed now') : null),
-      h('td', null, r.text ? h('span', {class: 'value'}, r.text) : value(r.value)),
-      h('td', null, i < 0 ? time(r.since, {form: 'clock'}) : [time(iso(life.occurred[i]), {form: 'clock'}), lateness]),
+      h('td', r.text ? h('span', {class: 'value'}, r.text) : value(r.value)),
+      h('td', i < 0 ? time(r.since, {form: 'clock'}) : [time(iso(life.occurred[i]), {form: 'clock'}), lateness]),
       h('td', {class: 'by'}, i < 0 ? '–' : button([foreign(life.device[i] ?? 'app', {cut: false}), `, step ${i + 1}`], () => move(i + 1), {class: 'text'})));
   }
   function choose(r) {
@@ -206,9 +204,9 @@ function person(root, context) {
 
   // Why: at the right, or under its row on a narrow page
 
-  const side = h('div', {class: 'side'}), hint = h('p', {class: 'panel dim'}, 'Choose a field to learn why it is what it is.');
+  const side = h('div', {class: 'side'}), hint = para('panel dim', 'Choose a field to learn why it is what it is.');
   const compared = compare(context, {look, user}), why = cause(context, {look, move: (at) => context.set({at}), openCompare});
-  const holder = h('tr', null, h('td', {colspan: '4'})), isNarrow = matchMedia('(max-width: 899px)');
+  const holder = h('tr', h('td', {colspan: '4'})), isNarrow = matchMedia('(max-width: 899px)');
   isNarrow.addEventListener('change', placeCause, {signal});
   function placeCause() {
     const row = chosen && isNarrow.matches ? rows.get(keyOf(chosen)) : null, place = row ? holder.firstChild : side;
@@ -253,8 +251,8 @@ function person(root, context) {
 
   // Steps: what the chosen one holds, and the list
 
-  const stepText = h('p', {class: 'step'}), stepBody = h('div');
-  const stepPanel = h('section', {class: 'panel', 'aria-labelledby': 'step-title'}, h('header', null, h('h2', {id: 'step-title'}, 'What this step holds')), stepBody);
+  const stepText = para('step'), stepBody = h('div');
+  const stepPanel = h('section', {class: 'panel', 'aria-labelledby': 'step-title'}, h('header', h('h2', {id: 'step-title'}, 'What this step holds')), stepBody);
   async function showStep() {
     const at = life.position[k - 1];
     if (!k) return fill(stepBody);
@@ -262,16 +260,15 @@ function person(root, context) {
       const {events: [e]} = await get('/v1/events', {after: at - 1 || undefined, limit: 1}, {signal: resting.signal});
       const {attributes, user_attributes, attribute, value: single, properties, settings, ...others} = e;
       const said = /^(position|user|user_number|version|kind|name|device|chunk|.*_at)$/;
-      const facts = [...flatten({...attributes, ...user_attributes, ...attribute && {[attribute]: single}, ...properties, ...settings}), ...flatten(others).filter(([name, v]) => v !== false && v?.length !== 0 && !said.test(name))];
-      fill(stepBody, facts.length ? h('dl', {class: 'facts'}, facts.slice(0, 20).map(([name, v]) => [h('dt', null, foreign(name)), h('dd', null, value(v))])) : null,
-        facts.length > 20 ? h('p', {class: 'dim'}, `${facts.length - 20} more: see the event.`) : null);
+      const held = [...flatten({...attributes, ...user_attributes, ...attribute && {[attribute]: single}, ...properties, ...settings}), ...flatten(others).filter(([name, v]) => v !== false && v?.length !== 0 && !said.test(name))];
+      fill(stepBody, facts(...held.slice(0, 20).map(([name, v]) => [foreign(name), value(v)])), held.length > 20 ? para('dim', `${held.length - 20} more: see the event.`) : null);
     } catch (error) { if (!isAbort(error)) fill(stepBody, failureView(error, showStep, signal)); }
   }
   const ifStep = (f) => (row) => typeof row === 'number' ? f(row) : '', clock = (column) => ifStep((i) => time(iso(life[column][i]), {form: 'clock'}));
   const list = table({label: 'Steps of this person', rowClass: (row) => typeof row !== 'number' || fits(row) ? '' : 'dim', choose: ifStep((i) => { if (i + 1 !== k) move(i + 1); }), columns: [
-    {head: 'Step', num: true, width: '56px', cell: ifStep((i) => (i + 1).toLocaleString('en'))},
+    {head: 'Step', num: true, width: '56px', cell: ifStep((i) => number(i + 1))},
     {head: 'What', width: 'minmax(0, 3fr)', cell: (row) => typeof row === 'number'
-      ? [h('span', {'data-mark': symbol(life.shape[row])}), foreign(life.says(row, context.at), {cut: false})] : h('strong', null, foreign(row.text))},
+      ? [mark(life.kind[row], life.state(row, context.at)), foreign(life.says(row, context.at), {cut: false})] : h('strong', foreign(row.text))},
     {head: 'Recorded', width: '136px', wide: true, cell: clock('recorded')}, {head: 'Happened', width: '136px', wide: true, cell: clock('occurred')}]});
   const fits = (i) => life.isOf(i, context.params.only) && (!context.params.named || life.names[i].some((name) => name.toLowerCase().includes(context.params.named.toLowerCase())));
   const isFiltered = () => Boolean(context.params.only || context.params.named);
@@ -280,7 +277,7 @@ function person(root, context) {
   const matching = h('span', {class: 'dim', role: 'status'});
   const order = segments('Order of the list', [['', 'One by one'], ['launch', 'By launch']], context.params.list ?? '', (key) => context.set({list: key}));
   const listPanel = h('section', {class: 'panel', 'aria-labelledby': 'steps-title'},
-    h('header', null, h('h2', {id: 'steps-title'}, 'Steps'), h('div', {class: 'row'}, matching, only, named, order)), list.element);
+    h('header', h('h2', {id: 'steps-title'}, 'Steps'), h('div', {class: 'row'}, matching, only, named, order)), list.element);
   let listed = '', listedAt = 0;
   function showList() {
     const wish = JSON.stringify([context.params.list, context.params.only, context.params.named, life.n]);
@@ -289,7 +286,7 @@ function person(root, context) {
     const all = Array.from({length: life.n}, (_, i) => i);
     only.value = context.params.only ?? '';
     if (named !== document.activeElement) named.value = context.params.named ?? '';
-    matching.textContent = isFiltered() ? `${all.filter(fits).length.toLocaleString('en')} of ${life.n.toLocaleString('en')} match` : '';
+    matching.textContent = isFiltered() ? `${all.filter(fits)(length)} of ${number(life.n)} match` : '';
     if (!context.params.list) return list.set(all);
     // A saved item belongs to the launch that flushed it, anything else to the running launch of its device.
     const titles = ['Servers, imports, before the first launch', ...life.launches.map((i, n) => `Launch ${n + 1} on ${life.device[i] ?? 'a device'}`), 'Waits for a launch'];
@@ -307,7 +304,7 @@ function person(root, context) {
   function update() {
     if (!life) return;
     k = life.count(context.at);
-    const {field} = context.params, i = k - 1, of = `${k.toLocaleString('en')} of ${life.n.toLocaleString('en')}`;
+    const {field} = context.params, i = k - 1, of = `${number(k)} of ${number(life.n)}`;
     if (!field) chosen = null; else if (!chosen || paramOf(chosen) !== field) chosen = fieldOf(field);
     placeCause();
     showList();
@@ -317,9 +314,9 @@ function person(root, context) {
     if (high - low > 50 || life.shape.slice(low, high).some((shape) => /flush|rules/.test(shape))) list.redraw();
     listedAt = k;
     list.select(k ? i : null);
-    fill(stepText, k ? [h('strong', null, `Step ${of}: `), foreign(life.says(i, context.at), {cut: false}), '. Recorded ', time(iso(life.recorded[i]), {form: 'full'}), '. ',
-      h('a', {href: context.link('events', life.position[i])}, `Event ${life.position[i]}`)] : 'Before the first step.');
-    if (context.at !== null) context.past('You look at ', k ? h('strong', null, time(iso(life.recorded[i]))) : 'the time before the first step', `, step ${of}.`,
+    fill(stepText, k ? [h('strong', `Step ${of}: `), foreign(life.says(i, context.at), {cut: false}), '. Recorded ', time(iso(life.recorded[i]), {form: 'full'}), '. ',
+      eventLink(life.position[i], `Event ${life.position[i]}`)] : 'Before the first step.');
+    if (context.at !== null) context.past('You look at ', k ? h('strong', time(iso(life.recorded[i]))) : 'the time before the first step', `, step ${of}.`,
       k < life.n ? [' One step later: ', foreign(life.says(k, life.position[k]), {cut: false}), '.'] : null);
     wantProfile();
     showPlane().catch((error) => fill(both, failureView(error, null)));
@@ -333,7 +330,10 @@ function person(root, context) {
     try {
       const {times} = await get('/v1/history', {user, merged: true, parts: 'times', limit: 1, after: life.position.at(-1)}, {signal, quiet: true});
       if (times.position.length) lifePanel.load();
-    } catch { /* The next news asks again. */ }
+    } catch (error) {
+      // Of a person who was erased meanwhile nothing stays; after anything else the next news asks again.
+      if (error.status === 404) context.anew();
+    }
   }, 1000); });
   context.on('act', rest);
   for (const type of ['back', 'key']) context.on(type, () => { if (life && !['shown', 'empty'].includes(profilePanel.dataset.state)) wantProfile(); });

@@ -1,12 +1,11 @@
 // Both clocks as a plane: to the right when an event was recorded, upwards when it happened. On the diagonal is what came at once; the
 // further below it, the later it came. A frame drawn over marks, or a delay, takes what came late; its events are listed.
 //   plane(context, {move, openCompare}) → {element, show({life, k, at})}
-import {h, fill, foreign, count} from './dom.js';
+import {button, count, fill, foreign, h, para, list, number} from './dom.js';
 import {paint, mark, line} from './marks.js';
 import {fold} from './timeline.js';
 import {iso} from './life.js';
 import {time, late} from './time.js';
-import {table} from './compare.js';
 
 const INSET = 14, MOST = 25;
 const delays = [['', 'What came late'], ['3600', 'Later than an hour'], ['86400', 'Later than a day'], ['2592000', 'Later than 30 days']];
@@ -25,8 +24,8 @@ export function plane(context, {move, openCompare}) {
   const canvas = h('canvas', {class: 'plane', role: 'img', 'aria-label': 'Both clocks: to the right when it was recorded, upwards when it happened. The list beside says what came late.'});
   const delay = h('select', {'aria-label': 'How late', on: {change: () => { frame = null; context.set({late: delay.value}); }}}, delays.map(([v, text]) => h('option', {value: v}, text)));
   const found = h('div', {class: 'stack'});
-  const element = h('div', {class: 'planes'}, h('div', null, canvas, h('p', {class: 'small dim'}, '→ recorded, ↑ happened; quiet spans are cut. Drag a frame over marks to list them.')),
-    h('div', {class: 'stack'}, h('div', {class: 'row'}, delay, h('button', {type: 'button', on: {click: () => openCompare('happened')}}, 'As it arrived, as it happened')), found));
+  const element = h('div', {class: 'planes'}, h('div', canvas, para('small dim', '→ recorded, ↑ happened; quiet spans are cut. Drag a frame over marks to list them.')),
+    h('div', {class: 'stack'}, h('div', {class: 'row'}, delay, button('As it arrived, as it happened', () => openCompare('happened'))), found));
 
   /** Where an event is, both from 0 to 1, from the upper left corner. */
   const spot = (i) => [places[i], 1 - places[look.life.n + i]].map((v) => (INSET + v * (side - 2 * INSET)) / side);
@@ -71,20 +70,20 @@ export function plane(context, {move, openCompare}) {
       for (let i = 0; i < look.life.n; i++) { const [a, b] = spot(i), d = Math.hypot(a - x, b - y); if (d < least) { least = d; best = i; } }
       move(best + 1);
     }
-    list();
+    showFound();
   });
-  function list() {
+  function showFound() {
     redraw();
     const {life} = look, least = Number(context.params.late) || 60;
     const isIn = (i) => { const [x, y] = spot(i); return x >= frame[0] && x <= frame[2] && y >= frame[1] && y <= frame[3]; };
     const taken = [];
     for (let i = 0; i < life.n; i++) if (frame ? isIn(i) : life.delay(i) > least) taken.push(i);
-    fill(found, h('p', {role: 'status'}, `${count(taken.length, 'step')} of ${life.n.toLocaleString('en')} ${frame ? 'in the frame' : 'came late'}; `,
-        h('strong', null, `${taken.filter((i) => newer.has(i)).length} after a newer value`), '.'),
-      taken.length ? table('What came late', ['Step', 'Happened', 'How late', 'A newer value was there'], taken.slice(0, MOST).map((i) => [
+    fill(found, h('p', {role: 'status'}, `${count(taken.length, 'step')} of ${number(life.n)} ${frame ? 'in the frame' : 'came late'}; `,
+        h('strong', `${taken.filter((i) => newer.has(i)).length} after a newer value`), '.'),
+      taken.length ? list('What came late', ['Step', 'Happened', 'How late', 'A newer value was there'], taken.slice(0, MOST).map((i) => [
         h('button', {type: 'button', class: 'text', on: {click: () => move(i + 1)}}, `${i + 1}: `, foreign(life.what(i))),
         time(iso(life.occurred[i]), {form: 'clock'}), late(life.occurred[i], life.recorded[i]), foreign(newer.get(i)?.join(', ') ?? '–')])) : null,
-      taken.length > MOST ? h('p', {class: 'dim'}, `The first ${MOST} of ${taken.length.toLocaleString('en')}.`) : null);
+      taken.length > MOST ? para('dim', `The first ${MOST} of ${number(taken.length)}.`) : null);
   }
   return {
     element,
@@ -94,7 +93,7 @@ export function plane(context, {move, openCompare}) {
       if (isOther) { places = fold([...look.life.recorded, ...look.life.occurred]).x; newer = overwrites(look.life); }
       if (!isOther && shown === wish) return redraw();
       delay.value = shown = wish;
-      list();
+      showFound();
     },
   };
 }

@@ -73,7 +73,7 @@ function makeContext(route) {
     end: () => ending.abort(),
     on: (type, f) => api.on(type, f, ending.signal),
     title: (text) => { document.title = text ? `${printable(text)} – ProfileLog` : 'ProfileLog'; },
-    go,
+    go, anew,
     set(changes, {push = false} = {}) {
       const params = {...context.params};
       for (const [name, v] of Object.entries(changes)) if (v === null || v === undefined || v === '') delete params[name]; else params[name] = String(v);
@@ -156,9 +156,15 @@ async function open(isFirst = false) {
   }
 }
 const focusTitle = (isFirst) => { if (!isFirst) $('root').querySelector('h1')?.focus({preventScroll: true}); };
-export function go(href, {replace = false} = {}) {
-  history[replace ? 'replaceState' : 'pushState'](null, '', href);
+export function go(href) {
+  history.pushState(null, '', href);
   open();
+}
+/** The place from its beginning: what it showed is not true any more. */
+function anew() {
+  current.context.end();
+  current = null;
+  open(true);
 }
 addEventListener('popstate', () => open());
 document.addEventListener('click', (event) => {
@@ -219,9 +225,7 @@ api.on('reset', () => {
   const {context} = current;
   for (const name of ['at', 'vs']) delete context.params[name];
   history.replaceState(null, '', link(context.place, context.id, context.params));
-  context.end();
-  current = null;
-  open(true);
+  anew();
 });
 
 // The top bar

@@ -1,12 +1,13 @@
 // The timeline of a life: rows of marks, a handle (A) that walks through them, a second one (B) to compare with.
 //   const t = timeline(context, {move: (k) => …, compare, toRow, nextChange: (direction) => …, settle, pin})
 //   t.element; t.set(life); t.show({k, at, b, axis, dims: (i) => boolean, or null}); t.isHeld() while a pointer drags the handle
-// A clock gives marks another place and the steps no other order: the handle always walks in the order of recording. Marks, handle and
-// pointer share one inset, so they never part. The range without a thumb is what keys and screen readers hold.
-import {h, fill, segments, say, printable} from './dom.js';
-import {line, mark, paint, symbol} from './marks.js';
+// The handle always walks in the order of recording. Marks, handle and pointer share one inset, so they never part. The range
+// without a thumb is what keys and screen readers hold.
+import {button, fill, h, para, printable, say, segments} from './dom.js';
+import {line, mark, paint} from './marks.js';
 import {span, timeText} from './time.js';
 import {iso} from './life.js';
+import {symbol} from './words.js';
 
 const INSET = 10, ROW = 24, FOOT = 20, MOST = 8, START = 0.03;
 const axes = [['step', 'Step'], ['recorded', 'Recorded'], ['happened', 'Happened'], ['both', 'Both clocks']];
@@ -41,8 +42,7 @@ function placesOf(life, axis) {
 
 export function timeline(context, {move, compare, toRow, nextChange, settle, pin}) {
   let life = null, view = {}, from = 0, size = 1, map = null, mapped = '', rows = [], isLong = false, held = false, isDrawn = false, wide = 0;
-  const button = (text, click) => h('button', {type: 'button', on: {click}}, text);
-  const labels = h('div', {class: 'tl-labels', 'aria-hidden': 'true'}), axisChoice = h('div'), legend = h('p', {class: 'small dim legend'});
+  const labels = h('div', {class: 'tl-labels', 'aria-hidden': 'true'}), axisChoice = h('div'), legend = para('small dim legend');
   const canvas = h('canvas', {class: 'tl-marks', role: 'img', 'aria-label': 'Marks of all steps. The list of steps below says the same as a table.'});
   const thumb = h('div', {class: 'thumb'}), thumbB = h('div', {class: 'thumb b', 'data-mark': 'B'});
   const range = h('input', {type: 'range', class: 'moment', min: '0', step: '1', 'aria-label': 'Moment', on: {input: () => move(Number(range.value))}});
@@ -198,8 +198,8 @@ export function timeline(context, {move, compare, toRow, nextChange, settle, pin
       life = next;
       mapped = '';
       range.max = String(life.n);
-      fill(legend, [...new Set(life.shape)].map((shape) => h('span', null, `${symbol(shape)} ${words[shape] ?? shape}`)),
-        ['hollow: waits', '×: refused', 'bar: several'].map((text) => h('span', null, text)));
+      fill(legend, [...new Set(life.shape)].map((shape) => h('span', `${symbol(shape)} ${words[shape] ?? shape}`)),
+        ['hollow: waits', '×: refused', 'bar: several'].map((text) => h('span', text)));
       layout();
     },
     show(next) {
