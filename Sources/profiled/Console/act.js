@@ -4,7 +4,7 @@
 //   replay(position, button) of a launch; show() writes the settings anew on the buttons that switch
 import {fill, foreign, h, newID, para} from './dom.js';
 import {failureView} from './panel.js';
-import {post} from './api.js';
+import {post} from './wire.js';
 
 // A number keeps its form: 1.0 is no integer.
 const raw = (_, v, {source} = {}) => typeof v === 'number' && JSON.rawJSON && String(v) !== source ? JSON.rawJSON(source) : v;

@@ -1,8 +1,5 @@
 // The only place that calls fetch. Paths follow from this file's address, so a prefix of a proxy is kept.
 //   get('/v1/profile', {user: 'ana', as_of: 9}, {signal, quiet})   the parsed answer; throws a Failure
-//   post('/v1/void', body, {signal, once: true})   once: with an Idempotency-Key, and then repeated up to three times if no
-//        answer came; without it a write is never repeated
-//   stream(path, {query, after, onEvent, onFailure, signal})   server-sent events; one a tab, none while it is hidden
 //   on(type, f, signal)   news: request, lost, back, key, reset, position, store, act, clock, wrote
 // A Failure has status (0: no_connection), code, error, remedy, retryAfter (seconds), permission, actual, place. A request
 // that its signal aborted throws an AbortError: isAbort(error). Panels take care of all of this.
@@ -35,19 +32,19 @@ export class Failure extends Error {
       retryAfter: after ? Math.max(1, Number(after) || (new Date(after) - Date.now()) / 1000 || 1) : status === 503 || status === 429 ? 2 : undefined});
   }
 }
-function noConnection() {
+export function noConnection() {
   if (!store.lostSince) { store.lostSince = new Date(); emit('lost'); }
   return new Failure(0, {code: 'no_connection', error: 'The service does not answer.', remedy: 'The page tries again by itself. See whether profiled runs.'});
 }
-function back() {
+export function back() {
   if (store.lostSince) { store.lostSince = null; emit('back'); }
 }
 export const isAbort = (error) => error?.name === 'AbortError';
-const aborted = () => new DOMException('', 'AbortError');
+export const aborted = () => new DOMException('', 'AbortError');
 
 /** The last 200 requests, newest first; one that is asked again and again is one entry with a count. */
 export const requests = [];
-function record(entry) {
+export function record(entry) {
   const same = entry.quiet && requests.find((r) => r.quiet && r.path === entry.path && r.method === entry.method);
   if (same) Object.assign(same, entry, {count: same.count + 1}); else requests.unshift({...entry, count: 1});
   requests.length = Math.min(requests.length, 200);
@@ -55,17 +52,17 @@ function record(entry) {
 }
 
 /** Numbers that JavaScript cannot hold stay as they were sent. */
-const parse = (text) => !/[:[,]-?\d{16,}/.test(text) || !JSON.rawJSON ? JSON.parse(text)
+export const parse = (text) => !/[:[,]-?\d{16,}/.test(text) || !JSON.rawJSON ? JSON.parse(text)
   : JSON.parse(text, (_, v, {source}) => typeof v === 'number' && source?.length > 15 && String(v) !== source ? JSON.rawJSON(source) : v);
 export function address(path, query = {}) {
   const url = new URL(path.slice(1), root);
   for (const [name, v] of Object.entries(query)) if (v !== null && v !== undefined) url.searchParams.append(name, String(v).toWellFormed());
   return url;
 }
-const headers = (more) => ({...more, ...(key && {Authorization: `Bearer ${key}`})});
-const shown = (url) => '/' + (url.pathname + url.search).slice(root.pathname.length);
+export const headers = (more) => ({...more, ...(key && {Authorization: `Bearer ${key}`})});
+export const shown = (url) => '/' + (url.pathname + url.search).slice(root.pathname.length);
 
-async function ask(method, path, {query, body, signal, quiet = false, once = null} = {}) {
+export async function ask(method, path, {query, body, signal, quiet = false, once = null} = {}) {
   const url = address(path, query), began = performance.now();
   const done = (status, bytes = 0) => record({method, path: shown(url), body, quiet, once, at: new Date(), status, bytes, ms: performance.now() - began});
   // Without a key the answer is known; asking would only fill the browser's console.
@@ -100,21 +97,6 @@ async function ask(method, path, {query, body, signal, quiet = false, once = nul
   return result;
 }
 export const get = (path, query, options) => ask('GET', path, {...options, query});
-export async function post(path, body, {once = false, ...options} = {}) {
-  const id = once ? crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}` : null;
-  for (let tries = 0; ; tries++) {
-    try {
-      const result = await ask('POST', path, {...options, body, once: id});
-      emit('wrote', path);
-      return result;
-    } catch (error) {
-      if (!id || tries === 3 || !['no_connection', 'outcome_unknown'].includes(error.code)) throw error;
-      await new Promise((resolve) => { setTimeout(resolve, [1, 2, 5][tries] * 1000); });
-      if (options.signal?.aborted) throw aborted();
-    }
-  }
-}
-
 /** Asks what is where, who this key is, and which store this is. */
 export async function meet() {
   const what = await get('/', {}, {quiet: true});
@@ -131,7 +113,7 @@ export async function meet() {
   emit('store');
 }
 
-const pauses = [1, 2, 5, 10];
+export const pauses = [1, 2, 5, 10];
 let pollTimer = 0, polling = null, misses = 0;
 /** Asks once a second how far the log is, only while the page can be seen; less often while nothing answers. */
 export async function poll() {
@@ -157,46 +139,3 @@ export async function poll() {
 document.addEventListener('visibilitychange', poll);
 on('wrote', poll);
 on('key', () => { meet().catch(() => {}); poll(); });
-
-let streaming = null;
-export function stream(path, {query, after, onEvent, onFailure, signal}) {
-  streaming?.abort();
-  const whole = streaming = new AbortController(), until = AbortSignal.any([whole.signal, signal]);
-  let lastID = null, current = null, tries = 0;
-  async function run() {
-    if (until.aborted || document.hidden || current) return;
-    const mine = current = new AbortController(), url = address(path, {...query, ...(lastID ? {} : {after})}), began = performance.now();
-    const done = (status) => record({method: 'GET', path: shown(url), at: new Date(), stream: true, status, bytes: 0, ms: performance.now() - began});
-    let again = 0;
-    try {
-      const answer = await fetch(url, {signal: AbortSignal.any([mine.signal, until]), cache: 'no-store', headers: headers({Accept: 'text/event-stream', ...(lastID && {'Last-Event-ID': lastID})})});
-      done(answer.status);
-      if (!answer.ok) throw new Failure(answer.status, await answer.json().catch(() => null), answer.headers);
-      back();
-      tries = 0;
-      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-      for (let rest = ''; ;) {
-        const {value, done} = await reader.read();
-        if (done) break;
-        const parts = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
-        rest = parts.pop();
-        parts.forEach(take);
-      }
-      again = 1;
-    } catch (error) {
-      if (until.aborted) return;
-      if (error instanceof Failure) { onFailure(error); again = error.retryAfter ?? 0; } else if (!mine.signal.aborted) { noConnection(); again = pauses[Math.min(tries++, 3)]; }
-    } finally { if (current === mine) current = null; }
-    if (again) setTimeout(run, again * 1000);
-  }
-  function take(part) {
-    const field = (name) => part.split('\n').filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).trim()).join('');
-    const data = field('data');
-    lastID = field('id') || lastID;
-    if (field('event') === 'reset') { lastID = null; after = 0; get('/v1/events', {limit: 1}, {quiet: true}).catch(() => {}); } else if (data) onEvent(parse(data));
-  }
-  document.addEventListener('visibilitychange', () => { if (document.hidden) { current?.abort(); current = null; } else run(); }, {signal: until});
-  on('key', run, until);
-  run();
-  return () => whole.abort();
-}

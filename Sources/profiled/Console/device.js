@@ -2,7 +2,8 @@
 // beside each item what the published code would have made of it. `at=` is the moment, `launch=` the launch that is replayed
 // step by step, `fault=` the faults that are switched on, `show=` which events are listed. In Act the forms of act.js write.
 import {get} from './api.js';
-import {button, copyLine, count, facts, fill, foreign, h, number, para, ref, say, segments, valueText} from './dom.js';
+import {copyLine} from './copy.js';
+import {button, count, facts, fill, foreign, h, number, para, ref, say, segments, valueText} from './dom.js';
 import {unusual} from './devices.js';
 import {emptyView, panel} from './panel.js';
 import {table} from './table.js';

@@ -1,6 +1,7 @@
 // Devices: who is on each, when it launched last, what waits on it. One opens a phone; with `at=` it is the list of then.
 import {get} from './api.js';
-import {copyLine, foreign, h, number, para, ref} from './dom.js';
+import {copyLine} from './copy.js';
+import {foreign, h, number, para, ref} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {table} from './table.js';
 import {time} from './time.js';

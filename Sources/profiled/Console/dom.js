@@ -88,29 +88,6 @@ export function segments(label, choices, chosen, choose) {
   return Object.assign(h('div', {class: 'seg', role: 'group', 'aria-label': label}, buttons), {press});
 }
 
-async function copyText(text) {
-  try { await navigator.clipboard.writeText(text); return true; } catch {
-    // Without HTTPS there is no clipboard, but a selection can be copied.
-    const field = h('textarea', {class: 'hide', 'aria-label': 'To copy'}, text), before = document.activeElement;
-    document.body.append(field);
-    field.select();
-    const isDone = document.execCommand('copy');
-    field.remove();
-    before?.focus();
-    return isDone;
-  }
-}
-export function copyButton(text, label = 'Copy', name = null) {
-  const copy = button(label, async () => {
-    const isDone = await copyText(await (typeof text === 'function' ? text() : text));
-    copy.textContent = isDone ? 'Copied' : 'Not copied';
-    say(isDone ? 'Copied' : 'The browser did not allow it. Select the text and copy it.');
-    setTimeout(() => { copy.textContent = label; }, 1500);
-  }, {'aria-label': name});
-  return copy;
-}
-export const copyLine = (text) => h('span', {class: 'row'}, h('code', {class: 'wrap'}, text), copyButton(text, 'Copy', `Copy: ${text}`));
-
 /** What this tab keeps, or with 'localStorage' this browser; either may be forbidden. */
 export function kept(name, area = 'sessionStorage') { try { return window[area].getItem(name); } catch { return null; } }
 export function keep(name, v, area = 'sessionStorage') {

@@ -1,6 +1,7 @@
 // The drawer of requests: each with its status, time and bytes, as `curl` and as `profilecli`.
 import {on, requests, root} from './api.js';
-import {$, copyButton, count, fill, foreign, h, number, para} from './dom.js';
+import {copyButton} from './copy.js';
+import {$, count, fill, foreign, h, number, para} from './dom.js';
 import {timeText} from './time.js';
 
 const quote = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text : !/[\u0000-\u001f\u007f]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'`

@@ -1,5 +1,6 @@
 // One event: what is stored of it, what it changed, and what became of it.
-import {button, copyButton, facts, foreign, h, list, number, para, ref, some, value} from './dom.js';
+import {copyButton} from './copy.js';
+import {button, facts, foreign, h, list, number, para, ref, some, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
 import {late, time} from './time.js';

@@ -1,8 +1,9 @@
 // Events, newest first, and live. Events of one person, name or device come as a stream (one a tab, none while it is hidden).
 // All events are asked for once a second: a page of the newest, and how many it skipped. At most 1,000 rows stay.
-import {get, isAbort, stream} from './api.js';
+import {get, isAbort} from './api.js';
 import {button, count, fill, foreign, h, labelled, number, printable, say, segments} from './dom.js';
 import {emptyView, panel} from './panel.js';
+import {stream} from './wire.js';
 import {table} from './table.js';
 import {late, time} from './time.js';
 import {eventLink, families, kindWords, mark, pinOf, says, stateOf} from './words.js';

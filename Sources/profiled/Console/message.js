@@ -1,7 +1,8 @@
 // One message: whom it reached and whom not; for one person (`user=`) the chain from its cause to the screen, what came near
 // to triggering it, and which part of an audience's condition fails (`segment=` or `where=`).
 import {get} from './api.js';
-import {button, copyLine, foreign, h, list, para, ref, say} from './dom.js';
+import {copyLine} from './copy.js';
+import {button, foreign, h, list, para, ref, say} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {explainPanel} from './people.js';
 import {userKey} from './router.js';

@@ -4,7 +4,8 @@
 //     at   position of the moment or of the event: what stays of a pin in a copied link      place, id, params   as in link()
 //     user   user key, for a scenario file      sentence   without values; `value` is copied only if asked      time   recorded_at
 import {get, on, store} from './api.js';
-import {$, button, copyButton, count, fill, foreign, h, keep, kept, labelled, number, para, printable, ref, say} from './dom.js';
+import {copyButton} from './copy.js';
+import {$, button, count, fill, foreign, h, keep, kept, labelled, number, para, printable, ref, say} from './dom.js';
 import {failureView} from './panel.js';
 import {link} from './router.js';
 import {time} from './time.js';

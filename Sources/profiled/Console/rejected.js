@@ -1,9 +1,10 @@
 // What was refused, with the reason; and its repair, in Act.
-import {get, post} from './api.js';
+import {get} from './api.js';
 import {button, count, facts, fill, foreign, h, labelled, para, ref, value} from './dom.js';
 import {emptyView, failureView, panel} from './panel.js';
 import {table} from './table.js';
 import {time} from './time.js';
+import {post} from './wire.js';
 import {eventLink, kindWords, mark, person, subject} from './words.js';
 
 let place = null;

@@ -1,16 +1,10 @@
-// The frame of the page: addresses, places, the bands above them, the top bar. A place is a module that exports
-//   mount(root, context)   fills the empty <div> `root`. Its first element is the heading, h('h1', {tabindex: '-1'}, …).
-//   update(context)        optional: the query of the address, the moment or Look/Act changed; without it the place is mounted anew
-//   unmount()              optional: requests of panels, listeners of context.on and keys end by context.signal anyway
-// `context`, one object as long as the place is mounted, has
-//   place, id              'users', 'ana' (null for the list)      params   the query, as a plain object of texts
-//   at                     the chosen moment, a position as a number, or null for now       as_of   the same as the API takes it
-//   set({field: 'level', vs: null}, {push: true})   changes the query (replaces the address unless push), calls update
-//   go(href)               link(place, id, params) → an address of the console
-//   past(...nodes)         the sentence of the band about the past; in update too      title('ana')   the document's title
-//   act                    whether writes may be offered: Act is chosen, the moment is now, and the key may write
-//   keys(part, name, map)  see keys.js       ready   a promise: has() and store are known      store, has, can, signal, on   as in api.js
-// A moment is a position in `at=`; an address with a position names its store (`store=`), and a page of another store says so.
+// The frame of the page: addresses, places, the bands above them, the top bar. A place is a module with
+//   mount(root, context)   fills the empty <div> `root`; its first element is the heading, h('h1', {tabindex: '-1'}, …)
+//   update(context)        the query, the moment or Look/Act changed; without it the place is mounted anew      unmount()   optional
+// `context` lives as long as the place is mounted: place, id (null for the list), params (the query), at (the moment, a position, or
+// null for now), as_of (the same for the API), signal, set({field: 'level', vs: null}, {push}) for the query, go(href), link(place,
+// id, params), past(…) for the band about the past, title(text), act (whether writes may be offered), keys(part, name, map).
+// An address with a position names its store (`store=`), and a page of another store says so.
 import * as api from './api.js';
 import {$, button, fill, h, keep, kept, number, printable, ref, say} from './dom.js';
 import {setClock, time, timeText} from './time.js';

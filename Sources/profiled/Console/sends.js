@@ -1,6 +1,7 @@
 // Messages: what was sent, or why not, newest first; the in-app messages, and with `user=` what became of each for that person.
 import {get} from './api.js';
-import {button, copyLine, foreign, h, list, para, ref, segments} from './dom.js';
+import {copyLine} from './copy.js';
+import {button, foreign, h, list, para, ref, segments} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
 import {table} from './table.js';

@@ -48,7 +48,7 @@ function parts(e) {
   if (e.erased) return [kindWords(e.kind), ' (erased)'];
   const on = e.device ? [' on ', e.device] : [], by = e.channel ? ` by ${plain(e.channel)}` : '';
   if (words[e.kind]) return [words[e.kind](e), on].flat();
-  if (isStep(e)) return [kindWords(e.kind).replace(/^message /, ''), e.message ? [' “', e.message, '”'] : [], by, on].flat(2);
+  if (isStep(e)) return [kindWords(e.kind).replace(by ? /^(message|push) / : /^message /, ''), e.message ? [' “', e.message, '”'] : [], by, on].flat(2);
   const verb = /Saved$/.test(e.kind) ? 'saved ' : /Queued$/.test(e.kind) ? 'queued ' : e.source === 'import' ? 'imported ' : e.product ? 'bought ' : e.name ? 'logged ' : 'set ';
   return [verb, e.name || e.product ? ['“', subject(e), '”'] : subject(e), on].flat(2);
 }
