@@ -230,7 +230,7 @@ class FailureTests(PageTests):
 
     def post_of_page(self, s, path, body, once):
         return self.browser.wait_js(
-            "import(new URL('./api.js', %s)).then((m) => m.post(arguments[0], arguments[1], {once: arguments[2]}))"
+            "import(new URL('./wire.js', %s)).then((m) => m.post(arguments[0], arguments[1], {once: arguments[2]}))"
             ".then((r) => done({position: r.position}), (e) => done({code: e.code, status: e.status}))" % json.dumps(s.url),
             path, body, once)
 

@@ -150,7 +150,7 @@ class HostileTests(PageTests):
         """The console's own addresses for these IDs."""
         return self.browser.wait_js(
             "import(arguments[0] + 'router.js').then((m) => done(arguments[2].map((t) => arguments[1] === 'users' "
-            "? m.userLink(t) : m.link(arguments[1], t))), (e) => done(String(e)));"
+            "? m.link('users', m.userKey(t)) : m.link(arguments[1], t))), (e) => done(String(e)));"
             .replace("arguments[0]", json.dumps(self.scene.url)).replace("arguments[1]", json.dumps(place))
             .replace("arguments[2]", json.dumps(texts)))
 

@@ -59,7 +59,8 @@ export function address(path, query = {}) {
   for (const [name, v] of Object.entries(query)) if (v !== null && v !== undefined) url.searchParams.append(name, String(v).toWellFormed());
   return url;
 }
-export const headers = (more) => ({...more, ...(key && {Authorization: `Bearer ${key}`})});
+/** The only call of fetch; an answer may be a stream (wire.js). */
+export const send = (url, {headers, ...options}) => fetch(url, {cache: 'no-store', credentials: 'same-origin', ...options, headers: {...headers, ...(key && {Authorization: `Bearer ${key}`})}});
 export const shown = (url) => '/' + (url.pathname + url.search).slice(root.pathname.length);
 
 export async function ask(method, path, {query, body, signal, quiet = false, once = null} = {}) {
@@ -69,8 +70,7 @@ export async function ask(method, path, {query, body, signal, quiet = false, onc
   if (store.needsKey && (!key || store.refused) && path.startsWith('/v1/')) throw new Failure(401, {error: 'This service needs a key.', code: 'invalid_key'});
   let answer, bytes;
   try {
-    answer = await fetch(url, {method, signal, cache: 'no-store', credentials: 'same-origin', body: body && JSON.stringify(body),
-      headers: headers({...(body && {'Content-Type': 'application/json'}), ...(once && {'Idempotency-Key': once})})});
+    answer = await send(url, {method, signal, body: body && JSON.stringify(body), headers: {...(body && {'Content-Type': 'application/json'}), ...(once && {'Idempotency-Key': once})}});
     bytes = await answer.arrayBuffer();
   } catch {
     done(signal?.aborted ? 'aborted' : 'none');

@@ -3,7 +3,7 @@
 //        came; without it a write is never repeated
 //   stream(path, {query, after, onEvent, onFailure, signal})   server-sent events, by `fetch`, as EventSource sends no key: one a
 //        tab, none while it is hidden; returns a function that ends it
-import {aborted, address, ask, back, emit, Failure, get, headers, noConnection, on, parse, pauses, record, shown} from './api.js';
+import {aborted, address, ask, back, emit, Failure, get, noConnection, on, parse, pauses, record, send, shown} from './api.js';
 
 export async function post(path, body, {once = false, ...options} = {}) {
   const id = once ? crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}` : null;
@@ -31,7 +31,7 @@ export function stream(path, {query, after, onEvent, onFailure, signal}) {
     const done = (status) => record({method: 'GET', path: shown(url), at: new Date(), stream: true, status, bytes: 0, ms: performance.now() - began});
     let again = 0;
     try {
-      const answer = await fetch(url, {signal: AbortSignal.any([mine.signal, until]), cache: 'no-store', headers: headers({Accept: 'text/event-stream', ...(lastID && {'Last-Event-ID': lastID})})});
+      const answer = await send(url, {signal: AbortSignal.any([mine.signal, until]), headers: {Accept: 'text/event-stream', ...(lastID && {'Last-Event-ID': lastID})}});
       done(answer.status);
       if (!answer.ok) throw new Failure(answer.status, await answer.json().catch(() => null), answer.headers);
       back();
