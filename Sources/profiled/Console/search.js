@@ -49,7 +49,7 @@ export function start(go, link) {
   const field = $('find');
   let asking = null;
   const found = combo(field, $('search'), 'Where to go', {follow});
-  const choice = (kind, text, href, more) => ({key: href, href, nodes: [h('span', {class: 'dim'}, kind), foreign(text, {cut: false}), more ? h('span', {class: 'dim'}, more) : null]});
+  const choice = (kind, text, href, more) => ({key: href, href, text, more, nodes: [h('span', {class: 'dim'}, kind), foreign(text, {cut: false}), more ? h('span', {class: 'dim'}, more) : null]});
 
   function guesses(text) {
     const word = text.trim();
@@ -80,8 +80,9 @@ export function start(go, link) {
       if (signal.aborted) return;
       const all = [...users.map((u) => choice('Person', u.matched ?? u.id, link('users', userKey(u)), u.matched === u.id ? null : plain(u.kind))),
         ...names.map((n) => choice(n.kind === 'device' ? 'Device' : 'Message', n.name, link(`${n.kind}s`, n.name)))];
-      const known = new Set();
-      found.show([...all, ...guesses(text)].filter((c) => !known.has(c.href) && known.add(c.href)));
+      // What has exactly this name comes first: a device's own name also finds the person who was known by it.
+      const known = new Set(), isExact = (c) => c.text === word && !c.more;
+      found.show([...all.filter(isExact), ...all, ...guesses(text)].filter((c) => !known.has(c.href) && known.add(c.href)));
     } catch (error) { if (!isAbort(error)) throw error; }
   }
   field.addEventListener('input', input);
