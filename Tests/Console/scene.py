@@ -88,7 +88,11 @@ def own(*arguments, **options):
     made = Scene(*arguments, **options)
     try:
         yield made
+        if made.service.process.poll() is not None:
+            raise AssertionError(made.crash())
     finally:
+        if "browser" in _made:
+            _made["browser"].open("about:blank", settled=False)  # a page that is left open would miss its service
         made.close()
 
 
