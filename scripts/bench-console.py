@@ -15,11 +15,10 @@ import time
 
 from bench_machine import machine
 from browser import Browser
-from proxy import Proxy
 from service import Service
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-FILES = os.environ.get("CONSOLE_FILES")
+FILES = os.environ.get("CONSOLE_FILES") and os.path.abspath(os.environ["CONSOLE_FILES"])
 FOLDER = pathlib.Path(FILES or ROOT / "Sources/profiled/Console")
 # Watches a page from its first script on: when panels show something, when a canvas is drawn, which requests are open,
 # how long keys take to the next paint, and how long frames are.
@@ -85,17 +84,13 @@ def row(what, values, budget, worst=None, unit="ms", least=False, of=statistics.
 class Bench:
     def __init__(self, options):
         self.options = options
-        self.service = Service("--max-connections-per-address", "512")
-        # The page's files straight from the program; from a folder, by a proxy in front of it (which costs 1 to 2 ms).
-        self.proxy = Proxy(self.service.port, files=FILES) if FILES else None
-        self.url = self.proxy.console if FILES else f"{self.service.url}/console/"
+        self.service = Service("--max-connections-per-address", "512", *(["--console", FILES] if FILES else []))
+        self.url = f"{self.service.url}/console/"
         self.browser = Browser()
         self.browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
 
     def close(self):
         self.browser.quit()
-        if self.proxy:
-            self.proxy.close()
         self.service.kill()
 
     def fill(self, user, count, users=1):

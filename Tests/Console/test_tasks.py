@@ -29,7 +29,7 @@ class Demo:
         self.folder = tempfile.TemporaryDirectory()
         port_file = os.path.join(self.folder.name, "port")
         self.process = subprocess.Popen(
-            [PROGRAM, "demo", "--port", "0", "--port-file", port_file], cwd=self.folder.name,
+            [PROGRAM, "demo", "--port", "0", "--port-file", port_file, *(["--console", FILES] if FILES else [])], cwd=self.folder.name,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env={**os.environ, "TMPDIR": self.folder.name})
         end = time.monotonic() + 30
@@ -38,7 +38,7 @@ class Demo:
                 raise RuntimeError(f"`profiled demo` does not start: {self.process.stdout.read()}")
             time.sleep(0.02)
         with open(port_file) as file:
-            self.proxy = Proxy(int(file.read()), files=FILES)
+            self.proxy = Proxy(int(file.read()))
         self.url = self.proxy.console
 
     def close(self):
