@@ -135,7 +135,7 @@ class StateTests(PageTests):
             with self.subTest(state=f"{name}, empty"):
                 self.assertNone(self.look_at(f"{name}, empty", self.scene.at(path)), name)
                 # A panel says it is empty by a sentence of its own, never by a list without rows.
-                bare = self.browser.js("return [...document.querySelectorAll('.panel')].filter((p) => consoleTest && "
+                bare = self.browser.js("return [...document.querySelectorAll('.panel')].filter((p) => p.checkVisibility() && "
                                        "p.innerText.trim().split(/\\s+/).length < 6 && !p.querySelector('form, input, button')).map((p) => consoleTest.name(p))")
                 self.assertEqual(bare, [], f"{name}: a panel that says nothing")
 
