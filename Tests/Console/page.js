@@ -30,12 +30,12 @@
 
   const test = {
     watch, name,
-    /** Calls `done` when no request is open and nothing has changed for `quiet` ms; with false after `limit` ms. */
+    /** Calls `done` when no request is open, nothing moves, and nothing has changed for `quiet` ms; with false after `limit` ms. */
     settle(done, quiet = 100, limit = 4000, held = false) {
       const began = performance.now();
       const look = () => {
         const now = performance.now();
-        const isBusy = !held && (watch.open > 0 || document.querySelector('[aria-busy=true]'));
+        const isBusy = !held && (watch.open > 0 || document.querySelector('[aria-busy=true]') || document.getAnimations().some((a) => a.playState === 'running'));
         if (!isBusy && document.readyState === 'complete' && document.querySelector('#root > *') && now - watch.changed > quiet) return done(true);
         if (now - began > limit) return done(false);
         setTimeout(look, 20);

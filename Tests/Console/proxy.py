@@ -1,7 +1,6 @@
 """A proxy between the browser and `profiled`: one address that stays, faults on demand, and a list of what was asked.
 
-With `files` it serves the console's files from that folder by itself, so that pages can be tried on a program of
-another build. With `prefix` everything is below that path, as behind a reverse proxy.
+With `prefix` everything is below that path, as behind a reverse proxy.
 Without `keep_alive` each request has a connection of its own: on one that was used before, Chromium itself sends a POST
 again when the connection ends without an answer.
 """
@@ -9,18 +8,12 @@ again when the connection ends without an answer.
 import contextlib
 import http.client
 import json
-import pathlib
 import re
 import socket
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-          "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
-          "trusted-types 'none'")
-TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-         ".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
 # What is a file of the console, and what is a request of the page that no panel waits for.
 OWN = re.compile(r"^/console(/|$)")
 QUIET = re.compile(r"^(/|/v1/status|/v1/key|/v1/events\?limit=1)$")
@@ -49,9 +42,9 @@ class Fault:
 
 
 class Proxy:
-    def __init__(self, to, files=None, prefix="", keep_alive=True):
+    def __init__(self, to, prefix="", keep_alive=True):
         self.keep_alive = keep_alive
-        self.to, self.prefix, self.files = to, prefix, files and pathlib.Path(files)
+        self.to, self.prefix = to, prefix
         self.faults, self.seen, self.lock = [], [], threading.Lock()
         self._open = set()
         proxy = self
@@ -121,8 +114,6 @@ class Proxy:
             if not path.startswith(self.prefix + "/"):
                 return self._send(handler, 404, b"not under the prefix", {})
             path = path[len(self.prefix):]
-        if self.files and OWN.match(path.split("?")[0]):
-            return self._file(handler, path.split("?")[0].removeprefix("/console"))
         with self.lock:
             if not OWN.match(path):
                 self.seen.append((handler.command, path, dict(handler.headers), body))
@@ -153,20 +144,6 @@ class Proxy:
         if handler.command != "HEAD":
             with contextlib.suppress(OSError):
                 handler.wfile.write(body)
-
-    def _file(self, handler, path):
-        if not path:
-            return self._send(handler, 308, b"", {"Location": "console/"})
-        name = path[1:]
-        headers = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff",
-                   "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"}
-        if "/" in name or not name or not (self.files / name).is_file():
-            # As the service does: an address of a place is answered with the page, its paths one folder up.
-            depth = name.count("/")
-            data = (self.files / "index.html").read_bytes().replace(b'="./', b'="' + (b"../" * depth or b"./"))
-            return self._send(handler, 200, data, {**headers, "Content-Type": TYPES[".html"]})
-        headers["Content-Type"] = TYPES.get(pathlib.Path(name).suffix, "application/octet-stream")
-        self._send(handler, 200, (self.files / name).read_bytes(), headers)
 
     def _forward(self, handler, path, body, fault):
         connection = http.client.HTTPConnection("127.0.0.1", self.to, timeout=60)

@@ -12,7 +12,7 @@ from proxy import Proxy
 from service import PROGRAM, Service
 
 HERE = pathlib.Path(__file__).parent
-FILES = os.environ.get("CONSOLE_FILES")
+FILES = os.environ.get("CONSOLE_FILES") and os.path.abspath(os.environ["CONSOLE_FILES"])
 COMMAND = os.environ.get("PROFILECLI") or str(pathlib.Path(PROGRAM).with_name("profilecli"))
 _made = {}
 
@@ -37,11 +37,12 @@ class Scene:
     def __init__(self, *arguments, story=True, prefix="", workspace=True, keep_alive=True, **service):
         self.workspace = str(HERE / "workspace.yaml")
         more = ["--workspace", self.workspace] if workspace else []
+        more += ["--console", FILES] if FILES else []
         self.service = Service(*arguments, *more, **service)
         self.arguments, self.story = [*arguments, *more], story
         if story:
             play(self.service)
-        self.proxy = Proxy(self.service.port, files=FILES, prefix=prefix, keep_alive=keep_alive)
+        self.proxy = Proxy(self.service.port, prefix=prefix, keep_alive=keep_alive)
         self.url = self.proxy.console
 
     def crash(self):
@@ -88,7 +89,11 @@ def own(*arguments, **options):
     made = Scene(*arguments, **options)
     try:
         yield made
+        if made.service.process.poll() is not None:
+            raise AssertionError(made.crash())
     finally:
+        if "browser" in _made:
+            _made["browser"].open("about:blank", settled=False)  # a page that is left open would miss its service
         made.close()
 
 

@@ -44,7 +44,7 @@ class FailureTests(PageTests):
                         self.assertSays("No answer since", "showing that state", limit=5)
                         self.assertEqual(self.browser.text("#root h1"), before.split("\n")[0])
                         self.assertNone(self.browser.axe(), "lost")
-                        s.service = Service("--workspace", s.workspace, store=f"{folder}/store")
+                        s.service = Service(*s.arguments, store=f"{folder}/store")
                         s.proxy.to = s.service.port
                         s.post("/v1/log/attributes", {"user": "ana", "attributes": {"level": 8}})
                         gone = self.browser.until("!document.body.innerText.includes('No answer since')", limit=13)
@@ -166,7 +166,7 @@ class FailureTests(PageTests):
                 for place in places:
                     data[place] ^= 1
                 file.write_bytes(data)
-                s.service = Service("--workspace", s.workspace, store=f"{folder}/store")
+                s.service = Service(*s.arguments, store=f"{folder}/store")
                 s.proxy.to = s.service.port
                 for path in (PERSON, "events", "events/2"):
                     with self.subTest(place=path):

@@ -159,8 +159,6 @@ class FrameTests(PageTests):
             b.js("localStorage.clear()")
 
     def test_the_files_come_with_the_policy_an_etag_and_gzip(self):
-        if FILES:
-            self.skipTest("the files come from a folder, not from the service")
         s = scene()
         answer = s.service.get("/console/router.js", {"Accept-Encoding": "gzip"})
         self.assertEqual(answer.headers["Content-Encoding"], "gzip")
