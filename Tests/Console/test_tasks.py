@@ -18,7 +18,7 @@ WHY_LEVEL = ["/", "ana", "Enter", "l", "Enter"]
 THE_PHONE_NOW, BEFORE_THE_LAUNCH = ["/", "phone", "Enter"], ["["]
 AS_IT_HAPPENED = ["h"]
 WHY_NOT_BO = ["/", "bo", "Enter"]
-WHY_NOT_SPRING = ["/", "spring", "Enter"]
+WHY_NOT_SPRING = ["/", "spring", "Down", "Down", "Enter"]
 WHO_ELSE = ["w"]
 
 
