@@ -223,7 +223,8 @@ class FailureTests(PageTests):
                 time.sleep(0.02)
             self.assertTrue(self.browser.settle(limit=8000))
         last = s.proxy.asked(r"^/v1/profile.*as_of=", since=since)
-        self.assertTrue(last and re.search(r"as_of=13\b", last[-1][1]), last[-3:])
+        # Profiles are kept by version: the last moment may have been answered before.
+        self.assertTrue(any(re.search(r"as_of=13\b", request[1]) for request in last), last[-3:])
         self.assertSays("Bonn")
 
     # Writes

@@ -332,7 +332,10 @@ function person(root, context) {
       if (times.position.length) lifePanel.load();
     } catch (error) {
       // Of a person who was erased meanwhile nothing stays; after anything else the next news asks again.
-      if (error.status === 404) context.anew();
+      if (error.status !== 404) return;
+      const {events} = await get('/v1/events', {kind: 'userErased', reverse: true, limit: 100}, {signal}), e = events.find((x) => x.user_number === life.person.number);
+      life = null;
+      fill(root, heading, emptyView(e ? ['This person was erased at ', eventLink(e.position, `position ${number(e.position)}`), e.reason ? [': ', foreign(e.reason)] : null, '.'] : 'This person is not known any more.', 'Nothing of their values is kept.'));
     }
   }, 1000); });
   context.on('act', rest);

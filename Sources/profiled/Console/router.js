@@ -67,7 +67,7 @@ function makeContext(route) {
     end: () => ending.abort(),
     on: (type, f) => api.on(type, f, ending.signal),
     title: (text) => { document.title = text ? `${printable(text)} – ProfileLog` : 'ProfileLog'; },
-    go, anew,
+    go,
     set(changes, {push = false} = {}) {
       const params = {...context.params};
       for (const [name, v] of Object.entries(changes)) if (v === null || v === undefined || v === '') delete params[name]; else params[name] = String(v);
@@ -154,12 +154,6 @@ export function go(href) {
   history.pushState(null, '', href);
   open();
 }
-/** The place from its beginning: what it showed is not true any more. */
-function anew() {
-  current.context.end();
-  current = null;
-  open(true);
-}
 addEventListener('popstate', () => open());
 document.addEventListener('click', (event) => {
   const a = event.target.closest?.('a[href]');
@@ -219,7 +213,9 @@ api.on('reset', () => {
   const {context} = current;
   for (const name of ['at', 'vs']) delete context.params[name];
   history.replaceState(null, '', link(context.place, context.id, context.params));
-  anew();
+  context.end();
+  current = null;
+  open(true);
 });
 
 // The top bar
