@@ -41,7 +41,7 @@ export function mount(root, context) {
   });
   const shown = (v) => v === undefined ? h('span', {class: 'dim'}, 'nothing') : value(v);
   const changed = panel(context, {
-    title: 'What it changed', load: (ask, e) => ask.get('/v1/diff', {user: e.user, a: position - 1, b: position}),
+    title: 'What it changed', load: (ask, e) => ask.get('/v1/diff', {user: e.user, a: position - 1, b: position, limit: 1000}),
     empty: ({changes}) => changes.length ? null : emptyView('It changed nothing of the profile.', 'A saved item takes effect with its flush; a step of the device or of a message may change no field.'),
     show: ({changes, user}) => list('Changed fields', ['Field', 'Before', 'After'], changes.map((c) => [
       [ref(context.link('users', userKey(user), {at: position, field: c.group === 'attributes' ? `user ${c.field}` : c.field}), foreign(c.field)), h('span', {class: 'dim'}, ` ${plain(c.group)}`)], shown(c.before), shown(c.after)])),

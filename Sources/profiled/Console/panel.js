@@ -3,8 +3,7 @@
 //     load: (ask, ...args) => ask.get('/v1/profile', {user}),   ask.get as in api.js, with this load's signal
 //     show: (data, body) => nodes, or nothing if it changed `body` itself
 //     empty: (data) => nodes or null});   emptyView: what would be here, why it is not, one thing to do
-//   p.load(...args); a newer load aborts the older one. It loads again by itself when the connection is back, when a key was
-//   given, and after Retry-After.
+//   p.load(...args); a newer load aborts the older one; it loads again when the connection is back, a key was given, Retry-After is over
 import {get, isAbort, on, setKey} from './api.js';
 import {button, fill, h, labelled, newID, para, printable} from './dom.js';
 import {timeText} from './time.js';

@@ -1,6 +1,6 @@
 // The frame of the page: addresses, places, the bands above them, the top bar. A place is a module with
 //   mount(root, context)   fills the empty <div> `root`; its first element is the heading, h('h1', {tabindex: '-1'}, …)
-//   update(context)        the query, the moment or Look/Act changed; without it the place is mounted anew      unmount()   optional
+//   update(context)        the query, the moment or Look/Act changed      unmount()   optional
 // `context` lives as long as the place is mounted: place, id (null for the list), params (the query), at (the moment, a position, or
 // null for now), as_of (the same for the API), signal, set({field: 'level', vs: null}, {push}) for the query, go(href), link(place,
 // id, params), past(…) for the band about the past, title(text), act (whether writes may be offered), keys(part, name, map).
@@ -93,24 +93,16 @@ function change() {
   if (!context.pastNodes) pastBand();
 }
 function attempt(f) {
-  try {
-    const result = f();
-    result?.catch?.((error) => { if (!api.isAbort(error)) problem(error); });
-  } catch (error) { problem(error); }
+  try { f(); } catch (error) { $('root').append(h('section', {class: 'panel'}, failureView(error, () => location.reload()))); }
 }
-const problem = (error) => $('root').append(h('section', {class: 'panel'}, failureView(error, () => location.reload())));
 
 function mount(module, context, isQuiet) {
   const root = fill($('root'));
   attempt(() => module.mount(root, context));
-  if (!document.title || document.title === 'ProfileLog') context.title(root.querySelector('h1')?.textContent ?? context.place);
   focusTitle(isQuiet);
 }
 async function open(isFirst = false) {
-  const mine = ++turn;
-  const url = new URL(location);
-  const route = parse(url);
-  const before = current;
+  const mine = ++turn, route = parse(new URL(location)), before = current;
   if (before && before.context.place === route.place && before.context.id === route.id && before.module) {
     before.context.params = route.params;
     foreignStore(route.linkStore);
@@ -129,8 +121,7 @@ async function open(isFirst = false) {
   pastBand();
   modes();
   foreignStore(route.linkStore);
-  const place = places[route.place];
-  const load = place && (route.id === null ? place.list : place.one);
+  const place = places[route.place], load = place && (route.id === null ? place.list : place.one);
   if (!load) {
     fill($('root'), h('h1', {tabindex: '-1'}, 'There is no such place'), h('p', ref(link('overview'), 'To the overview')));
     return focusTitle(isFirst);
@@ -144,8 +135,7 @@ async function open(isFirst = false) {
   } catch (error) {
     if (mine !== turn) return;
     console.error(error);
-    fill($('root'), h('h1', {tabindex: '-1'}, 'This place could not be loaded'), h('p', 'Its file did not come, or is not in this version.'),
-      h('p', button('Try again', () => location.reload())));
+    fill($('root'), h('h1', {tabindex: '-1'}, 'This place could not be loaded'), h('p', 'Its file did not come.'), button('Try again', () => location.reload()));
     focusTitle(isFirst);
   }
 }
