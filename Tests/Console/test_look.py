@@ -20,8 +20,9 @@ STATES = ("effective", "waits", "refused", "void")
 
 class LookTests(unittest.TestCase):
     def setUp(self):
-        self.css = (FILES / "app.css").read_text()
-        self.tokens = look.css_tokens(self.css)
+        base = (FILES / "app.css").read_text()
+        self.tokens = look.css_tokens(base)
+        self.css = base + (FILES / "places.css").read_text()
 
     def test_text_has_a_contrast_of_4_5_and_marks_and_controls_of_3_on_each_ground(self):
         for scheme, tokens in self.tokens.items():

@@ -2,7 +2,7 @@
 //   get('/v1/profile', {user: 'ana', as_of: 9}, {signal, quiet})   the parsed answer; throws a Failure
 //   on(type, f, signal)   news: request, lost, back, key, reset, position, store, act, clock, wrote
 // A Failure has status (0: no_connection), code, error, remedy, retryAfter (seconds), permission, actual, place. A request
-// that its signal aborted throws an AbortError: isAbort(error). Panels take care of all of this.
+// that its signal aborted throws an AbortError: isAbort(error).
 import {keep, kept} from './dom.js';
 
 export const root = new URL('../', import.meta.url), home = new URL('./', import.meta.url);

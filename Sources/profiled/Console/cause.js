@@ -3,8 +3,9 @@
 //   why.element; why.show(field, whether the profile has it); why.before(); why.back(); why.who(); why.focus(); why.clear()
 //   field = {group: 'custom_attributes', field: 'address.city', label, ask}   ask: as `field` of /v1/blame (event:NAME, product:ID)
 import {get} from './api.js';
-import {button, fill, foreign, h, labelled, list, number, para, printable, ref, say, valueText} from './dom.js';
+import {button, fill, foreign, h, labelled, number, para, printable, ref, say, valueText} from './dom.js';
 import {panel, failureView} from './panel.js';
+import {list} from './table.js';
 import {time, span, between, late} from './time.js';
 import {iso} from './life.js';
 import {post} from './wire.js';

@@ -1,8 +1,9 @@
 // Two profiles beside each other: handle A and handle B, or as it arrived and as it happened.
 //   flatten({address: {city: 'Bonn'}})   [['address.city', 'Bonn']]: parts named as in /v1/blame; cell(value) '–' for none
 //   compare(context, {look, user}) → {element, show('moments' or 'happened')}
-import {foreign, list, para, value} from './dom.js';
+import {foreign, para, value} from './dom.js';
 import {panel, emptyView} from './panel.js';
+import {list} from './table.js';
 import {time} from './time.js';
 
 export function flatten(object, prefix = '', into = []) {

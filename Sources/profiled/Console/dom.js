@@ -29,8 +29,13 @@ export function fill(element, ...children) {
   add(element, children);
   return element;
 }
-export const button = (text, click, attributes) => h('button', {type: 'button', ...attributes, on: {click}}, text);
-export const ref = (href, ...content) => h('a', {href}, content);
+/** A link or a button holds no other one: text that was cut stays cut there. */
+function sole(element) {
+  for (const inner of element.querySelectorAll('button')) inner.remove();
+  return element;
+}
+export const button = (text, click, attributes) => sole(h('button', {type: 'button', ...attributes, on: {click}}, text));
+export const ref = (href, ...content) => sole(h('a', {href}, content));
 export const para = (name, ...content) => h('p', {class: name || null}, content);
 let last = 0;
 export const newID = (prefix) => `${prefix}-${++last}`;
@@ -69,9 +74,6 @@ export const number = (n) => Number(n).toLocaleString('en');
 export const count = (n, one, many = one + 's') => `${number(n)} ${n === 1 ? one : many}`;
 /** Names with their values: facts(['Kind', nodes], condition && […]). */
 export const facts = (...pairs) => h('dl', {class: 'facts'}, pairs.filter(Boolean).map(([name, v]) => [h('dt', name), h('dd', v)]));
-/** A table of some rows: list('Changed fields', ['Field', 'Before'], [[nodes, nodes], …]). */
-export const list = (label, heads, rows) => h('div', {class: 'scroll', tabindex: '0', role: 'group', 'aria-label': label}, h('table', {class: 'list'},
-  h('thead', h('tr', heads.map((x) => h('th', {scope: 'col'}, x)))), h('tbody', rows.map((r) => h('tr', r.map((c) => h('td', c)))))));
 /** "a, b and 3 more" of nodes. */
 export const some = (all, most, view) => [all.slice(0, most).map((x, i) => [i ? ', ' : '', view(x)]), all.length > most ? ` and ${number(all.length - most)} more` : null];
 

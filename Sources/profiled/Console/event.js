@@ -1,7 +1,8 @@
 // One event: what is stored of it, what it changed, and what became of it.
 import {copyButton} from './copy.js';
-import {button, facts, foreign, h, list, number, para, ref, some, value} from './dom.js';
+import {button, facts, foreign, h, number, para, ref, some, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
+import {list} from './table.js';
 import {userKey} from './router.js';
 import {late, time} from './time.js';
 import {eventLink, isContent, kindWords, mark, person, pinOf, plain, says, stateOf, told} from './words.js';

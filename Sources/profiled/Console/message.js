@@ -2,8 +2,9 @@
 // to triggering it, and which part of an audience's condition fails (`segment=` or `where=`).
 import {get} from './api.js';
 import {copyLine} from './copy.js';
-import {button, foreign, h, list, para, ref, say} from './dom.js';
+import {button, foreign, h, para, ref, say} from './dom.js';
 import {emptyView, panel} from './panel.js';
+import {list} from './table.js';
 import {explainPanel} from './people.js';
 import {userKey} from './router.js';
 import {between, span, time} from './time.js';

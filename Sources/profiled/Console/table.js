@@ -1,4 +1,4 @@
-// A list of many rows of one height; only those that can be seen are in the document.
+// Tables. list(…) is one of some rows; table(…) has many of one height; only those that can be seen are in the document.
 //   const t = table({label: 'Events', columns: [{head: 'Time', cell: (row) => nodes, width: '160px', num: true, wide: true}, …],
 //                    key: (row) => row.position, open: (row) => …, choose: (row) => …, more: () => promise of rows to append, or null})
 //   root.append(t.element); t.set(rows); t.append(rows); t.prepend(rows); t.select(key) scrolls there, null chooses none; t.redraw()
@@ -93,3 +93,6 @@ export function table({label, columns, key = (row) => row, open = null, choose =
   };
   return api;
 }
+/** A table of some rows: list('Changed fields', ['Field', 'Before'], [[nodes, nodes], …]). */
+export const list = (label, heads, rows) => h('div', {class: 'scroll', tabindex: '0', role: 'group', 'aria-label': label}, h('table', {class: 'list'},
+  h('thead', h('tr', heads.map((x) => h('th', {scope: 'col'}, x)))), h('tbody', rows.map((r) => h('tr', r.map((c) => h('td', c)))))));
