@@ -1,7 +1,8 @@
 // Below the overview: events recorded by minute, hour or day, and the newest ones.
 import {copyLine} from './copy.js';
-import {count, h, list, number, para, ref, segments} from './dom.js';
+import {count, h, number, para, ref, segments} from './dom.js';
 import {emptyView, panel} from './panel.js';
+import {list} from './table.js';
 import {time, timeText} from './time.js';
 import {eventLink, mark, person, says} from './words.js';
 

@@ -1,9 +1,9 @@
 // People: everybody, by the first letters of an ID or an address, or by a condition; and why somebody passes it, or not.
 import {get} from './api.js';
-import {button, count, fill, foreign, h, labelled, list as rowList, number, para, value} from './dom.js';
+import {button, count, fill, foreign, h, labelled, number, para, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
-import {table} from './table.js';
+import {list as rowList, table} from './table.js';
 import {time} from './time.js';
 import {whereField} from './where.js';
 import {eventLink, person, plain} from './words.js';

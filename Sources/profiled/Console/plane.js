@@ -1,7 +1,8 @@
 // Both clocks as a plane: to the right when an event was recorded, upwards when it happened. On the diagonal is what came at once; the
 // further below it, the later it came. A frame drawn over marks, or a delay, takes what came late; its events are listed.
 //   plane(context, {move, openCompare}) → {element, show({life, k, at})}
-import {button, count, fill, foreign, h, para, list, number} from './dom.js';
+import {button, count, fill, foreign, h, para, number} from './dom.js';
+import {list} from './table.js';
 import {paint, mark, line} from './marks.js';
 import {fold} from './timeline.js';
 import {iso} from './life.js';

@@ -1,10 +1,10 @@
 // Messages: what was sent, or why not, newest first; the in-app messages, and with `user=` what became of each for that person.
 import {get} from './api.js';
 import {copyLine} from './copy.js';
-import {button, foreign, h, list, para, ref, segments} from './dom.js';
+import {button, foreign, h, para, ref, segments} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
-import {table} from './table.js';
+import {list, table} from './table.js';
 import {time} from './time.js';
 import {beyond, byThen, eventsBy, fatesOf, fateView, mark, person, plain, stateOf, told, triggers} from './words.js';
 

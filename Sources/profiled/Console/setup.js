@@ -1,7 +1,8 @@
 // Setup, read only: rules, traits, states of the store, and the API.
 import {address, isAbort} from './api.js';
-import {foreign, h, list, number, para, ref, value} from './dom.js';
+import {foreign, h, number, para, ref, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
+import {list} from './table.js';
 import {eventLink, plain} from './words.js';
 
 const places = {

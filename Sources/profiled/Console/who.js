@@ -3,8 +3,9 @@
 //   whoElse(root, {context, event, field, at, value, vs})   fills `root` (an empty element)
 //     event   the cause, as an event or as `set` of blame      field   'custom.level' or 'email', or null      value   its value
 //     at, vs  the moments of handle A and B as positions, null for now
-import {count, facts, fill, foreign, h, labelled, list as rowList, number, para, printable, say, button} from './dom.js';
+import {count, facts, fill, foreign, h, labelled, number, para, printable, say, button} from './dom.js';
 import {emptyView, panel} from './panel.js';
+import {list as rowList} from './table.js';
 import {condition, fieldName, whereField} from './where.js';
 import {person} from './words.js';
 
