@@ -3,11 +3,14 @@
 # make test-long       runs the random tests alone, in their full form, and compares 10,000 answers with /openapi.json
 # make docs            builds the documentation of the library into .build/docs; a warning is an error
 # make digest          folds the same events in release as the tests do in debug: the bytes must be equal
+# make test-console    opens the console in Chromium: accessibility, geometry, hostile values, failures, tasks by keyboard
+#                      (one place alone: CONSOLE_ONLY=device; files without a build: CONSOLE_FILES=FOLDER)
+# make bench-console   measures the console in Chromium against its budgets (also: scripts/bench-console.sh --long)
 # make compatibility   runs Braze clients from PyPI against .build/debug/profiled (or another one: PROFILED=FILE)
 #
 # Debian packages that a target needs and the machine lacks are installed by apt (scripts/setup.sh).
-.PHONY: demo test test-long docs digest compatibility run bench bench-http bench-growth bench-large bench-search \
-	install build lint mutations clean
+.PHONY: demo test test-long test-console docs digest compatibility run bench bench-http bench-growth bench-large \
+	bench-search bench-console install build lint mutations clean
 
 PREFIX ?= /usr/local
 
@@ -25,6 +28,11 @@ test:
 test-long:
 	@scripts/setup.sh test
 	@scripts/test.sh --long
+
+test-console:
+	@scripts/setup.sh console
+	swift build
+	@Tests/Console/run
 
 docs:
 	@scripts/docs.sh
@@ -55,6 +63,10 @@ bench-large: build
 
 bench-search: build
 	@scripts/bench-search.sh
+
+bench-console: build
+	@scripts/setup.sh console
+	@scripts/bench-console.sh
 
 mutations:
 	@scripts/setup.sh test

@@ -5,6 +5,7 @@
 #   scripts/setup.sh          to build (the default)
 #   scripts/setup.sh test     to build and to run all tests
 #   scripts/setup.sh bench    to build and to measure the service
+#   scripts/setup.sh console  to open the console in Chromium: tests and measurements
 set -euo pipefail
 
 fail() {
@@ -46,7 +47,12 @@ case ${1:-build} in
         need libsqlite3-dev header sqlite3.h    # a table of SQLite, to compare with
         need wrk program wrk
         ;;
-    *) fail "scripts/setup.sh knows the purposes build, test and bench, not “$1”." ;;
+    console)
+        need chromium program chromium
+        need chromium-driver program chromedriver
+        need python3-venv python3 -c 'import ensurepip, venv'
+        ;;
+    *) fail "scripts/setup.sh knows the purposes build, test, bench and console, not “$1”." ;;
 esac
 [ ${#missing[@]} -gt 0 ] || exit 0
 mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)

@@ -48,12 +48,14 @@ class Answer:
 class Service:
     """Starts when it is made, and returns when it listens; `stop` ends it as an operator would."""
 
-    def __init__(self, *arguments, environment=None, before_start=None):
+    def __init__(self, *arguments, environment=None, before_start=None, store=None, port=0):
+        """`store` is a folder that is kept; without one the store is for tests, and goes with the process."""
         self.folder = tempfile.mkdtemp(prefix="profiled-compatibility-")
         port_file = os.path.join(self.folder, "port")
         self._messages = open(os.path.join(self.folder, "messages"), "w+b")
         self.process = subprocess.Popen(
-            [PROGRAM, "--ephemeral", "--port", "0", "--port-file", port_file, *arguments],
+            [PROGRAM, *(["--store", store] if store else ["--ephemeral"]), "--port", str(port), "--port-file", port_file,
+             *arguments],
             cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._messages,
             env={**os.environ, "TMPDIR": self.folder, **(environment or {})}, preexec_fn=before_start,
             restore_signals=before_start is None)

@@ -1,83 +1,53 @@
 // The drawer of requests: each with its status, time and bytes, as `curl` and as `profilecli`.
 import {on, requests, root} from './api.js';
-import {$, h, fill, foreign, copyButton} from './dom.js';
+import {copyButton} from './copy.js';
+import {$, count, fill, foreign, h, number, para} from './dom.js';
 import {timeText} from './time.js';
 
-const quote = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text : /[\u0000-\u001f\u007f]/.test(text)
-  ? `$'${[...text].map((c) => c < ' ' || c === '\u007f' ? `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}` : c === '\\' || c === "'" ? `\\${c}` : c).join('')}'`
-  : `'${text.replaceAll("'", "'\\''")}'`;
-export function asCurl(r) {
-  const parts = ['curl', '-s'];
-  if (r.method !== 'GET') parts.push('-X', r.method);
-  parts.push('-H', '"Authorization: Bearer $PROFILELOG_KEY"');
-  if (r.once) parts.push('-H', quote(`Idempotency-Key: ${r.once}`));
-  if (r.stream) parts.push('-N', '-H', "'Accept: text/event-stream'");
-  if (r.body !== undefined) parts.push('-d', quote(JSON.stringify(r.body)));
-  return [...parts, quote(new URL(r.path.slice(1), root).href)].join(' ');
-}
-// path: the command, its words without a name, its options. `true` means an option without a value.
+const quote = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text : !/[\u0000-\u001f\u007f]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'`
+  : `$'${text.replace(/[\u0000-\u001f\u007f\\']/g, (c) => c === '\\' || c === "'" ? `\\${c}` : `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)}'`;
+export const asCurl = (r) => ['curl -s', r.method === 'GET' ? '' : `-X ${r.method}`, '-H "Authorization: Bearer $PROFILELOG_KEY"', r.once ? `-H ${quote(`Idempotency-Key: ${r.once}`)}` : '',
+  r.stream ? "-N -H 'Accept: text/event-stream'" : '', r.body === undefined ? '' : `-d ${quote(JSON.stringify(r.body))}`, quote(new URL(r.path.slice(1), root).href)].filter(Boolean).join(' ');
+// Path: the command, its words without a name, its options. A limit that a command lacks is left out.
 const commands = {
-  '/v1/profile': ['profile', ['user'], {as_of: 'as-of', at_launch: 'at-launch', include_pending: true}],
-  '/v1/history': ['history', ['user'], {from: 'from', to: 'to', reverse: true, field: 'field', device: 'device', launch: 'launch', merged: true, limit: 'limit', kind: 'kind', name: 'name', since: 'since', before: 'before'}],
-  '/v1/blame': ['blame', ['user', 'field'], {log: true, as_of: 'as-of', limit: 'limit', after: 'after'}],
-  '/v1/users': ['users', [], {after: 'after', where: 'where', as_of: 'as-of', count: true, limit: 'limit', prefix: 'prefix', reverse: true}],
-  '/v1/users/explain': ['users explain', ['user'], {where: 'where', segment: 'segment', as_of: 'as-of'}],
-  '/v1/diff': ['diff', ['user', 'a', 'b'], {}],
-  '/v1/traits': ['traits', ['user'], {as_of: 'as-of'}],
-  '/v1/sends': ['sends', ['user'], {message: 'message', after: 'after', limit: 'limit'}],
-  '/v1/events': ['tail --no-follow', [], {after: 'after', kind: 'kind', name: 'name', since: 'since', before: 'before'}],
-  '/v1/pending': ['pending list', [], {device: 'device', user: 'user', storage: 'storage', as_of: 'as-of'}],
-  '/v1/rejected': ['rejected', [], {user: 'user', repaired: true}],
-  '/v1/stats': ['stats', [], {}], '/v1/status': ['stats --audit', [], {}],
-  '/v1/rules': ['rules show', [], {as_of: 'as-of'}],
-  '/v1/devices': ['device list', [], {after: 'after', limit: 'limit'}],
-  '/v1/messages': ['messages list', [], {}], '/v1/messages/explain': ['messages explain', ['user'], {message: 'message', position: 'position'}],
-  '/v1/series': ['stats', [], {of: 'plot', length: 'length', unit: 'unit', ending_at: 'ending-at', where: 'where'}],
-  '/v1/whatif': ['whatif', [], {policy: 'policy', fault: 'fault', user: 'user', device: 'device', since: 'since', until: 'until', items: 'items'}],
-  '/v1/whatif/profiles': ['whatif', [], {without: 'without', correct: 'correct', where: 'where', user: 'user', sample: 'sample', seed: 'seed'}],
+  '/v1/profile': ['profile', 'user', 'as_of at_launch include_pending'], '/v1/history': ['history', 'user', 'from to reverse field device launch merged limit kind name since before'], '/v1/blame': ['blame', 'user field', 'log as_of limit after'],
+  '/v1/users': ['users', '', 'after where as_of count limit prefix reverse'], '/v1/users/explain': ['users explain', 'user', 'where segment as_of'], '/v1/diff': ['diff', 'user a b', ''],
+  '/v1/events': ['tail --no-follow', '', 'after kind name since before'], '/v1/pending': ['pending list', '', 'device user storage as_of'], '/v1/rejected': ['rejected', '', 'user repaired'], '/v1/stats': ['stats', '', ''], '/v1/status': ['stats --audit', '', ''],
+  '/v1/rules': ['rules show', '', 'as_of'], '/v1/devices': ['device list', '', 'after limit'], '/v1/messages': ['messages list', '', ''], '/v1/messages/explain': ['messages explain', 'user', 'message position'], '/v1/series': ['stats', '', 'of length unit ending_at where'],
+  '/v1/whatif': ['whatif', '', 'policy fault user device since until items'], '/v1/whatif/profiles': ['whatif', '', 'without correct where user sample seed'],
 };
 /** The same request by profilecli; null if no command asks exactly this. */
-export function asCommand(r) {
-  const url = new URL(r.path.slice(1), root);
-  const device = /^\/v1\/devices\/([^/]+)$/.exec(r.path.split('?')[0]);
-  const entry = device ? ['device show', [], {}] : commands[r.path.split('?')[0]];
-  if (!entry || r.method !== 'GET') return null;
-  const [command, words, options] = entry;
-  const parts = ['profilecli', command];
-  if (device) parts.push(quote(decodeURIComponent(device[1])));
-  for (const word of words) if (url.searchParams.has(word)) parts.push(quote(url.searchParams.get(word)));
-  for (const [name, v] of url.searchParams) {
+export function asCommand({method, path}) {
+  const url = new URL(path.slice(1), root), [base] = path.split('?'), device = /^\/v1\/devices\/([^/]+)$/.exec(base), entry = device ? ['device show', '', ''] : commands[base];
+  if (!entry || method !== 'GET') return null;
+  const [command, words, options] = entry.map((text, i) => i ? text.split(' ') : text), query = url.searchParams;
+  const parts = ['profilecli', command, device && quote(decodeURIComponent(device[1])), ...words.filter((word) => query.has(word)).map((word) => quote(query.get(word)))];
+  for (const [name, v] of query) {
     if (words.includes(name)) continue;
-    if (name === 'order') { if (v === 'occurred') parts.push('--occurred'); continue; }
-    const option = options[name];
-    if (option === true) { if (v === 'true') parts.push(`--${name.replaceAll('_', '-')}`); } else if (option) parts.push(`--${option}`, quote(v)); else if (name !== 'limit') return null;
+    const option = `--${name === 'of' ? 'plot' : name.replaceAll('_', '-')}`;
+    if (name === 'order') { if (v === 'occurred') parts.push('--occurred'); } else if (!options.includes(name)) { if (name !== 'limit') return null; } else if (v === 'true') parts.push(option); else if (v !== 'false') parts.push(option, quote(v));
   }
-  return [...parts, '--url', quote(root.href.replace(/\/$/, ''))].join(' ');
+  return [...parts.filter(Boolean), '--url', quote(root.href.replace(/\/$/, ''))].join(' ');
 }
 
-let open = false;
+let isOpen = false, isWanted = false;
 function line(r) {
-  let command;
-  try { command = asCommand(r); } catch { command = null; }
-  return h('li', null, h('span', null, h('code', null, r.method, ' ', foreign(r.path, {cut: true})), r.count > 1 ? h('span', {class: 'dim'}, ` × ${r.count}`) : null),
-    h('span', {class: `num ${typeof r.status !== 'number' || r.status >= 400 ? 'bad' : ''}`}, r.stream && r.status === 200 ? 'open' : r.status),
-    h('span', {class: 'num'}, `${r.ms.toFixed(1)} ms`), h('span', {class: 'num bytes'}, `${r.bytes.toLocaleString('en')} B`),
-    h('span', {class: 'row'}, h('span', {class: 'dim'}, timeText(r.at.toISOString(), 'seconds')), copyButton(() => asCurl(r), 'Copy as curl'),
-      command ? copyButton(command, 'Copy as profilecli') : h('span', {class: 'dim small'}, 'no command asks exactly this'), command ? h('code', {class: 'wrap dim'}, command) : null));
+  const command = asCommand(r), dim = (text) => h('span', {class: 'dim'}, text);
+  return h('li', h('span', h('code', r.method, ' ', foreign(r.path)), r.count > 1 ? dim(` × ${r.count}`) : null), h('span', {class: `num ${typeof r.status !== 'number' || r.status >= 400 ? 'bad' : ''}`}, r.stream && r.status === 200 ? 'open' : r.status),
+    h('span', {class: 'num'}, `${r.ms.toFixed(1)} ms`), h('span', {class: 'num bytes'}, `${number(r.bytes)} B`),
+    h('span', {class: 'row'}, dim(timeText(r.at.toISOString(), 'seconds')), copyButton(() => asCurl(r), 'Copy as curl'), command ? [copyButton(command, 'Copy as profilecli'), h('code', {class: 'wrap dim'}, command)] : dim('no command asks exactly this')));
 }
-let wanted = false;
 function draw() {
-  wanted = false;
-  if (!open || $('request-list').contains(document.activeElement)) return;
-  fill($('request-list'), h('h2', {id: 'requests-title'}, 'Requests of this page'), h('p', {class: 'dim'}, 'Newest first, at most 50. The key is not shown: set PROFILELOG_KEY.'),
-    h('ol', {class: 'plain'}, requests.slice(0, 50).map(line)));
+  isWanted = false;
+  if (!isOpen || $('request-list').contains(document.activeElement)) return;
+  fill($('request-list'), h('h2', 'Requests of this page'), para('dim', `Newest first, ${count(Math.min(requests.length, 50), 'request')}. The key is not shown: set PROFILELOG_KEY.`), h('ol', {class: 'plain'}, requests.slice(0, 50).map(line)));
 }
-on('request', () => { if (open && !wanted) { wanted = true; setTimeout(draw, 1000); } });
+on('request', () => { if (isOpen && !isWanted) { isWanted = true; setTimeout(draw, 1000); } });
 export function toggle() {
-  open = !open;
-  $('requests').setAttribute('aria-expanded', String(open));
-  $('request-list').hidden = !open;
+  isOpen = !isOpen;
+  $('requests').setAttribute('aria-expanded', String(isOpen));
+  $('request-list').hidden = !isOpen;
   draw();
-  if (open) { $('request-list').tabIndex = -1; $('request-list').scrollTop = 0; $('requests').focus(); }
+  if (isOpen) { $('request-list').tabIndex = -1; $('requests').focus(); }
 }
-$('drawer').addEventListener('keydown', (event) => { if (event.key === 'Escape' && open) { event.preventDefault(); toggle(); $('requests').focus(); } });
+$('drawer').addEventListener('keydown', (event) => { if (event.key === 'Escape' && isOpen) { event.preventDefault(); toggle(); $('requests').focus(); } });

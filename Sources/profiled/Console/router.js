@@ -1,23 +1,12 @@
-// The frame of the page: addresses, places, the bands above them, the top bar. The way in for whoever builds a place:
-//
-// A place is a module that exports
-//   mount(root, context)   fills the empty <div> `root`. Its first element is the heading, h('h1', {tabindex: '-1'}, …).
-//   update(context)        optional: the query of the address, the moment or Look/Act changed; without it the place is mounted anew
-//   unmount()              optional: requests (panels), listeners of context.on and keys end by context.signal anyway
-// `context`, one object as long as the place is mounted, has
-//   place, id              'users', 'ana' (decoded; null for the list)      params   the query, as a plain object of texts
-//   at                     the chosen moment, a position as a number, or null for now. as_of: context.at ?? undefined
-//   set({field: 'level', at: 9, vs: null}, {push: true})   changes the query (replaces the address unless push), calls update
-//   go(href)               link(place, id, params) → an href of the console; userLink(user, params); both carry `at` if it is in params
-//   title('ana')           the document's title         past(...nodes)   the sentence of the band about the past; call it in update too
-//   act                    whether writes may be offered: Act is chosen, the moment is now, and the key may write
-//   store, has('GET /v1/key'), can('v1.write'), signal, on(type, f)     as in api.js; on() ends with the place
-//   keys(part, name, map)  keys of a part: see keys.js. `ready`: a promise, when has() and store are known
-// The table below (`places`) says which module shows an address. IDs are percent-encoded; `.` and `..`, which no path can hold, go as ?id=.
-// A moment is a position in `at=`; an address with a moment names its store (`store=`), and a page of another store says so.
-// user keys: userKey(user) is what stands for a person in addresses and as `user=` (an ID that is an address appears by braze_id).
+// The frame of the page: addresses, places, the bands above them, the top bar. A place is a module with
+//   mount(root, context)   fills the empty <div> `root`; its first element is the heading, h('h1', {tabindex: '-1'}, …)
+//   update(context)        the query, the moment or Look/Act changed      unmount()   optional
+// `context` lives as long as the place is mounted: place, id (null for the list), params (the query), at (the moment, a position, or
+// null for now), as_of (the same for the API), signal, set({field: 'level', vs: null}, {push}) for the query, go(href), link(place,
+// id, params), past(…) for the band about the past, title(text), act (whether writes may be offered), keys(part, name, map).
+// An address with a position names its store (`store=`), and a page of another store says so.
 import * as api from './api.js';
-import {$, h, fill, say, printable} from './dom.js';
+import {$, button, fill, h, keep, kept, number, printable, ref, say} from './dom.js';
 import {setClock, time, timeText} from './time.js';
 import {failureView, keyForm} from './panel.js';
 
@@ -35,23 +24,19 @@ const places = {
 // Addresses
 
 export function link(place, id = null, params = {}) {
+  // `.` and `..` can stand in no path.
   const inQuery = id === '.' || id === '..';
-  const path = (place === 'overview' ? '' : place) + (id === null || id === undefined || inQuery ? '' : '/' + encodeURIComponent(String(id).toWellFormed()));
-  const url = new URL(path, api.home);
-  const query = {...(inQuery && {id}), ...params};
-  for (const [name, v] of Object.entries(query)) if (v !== null && v !== undefined && v !== '') url.searchParams.set(name, String(v).toWellFormed());
-  if ((url.searchParams.has('at') || url.searchParams.has('vs') || (place === 'events' && id)) && api.store.id) url.searchParams.set('store', api.store.id.slice(0, 8));
+  const url = new URL((place === 'overview' ? '' : place) + (id === null || inQuery ? '' : '/' + encodeURIComponent(String(id).toWellFormed())), api.home), query = url.searchParams;
+  for (const [name, v] of Object.entries({...(inQuery && {id}), ...params})) if (v !== null && v !== undefined && v !== '') query.set(name, String(v).toWellFormed());
+  if ((query.has('at') || query.has('vs') || (place === 'events' && id)) && api.store.id) query.set('store', api.store.id.slice(0, 8));
   return url.pathname + url.search.replaceAll('%2C', ',').replaceAll('%3A', ':');
 }
-/** Stands for a person in an address and as `user=`. `user` has id and braze_id, as in answers of the API. */
+export const isAddress = (id) => /@|^(email|phone):|^\+?[\d ()-]{7,}$/.test(id) && !/^(alias|braze|id):/.test(id);
+/** What stands for a person in an address and as `user=`: the ID of an answer; of one whose ID is an address, the braze_id. */
 export function userKey(user) {
-  if (typeof user === 'string') user = {id: user};
-  const {id} = user;
-  const isAddress = id && (/@/.test(id) || /^\+?[\d ()-]{7,}$/.test(id));
-  if (user.braze_id && (!id || isAddress)) return `braze:${user.braze_id}`;
-  return /^(alias|braze|email|phone|device|id):/.test(id) ? `id:${id}` : id;
+  if (typeof user === 'string') return user;
+  return user.braze_id && (!user.id || isAddress(user.id)) ? `braze:${user.braze_id}` : user.id;
 }
-export const userLink = (user, params) => link('users', userKey(user), params);
 
 function parse(url) {
   const rest = url.pathname.slice(api.home.pathname.length);
@@ -68,13 +53,16 @@ const moment = (params) => /^\d{1,16}$/.test(params.at ?? '') ? Number(params.at
 
 // One place at a time
 
-let current = null, turn = 0, addressTimer = 0, acting = false;
-try { acting = sessionStorage.getItem('profilelog-act') === 'yes'; } catch { /* no storage */ }
+let current = null, turn = 0, addressTimer = 0, acting = kept('profilelog-act') === 'yes';
+// Styles that the overview does without come after its first content.
+let styles = null;
+const styled = () => styles ??= new Promise((resolve) => { document.head.append(h('link', {rel: 'stylesheet', href: new URL('places.css', api.home), on: {load: resolve, error: resolve}})); });
 
 function makeContext(route) {
   const ending = new AbortController();
   const context = {
-    ...route, at: moment(route.params), signal: ending.signal, store: api.store, has: api.has, can: api.can, link, userLink, ready,
+    ...route, at: moment(route.params), signal: ending.signal, store: api.store, has: api.has, can: api.can, link, ready,
+    get as_of() { return context.at ?? undefined; },
     get act() { return acting && context.at === null && api.can('v1.write'); },
     end: () => ending.abort(),
     on: (type, f) => api.on(type, f, ending.signal),
@@ -105,24 +93,16 @@ function change() {
   if (!context.pastNodes) pastBand();
 }
 function attempt(f) {
-  try {
-    const result = f();
-    result?.catch?.((error) => { if (!api.isAbort(error)) problem(error); });
-  } catch (error) { problem(error); }
+  try { f(); } catch (error) { $('root').append(h('section', {class: 'panel'}, failureView(error, () => location.reload()))); }
 }
-const problem = (error) => $('root').append(h('section', {class: 'panel'}, failureView(error, () => location.reload())));
 
 function mount(module, context, isQuiet) {
   const root = fill($('root'));
   attempt(() => module.mount(root, context));
-  if (!document.title || document.title === 'ProfileLog') context.title(root.querySelector('h1')?.textContent ?? context.place);
   focusTitle(isQuiet);
 }
 async function open(isFirst = false) {
-  const mine = ++turn;
-  const url = new URL(location);
-  const route = parse(url);
-  const before = current;
+  const mine = ++turn, route = parse(new URL(location)), before = current;
   if (before && before.context.place === route.place && before.context.id === route.id && before.module) {
     before.context.params = route.params;
     foreignStore(route.linkStore);
@@ -130,7 +110,7 @@ async function open(isFirst = false) {
   }
   clearTimeout(addressTimer);
   before?.context.end();
-  try { before?.module?.unmount?.(); } catch (error) { console.error(error); }
+  before?.module?.unmount?.();
   const context = makeContext(route);
   current = {context, module: null};
   document.title = 'ProfileLog';
@@ -141,14 +121,13 @@ async function open(isFirst = false) {
   pastBand();
   modes();
   foreignStore(route.linkStore);
-  const place = places[route.place];
-  const load = place && (route.id === null ? place.list : place.one);
+  const place = places[route.place], load = place && (route.id === null ? place.list : place.one);
   if (!load) {
-    fill($('root'), h('h1', {tabindex: '-1'}, 'There is no such place'), h('p', null, h('a', {href: link('overview')}, 'To the overview')));
+    fill($('root'), h('h1', {tabindex: '-1'}, 'There is no such place'), h('p', ref(link('overview'), 'To the overview')));
     return focusTitle(isFirst);
   }
   try {
-    const module = await load();
+    const [module] = await Promise.all([load(), route.place === 'overview' ? null : styled()]);
     if (mine !== turn) return;
     current.module = module;
     if (!isFirst) window.scrollTo(0, 0);
@@ -156,14 +135,13 @@ async function open(isFirst = false) {
   } catch (error) {
     if (mine !== turn) return;
     console.error(error);
-    fill($('root'), h('h1', {tabindex: '-1'}, 'This place could not be loaded'), h('p', null, 'Its file did not come, or is not in this version.'),
-      h('p', null, h('button', {type: 'button', on: {click: () => location.reload()}}, 'Try again')));
+    fill($('root'), h('h1', {tabindex: '-1'}, 'This place could not be loaded'), h('p', 'Its file did not come.'), button('Try again', () => location.reload()));
     focusTitle(isFirst);
   }
 }
 const focusTitle = (isFirst) => { if (!isFirst) $('root').querySelector('h1')?.focus({preventScroll: true}); };
-export function go(href, {replace = false} = {}) {
-  history[replace ? 'replaceState' : 'pushState'](null, '', href);
+export function go(href) {
+  history.pushState(null, '', href);
   open();
 }
 addEventListener('popstate', () => open());
@@ -192,11 +170,9 @@ function pastBand() {
   const {context} = current;
   clearTimeout(momentTimer);
   if (context.at === null) return band('past');
-  const sentence = h('span', null, context.pastNodes ?? ['You look at ', h('strong', null, `position ${context.at.toLocaleString('en')}`),
-    api.store.position === null ? '.' : ` of ${api.store.position.toLocaleString('en')}.`]);
-  const button = h('button', {type: 'button', on: {click: () => context.set({at: null})}}, 'Back to now');
-  if (bands.past) bands.past.firstChild.replaceWith(sentence); else band('past', 'past', sentence, button);
-  if (context.pastNodes || context.at < 1) return;
+  const end = api.store.position, sentence = h('span', context.pastNodes ?? ['You look at ', h('strong', `position ${number(context.at)}`), end === null ? '.' : ` of ${number(end)}.`]);
+  if (bands.past) bands.past.firstChild.replaceWith(sentence); else band('past', 'past', sentence, button('Back to now', () => context.set({at: null})));
+  if (context.pastNodes || context.at < 1 || context.at > end) return;
   momentTimer = setTimeout(async () => {
     try {
       const {events} = await api.get('/v1/events', {after: context.at - 1, limit: 1}, {signal: context.signal});
@@ -205,17 +181,15 @@ function pastBand() {
   }, 300);
 }
 function foreignStore(linked) {
-  const isOther = linked && api.store.id && !api.store.id.startsWith(linked);
-  if (!linked || isOther) {
-    if (!isOther) return band('foreign');
-    band('foreign', 'lost', h('span', null, 'This link is of another store (', h('code', null, printable(linked)), '). Here its positions mean other events.'));
-  } else api.on('store', () => foreignStore(parse(new URL(location)).linkStore), current.context.signal);
+  const {id} = api.store;
+  if (!linked || !id || id.startsWith(linked)) return band('foreign');
+  band('foreign', 'lost', h('span', 'This link is of another store (', h('code', printable(linked)), '). Here its positions mean other events.'));
 }
 api.on('lost', () => {
   $('dot').className = 'dot off';
   $('live').textContent = 'No connection';
-  band('lost', 'lost', h('span', null, `No answer since ${timeText(api.store.lostSince.toISOString(), 'seconds')}; showing that state.`),
-    h('button', {type: 'button', on: {click: api.poll}}, 'Try now'));
+  band('lost', 'lost', h('span', `No answer since ${timeText(api.store.lostSince.toISOString(), 'seconds')}; showing that state.`),
+    button('Try now', api.poll));
 });
 api.on('back', () => {
   band('lost');
@@ -224,7 +198,7 @@ api.on('back', () => {
   if (!api.store.endpoints.size) api.meet().catch(() => {});
 });
 api.on('reset', () => {
-  band('reset', 'lost', h('span', null, 'The store was emptied; this page showed the one before.'), h('button', {type: 'button', on: {click: () => band('reset')}}, 'Good'));
+  band('reset', 'lost', h('span', 'The store was emptied; this page showed the one before.'), button('Good', () => band('reset')));
   showStore();
   const {context} = current;
   for (const name of ['at', 'vs']) delete context.params[name];
@@ -236,15 +210,25 @@ api.on('reset', () => {
 
 // The top bar
 
+let asked = '';
 function showStore() {
   const {name, mode, position, lostSince} = api.store;
   $('store-name').textContent = printable(name);
   $('store-mode').textContent = mode && name ? `· ${mode}` : mode;
-  $('store-position').textContent = position === null ? '' : `· position ${position.toLocaleString('en')}`;
+  $('store-position').textContent = position === null ? '' : `· position ${number(position)}`;
   if (!lostSince) { $('dot').className = `dot ${position === null ? '' : 'on'}`; $('live').textContent = position === null ? 'Connecting' : 'Connected'; }
-  if (api.store.needsKey && !api.hasKey()) band('key', '', h('span', null, 'This service needs a key.'), keyForm()); else band('key');
+  const asks = api.store.needsKey && (!api.hasKey() ? 'This service needs a key.' : api.store.refused ? 'The key is not valid any more.' : '');
+  if (asks !== asked) band('key', '', ...(asks ? [h('span', asks), keyForm()] : []));
+  asked = asks;
 }
-api.on('store', () => { showStore(); modes(); });
+api.on('store', () => {
+  showStore();
+  modes();
+  const {linkStore} = parse(new URL(location));
+  foreignStore(linkStore);
+  // An address that was written by hand gets its store, so that it can be copied.
+  if (current && !linkStore) history.replaceState(null, '', link(current.context.place, current.context.id, current.context.params) + location.hash);
+});
 api.on('key', showStore);
 api.on('position', () => { showStore(); if (current?.context.at !== null && current && !current.context.pastNodes) pastBand(); });
 
@@ -260,7 +244,7 @@ function modes() {
 }
 function setActing(next) {
   acting = next;
-  try { sessionStorage.setItem('profilelog-act', next ? 'yes' : 'no'); } catch { /* no storage */ }
+  keep('profilelog-act', next ? 'yes' : 'no');
   api.emit('act', next);
   change();
 }
@@ -268,11 +252,11 @@ $('look').addEventListener('click', () => setActing(false));
 $('act').addEventListener('click', () => setActing(true));
 
 const clock = $('clock');
-try { clock.value = localStorage.getItem('profilelog-clock') ?? 'local'; } catch { /* no storage */ }
+clock.value = kept('profilelog-clock', 'localStorage');
 if (!clock.value) clock.value = 'local';
 setClock(clock.value);
 clock.addEventListener('change', () => {
-  try { localStorage.setItem('profilelog-clock', clock.value); } catch { /* no storage */ }
+  keep('profilelog-clock', clock.value, 'localStorage');
   setClock(clock.value);
   api.emit('clock', clock.value);
 });
@@ -284,19 +268,19 @@ $('menu').addEventListener('click', () => $('menu').setAttribute('aria-expanded'
 $('rail').addEventListener('keydown', (event) => { if (event.key === 'Escape' && $('rail').classList.contains('open')) { closeMenu(); $('menu').focus(); } });
 
 const find = $('find');
-const searching = () => import('./search.js').then((m) => m.start(current.context, go, link));
+const searching = () => import('./search.js').then((m) => m.start(go, link));
 find.addEventListener('focus', searching, {once: true});
 find.form.addEventListener('submit', (event) => { event.preventDefault(); searching().then((search) => search.submit()); });
 
-const readable = (path) => { try { return printable(decodeURI(path).slice(0, 200)); } catch { return path.slice(0, 200); } };
 const lastRequest = $('last-request');
 api.on('request', (r) => {
-  if (!r.quiet) lastRequest.textContent = `${r.method} ${readable(r.path)} · ${r.status} · ${r.ms.toFixed(1)} ms · ${(r.bytes / 1024).toFixed(1)} KB`;
+  if (!r.quiet) lastRequest.textContent = `${r.method} ${printable(r.path.slice(0, 200))} · ${r.status} · ${r.ms.toFixed(1)} ms · ${(r.bytes / 1024).toFixed(1)} KB`;
 });
 const toggleRequests = () => import('./drawer.js').then((m) => m.toggle());
 $('requests').addEventListener('click', toggleRequests);
 
 const ready = api.meet().catch(() => {});
 open(true);
+if (location.hash.startsWith('#pins=') || kept('profilelog-pins')) styled().then(() => import('./pins.js'));
 api.poll();
-ready.then(() => import('./keys.js')).then((k) => k.globalKeys({toSearch: () => { find.focus(); find.select(); }, toggleRequests}));
+ready.then(() => { styled(); return import('./keys.js'); }).then((k) => k.globalKeys({toSearch: () => { find.focus(); find.select(); }, toggleRequests}));

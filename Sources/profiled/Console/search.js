@@ -1,80 +1,94 @@
-// The search box: one list of where the text leads. What the service finds by a prefix comes first, when it can.
-import {$, h, fill, foreign, newID} from './dom.js';
-import {get, has, isAbort} from './api.js';
+// The search box: one list of where the text leads. What the service finds by the first letters comes first.
+// combo(field, box, label, {first, follow}): a field with a list of choices below it: c.show([{key, nodes}, …]), c.close(), c.chosen
+//   first: 0, or −1 if nothing is chosen at first
+import {$, fill, foreign, h, newID} from './dom.js';
+import {get, isAbort} from './api.js';
 import {userKey} from './router.js';
+import {plain} from './words.js';
+
+export function combo(field, box, label, {first = 0, follow}) {
+  const list = h('div', {role: 'listbox', id: newID('choices'), 'aria-label': label, hidden: true});
+  box.append(list);
+  for (const [name, v] of Object.entries({role: 'combobox', 'aria-expanded': 'false', 'aria-controls': list.id, 'aria-autocomplete': 'list'})) field.setAttribute(name, v);
+  let choices = [], chosen = first;
+  function mark() {
+    [...list.children].forEach((e, i) => e.setAttribute('aria-selected', String(i === chosen)));
+    if (choices[chosen] && !list.hidden) { field.setAttribute('aria-activedescendant', list.children[chosen].id); list.children[chosen].scrollIntoView({block: 'nearest'}); } else field.removeAttribute('aria-activedescendant');
+  }
+  const c = {
+    get isOpen() { return !list.hidden; },
+    get chosen() { return list.hidden ? undefined : choices[chosen]; },
+    /** What was chosen by hand stays chosen, if it is there still. */
+    show(next) {
+      const kept = chosen > first ? next.findIndex((x) => x.key === choices[chosen]?.key) : -1;
+      choices = next;
+      chosen = kept >= 0 ? kept : first;
+      fill(list, choices.map((x, i) => h('div', {role: 'option', id: newID('choice'), on: {mousedown: (event) => event.preventDefault(), click: () => follow(choices[i])}}, x.nodes)));
+      list.hidden = choices.length === 0;
+      field.setAttribute('aria-expanded', String(!list.hidden));
+      mark();
+    },
+    close: () => c.show([]),
+  };
+  field.addEventListener('blur', c.close);
+  field.addEventListener('keydown', (event) => {
+    if (list.hidden || event.isComposing) return;
+    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    if (step) chosen = chosen < 0 ? (step > 0 ? 0 : choices.length - 1) : (chosen + step + choices.length) % choices.length;
+    else if (event.key === 'Escape') c.close();
+    else return;
+    event.preventDefault();
+    mark();
+  });
+  return c;
+}
 
 let search = null;
-export function start(context, go, link) {
+export function start(go, link) {
   if (search) return search;
-  const field = $('find'), list = h('div', {role: 'listbox', id: 'found', 'aria-label': 'Where to go', hidden: true});
-  $('search').append(list);
-  for (const [name, v] of Object.entries({role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'found', 'aria-autocomplete': 'list'})) field.setAttribute(name, v);
-  let choices = [], chosen = 0, asking = null;
+  const field = $('find');
+  let asking = null;
+  const found = combo(field, $('search'), 'Where to go', {follow});
+  const choice = (kind, text, href, more) => ({key: href, href, text, more, nodes: [h('span', {class: 'dim'}, kind), foreign(text, {cut: false}), more ? h('span', {class: 'dim'}, more) : null]});
 
   function guesses(text) {
     const word = text.trim();
     if (!word) return [];
     const where = /^where\s+(.+)/is.exec(word);
-    if (where) return [{kind: 'People where', text: where[1], href: link('users', null, {where: where[1]})}];
-    const all = [];
-    if (/^\d{1,16}$/.test(word)) all.push({kind: 'Event', text: word, href: link('events', word)});
-    all.push({kind: 'Person', text: word, href: link('users', word)}, {kind: 'Device', text: word, href: link('devices', word)},
-      {kind: 'Message', text: word, href: link('messages', word)});
+    if (where) return [choice('People where', where[1], link('users', null, {where: where[1]}))];
+    const all = /^\d{1,16}$/.test(word) ? [choice('Event', word, link('events', word))] : [];
+    all.push(choice('Person', word, link('users', word)), choice('Device', word, link('devices', word)), choice('Message', word, link('messages', word)));
+    all.push(choice('People who begin with', word, link('users', null, {prefix: word})));
     return all;
   }
-  function show(next, keep = 0) {
-    choices = next;
-    chosen = Math.max(0, Math.min(keep, next.length - 1));
-    fill(list, choices.map((c, i) => h('div', {role: 'option', id: c.id ??= newID('found'), 'aria-selected': String(i === chosen), on: {
-      mousedown: (event) => event.preventDefault(), click: () => follow(i)}}, h('span', {class: 'dim'}, c.kind), foreign(c.text, {cut: false}))));
-    list.hidden = choices.length === 0;
-    field.setAttribute('aria-expanded', String(!list.hidden));
-    mark();
-  }
-  function mark() {
-    [...list.children].forEach((e, i) => e.setAttribute('aria-selected', String(i === chosen)));
-    if (choices[chosen]) { field.setAttribute('aria-activedescendant', choices[chosen].id); list.children[chosen].scrollIntoView({block: 'nearest'}); } else field.removeAttribute('aria-activedescendant');
-  }
-  function close() {
-    list.hidden = true;
-    field.setAttribute('aria-expanded', 'false');
-    field.removeAttribute('aria-activedescendant');
-  }
-  function follow(i) {
-    const c = choices[i];
+  function follow(c) {
     if (!c) return;
     asking?.abort();
-    close();
+    found.close();
     field.value = '';
     go(c.href);
   }
   async function input() {
-    const text = field.value;
-    show(guesses(text));
+    const text = field.value, word = text.trim();
     asking?.abort();
-    if (!text.trim() || /^where\s/i.test(text) || !search.byPrefix || !has('GET /v1/users')) return;
-    const mine = asking = new AbortController();
+    found.show(guesses(text));
+    if (!word || /^where\s/i.test(text)) return;
+    const {signal} = asking = new AbortController();
+    const ask = (path, query) => get(path, query, {signal, quiet: true}).catch((error) => { if (isAbort(error)) throw error; return {}; });
     try {
-      const {users} = await get('/v1/users', {prefix: text.trim(), limit: 8}, {signal: mine.signal});
-      if (mine.signal.aborted) return;
-      const found = users.map((u) => ({kind: 'Person', text: u.id ?? userKey(u), href: link('users', userKey(u))}));
-      const known = new Set(found.map((f) => f.href));
-      show([...found, ...guesses(text).filter((g) => !known.has(g.href))]);
-    } catch (error) { if (!isAbort(error) && error.status === 400) search.byPrefix = false; }
+      const [{users = []}, {names = []}] = await Promise.all([ask('/v1/users', {prefix: word, limit: 8}), ask('/v1/names', {prefix: word, kind: 'device,message', limit: 6})]);
+      if (signal.aborted) return;
+      const all = [...users.map((u) => choice('Person', u.matched ?? u.id, link('users', userKey(u)), u.matched === u.id ? null : plain(u.kind))),
+        ...names.map((n) => choice(n.kind === 'device' ? 'Device' : 'Message', n.name, link(`${n.kind}s`, n.name)))];
+      // What has exactly this name comes first: a device's own name also finds the person who was known by it.
+      const known = new Set(), isExact = (c) => c.text === word && !c.more;
+      found.show([...all.filter(isExact), ...all, ...guesses(text)].filter((c) => !known.has(c.href) && known.add(c.href)));
+    } catch (error) { if (!isAbort(error)) throw error; }
   }
   field.addEventListener('input', input);
-  field.addEventListener('blur', close);
   field.addEventListener('focus', () => { if (field.value) input(); });
-  field.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') { if (!list.hidden) { event.preventDefault(); close(); } } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      event.preventDefault();
-      if (list.hidden) return input();
-      chosen = (chosen + (event.key === 'ArrowDown' ? 1 : choices.length - 1)) % choices.length;
-      mark();
-    }
-  });
-  // Becomes true when the service knows `prefix`: an older one answers with 400, in the browser's console too.
-  search = {byPrefix: false, submit: () => { if (list.hidden) show(guesses(field.value)); follow(chosen); }};
+  field.addEventListener('keydown', (event) => { if (event.key === 'ArrowDown' && !found.isOpen) input(); });
+  search = {submit: () => { if (!found.isOpen) found.show(guesses(field.value)); follow(found.chosen); }};
   if (field.value) input();
   return search;
 }

@@ -1,9 +1,9 @@
-// A list of many rows of one height; only those that can be seen are in the document.
+// Tables. list(…) is one of some rows; table(…) has many of one height; only those that can be seen are in the document.
 //   const t = table({label: 'Events', columns: [{head: 'Time', cell: (row) => nodes, width: '160px', num: true, wide: true}, …],
 //                    key: (row) => row.position, open: (row) => …, choose: (row) => …, more: () => promise of rows to append, or null})
-//   root.append(t.element); t.set(rows); t.append(rows); t.prepend(rows); t.select(key) scrolls there; t.redraw(); t.count
+//   root.append(t.element); t.set(rows); t.append(rows); t.prepend(rows); t.select(key) scrolls there, null chooses none; t.redraw()
 // `wide` columns go under 640 px. ↑ ↓ PageUp PageDown Home End move, Enter opens; choose is called by each move and click.
-import {h, fill, newID} from './dom.js';
+import {fill, h, newID} from './dom.js';
 
 export function table({label, columns, key = (row) => row, open = null, choose = null, more = null, rowClass = () => ''}) {
   const id = newID('grid');
@@ -78,6 +78,7 @@ export function table({label, columns, key = (row) => row, open = null, choose =
     element,
     get count() { return rows.length; },
     get rows() { return rows; },
+    get chosen() { return rows[cursor]; },
     set(next) { rows = [...next]; ended = false; cursor = -1; element.scrollTop = 0; for (const line of drawn.values()) line.remove(); drawn.clear(); changed(); },
     append(next) { rows.push(...next); changed(); },
     prepend(next) {
@@ -86,9 +87,12 @@ export function table({label, columns, key = (row) => row, open = null, choose =
       if (element.scrollTop > 0) element.scrollTop += next.length * height();
       changed();
     },
-    trim(count) { if (rows.length > count) { rows.length = count; changed(); } },
-    select(wanted) { const i = rows.findIndex((row) => key(row) === wanted); if (i >= 0 && i !== cursor) { const f = choose; choose = null; move(i); choose = f; } return i >= 0; },
+    trim(count) { if (rows.length > count) { rows.length = count; ended = false; changed(); } },
+    select(wanted) { if (wanted === null) { cursor = -1; draw(); return true; } const i = rows.findIndex((row) => key(row) === wanted); if (i >= 0 && i !== cursor) { const f = choose; choose = null; move(i); choose = f; } return i >= 0; },
     redraw() { fill(lines); drawn.clear(); draw(); },
   };
   return api;
 }
+/** A table of some rows: list('Changed fields', ['Field', 'Before'], [[nodes, nodes], …]). */
+export const list = (label, heads, rows) => h('div', {class: 'scroll', tabindex: '0', role: 'group', 'aria-label': label}, h('table', {class: 'list'},
+  h('thead', h('tr', heads.map((x) => h('th', {scope: 'col'}, x)))), h('tbody', rows.map((r) => h('tr', r.map((c) => h('td', c)))))));

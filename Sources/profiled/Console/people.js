@@ -1,0 +1,96 @@
+// People: everybody, by the first letters of an ID or an address, or by a condition; and why somebody passes it, or not.
+import {get} from './api.js';
+import {button, count, fill, foreign, h, labelled, number, para, value} from './dom.js';
+import {emptyView, panel} from './panel.js';
+import {userKey} from './router.js';
+import {list as rowList, table} from './table.js';
+import {time} from './time.js';
+import {whereField} from './where.js';
+import {eventLink, person, plain} from './words.js';
+
+const PAGE = 100;
+let place = null;
+
+/** The panel that explains a condition for one person; load({user, where, segment, as_of}). */
+export const explainPanel = (context, title, empty) => panel(context, {
+  title, empty, load: (ask, query) => query && ask.get('/v1/users/explain', query),
+  show: ({user, holds, reason, parts}) => [
+    h('p', person(user, {params: {at: context.at}}), ' ', h('strong', {class: holds ? 'ok' : 'bad'}, holds ? 'passes' : 'does not pass'), '.'), h('p', foreign(reason, {cut: false})),
+    rowList('Parts of the condition', ['Part', 'Holds', 'Value', 'Set by'], parts.map((p) => [
+      h('code', {class: 'depth', vars: {'--depth': p.depth}}, p.kind === 'comparison' ? foreign(p.text) : {and: 'all of these', or: 'any of these', not: 'not this'}[p.kind] ?? p.kind), [h('span', {class: p.holds ? 'ok' : 'bad'}, p.holds ? '✓ yes' : '✗ no'), p.decides ? h('span', {class: 'dim'}, ' decides') : null],
+      p.field ? value(p.value) : null, p.set ? [eventLink(p.set.position, `event ${number(p.set.position)}`), ' ', time(p.set.at)] : p.reason ? h('span', {class: 'dim'}, foreign(p.reason)) : null]))],
+});
+
+export function mount(root, context) {
+  context.title('Users');
+  const where = whereField(context, {label: 'Condition', value: context.params.where, ask: (text) => context.set({where: text, prefix: null, why: null}, {push: true}), button: 'Find'});
+  const [prefixLabel, prefix] = labelled('ID or address begins with', {type: 'search', placeholder: 'ana, email:ana@', on: {input: () => context.set({prefix: prefix.value, where: null, why: null})}});
+  const [whyLabel, why] = labelled('Why, or why not', {size: 16}), whyForm = h('form', {class: 'row', hidden: true, on: {submit(event) { event.preventDefault(); context.set({why: why.value.trim()}, {push: true}); }}}, whyLabel, why, h('button', 'Explain'));
+  let after, rows = null;
+  const asked = () => ({w: context.params.where, p: context.params.where ? undefined : context.params.prefix});
+  /** One page: an answer may be short, or empty, although there are more. */
+  async function page(ask) {
+    const {w, p} = asked(), found = [];
+    for (;;) {
+      const answer = await ask('/v1/users', {where: w, prefix: p, limit: PAGE, ...(p ? {cursor: after} : {after, as_of: context.as_of})}), {users} = answer;
+      const more = answer.more && (users.length || answer.scanned || answer.cursor);
+      found.push(...users);
+      after = !more ? null : p ? answer.cursor : answer.scanned ?? users.at(-1)?.number;
+      if (found.length || !more) return {...answer, users: found};
+    }
+  }
+  function makeTable() {
+    const {w, p} = asked(), params = {at: context.params.at};
+    rows = table({
+      label: 'People', open: (u) => { if (!u.erased) context.go(context.link('users', userKey(u), params)); },
+      more: () => after === null ? null : page((path, query) => get(path, query, {signal: context.signal})).then((x) => x.users),
+      columns: [{head: 'Person', cell: (u) => u.erased ? h('span', {class: 'dim'}, `person ${u.number} (erased)`) : [person(u, {params}), u.merged_into ? h('span', {class: 'dim'}, ` merged into person ${u.merged_into}`) : null]},
+        p ? {head: 'Found by', cell: (u) => [h('span', {class: 'dim'}, plain(u.kind)), ' ', foreign(u.matched ?? '', {cut: false})]} : {head: 'Also known as', wide: true, cell: (u) => foreign((u.ids ?? []).filter((id) => id !== u.id).join(', '), {cut: false})},
+        {head: 'Events', width: '72px', num: true, cell: (u) => number(u.version ?? 0)}, {head: 'braze_id', width: '208px', wide: true, cell: (u) => h('code', u.braze_id)},
+        w && {head: 'Why', width: '64px', cell: (u) => button('Why?', () => context.set({why: userKey(u)}, {push: true}), {class: 'text'})}].filter(Boolean),
+    });
+    return rows.element;
+  }
+  const list = panel(context, {
+    title: 'People',
+    async load(ask) {
+      after = undefined;
+      const {w} = asked();
+      try {
+        const [first, counted] = await Promise.all([page(ask.get), w ? ask.get('/v1/users', {where: w, count: true, as_of: context.as_of}) : null]);
+        where.fail(null);
+        return {...first, count: counted?.count};
+      } catch (error) {
+        if (where.fail(error)) return {wrong: true, users: []};
+        throw error;
+      }
+    },
+    empty({users, wrong, total, note}) {
+      const {w, p} = asked();
+      whyForm.hidden = !w || Boolean(wrong);
+      if (users.length) return null;
+      list.setTitle('People');
+      return wrong ? para('dim', 'The condition has a mistake; nobody was looked at.')
+        : emptyView(w ? `None of ${count(total, 'person', 'people')} passes.` : p ? ['Nobody is known by an ID or an address that begins with “', foreign(p), '”.'] : 'Nobody is here yet.', note ?? null, w || p ? button('Show everybody', () => context.set({where: null, prefix: null})) : null);
+    },
+    show({users, total, count: n, damaged_count: damaged}, body) {
+      const {p} = asked();
+      list.setTitle(n !== undefined ? `${number(n)} of ${count(total, 'person', 'people')} ${n === 1 ? 'passes' : 'pass'}` : p ? ['People known by “', foreign(p.slice(0, 40)), '…”'] : count(total, 'person', 'people'));
+      fill(body, p && context.at !== null ? para('dim', 'First letters are looked for among the IDs of now.') : null, damaged ? para('bad', `${count(damaged, 'damaged record')} could not be read: these people are missing.`) : null, makeTable());
+      rows.set(users);
+    },
+  });
+  const explain = explainPanel(context, 'Why, part by part');
+  let shown = null;
+  place = {update() {
+    const {where: w = '', prefix: p = '', why: y = ''} = context.params, now = JSON.stringify([w, p, context.at]);
+    where.value = w;
+    for (const [field, v] of [[prefix, p], [why, y]]) if (document.activeElement !== field) field.value = v;
+    if (now !== shown) { shown = now; list.load(); }
+    explain.element.hidden = !w || !y;
+    if (w && y) explain.load({user: y, where: w, as_of: context.as_of});
+  }};
+  root.append(h('h1', {tabindex: '-1'}, 'Users'), h('div', {class: 'panel stack'}, h('div', {class: 'row'}, prefixLabel, prefix), where.element, whyForm), explain.element, list.element);
+  place.update();
+}
+export const update = () => place.update();

@@ -1,0 +1,63 @@
+// Messages: what was sent, or why not, newest first; the in-app messages, and with `user=` what became of each for that person.
+import {get} from './api.js';
+import {copyLine} from './copy.js';
+import {button, foreign, h, para, ref, segments} from './dom.js';
+import {emptyView, panel} from './panel.js';
+import {userKey} from './router.js';
+import {list, table} from './table.js';
+import {time} from './time.js';
+import {beyond, byThen, eventsBy, fatesOf, fateView, mark, person, plain, stateOf, told, triggers} from './words.js';
+
+const MOST = 20;
+let change = null;
+export function mount(root, context) {
+  context.title('Messages');
+  const chosen = () => context.params, open = (message, user) => context.link('messages', message, {user, at: context.at});
+  const inApp = panel(context, {
+    title: 'In-app messages',
+    load: async ({get: ask}) => {
+      const {messages} = await ask('/v1/messages'), {user} = chosen();
+      return user ? Promise.all(messages.slice(0, MOST).map(async (m) => ({m, became: await fatesOf(ask, user, m.id, context.at)}))) : messages.slice(0, 100).map((m) => ({m}));
+    },
+    empty: (all) => all.length ? null : emptyView('No in-app message is declared.', 'They are shown on devices when an event triggers them:', copyLine('profilecli messages declare messages.json')),
+    show: (all) => list('In-app messages', ['Message', chosen().user ? 'What became of it' : 'It is shown when'], all.map(({m, became}) => [ref(open(m.id, chosen().user), foreign(m.id)), became ? fateView(became) : foreign(triggers(m))])),
+  });
+  /** The next sends before `after`. What a session gets, the catalogue of in-app messages, is no send. Of one person also what was sent and did not arrive. */
+  async function page(ask, after) {
+    const {user, message, show} = chosen(), failures = `messageNotSent${user ? ',pushNotReceived' : ''}`;
+    const found = await eventsBy(ask, {kind: show === 'not' ? failures : `messageSent,${failures}`, name: message, user, reverse: true, limit: 200, after});
+    return {rows: byThen(found.events, context.at).filter((e) => e.message), after: found.after};
+  }
+  const sent = panel(context, {
+    title: 'What was sent, or not', load: (ask) => page(ask.get, beyond(context)),
+    empty: (d) => d.rows.length ? null : chosen().user || chosen().message || chosen().show ? emptyView('No send matches.', null, button('Show all', () => context.set({user: null, message: null, show: null}, {push: true})))
+      : emptyView('Nothing was sent.', 'Sends appear when a server sends a campaign, a canvas or a message: POST /messages/send.'),
+    show: ({rows, after}) => {
+      const t = table({
+        label: 'Sends, newest first', open: (e) => context.go(open(e.message, userKey(e.user))),
+        columns: [{head: 'When', width: '152px', wide: true, cell: (e) => time(e.recorded_at)}, {head: 'Person', cell: (e) => person(e.user, {params: {at: context.at}})},
+          {head: 'Message', wide: true, cell: (e) => ref(open(e.message, userKey(e.user)), foreign(e.message, {cut: false}))}, {head: 'By', width: '104px', wide: true, cell: (e) => plain(e.channel)},
+          {head: 'Result', width: 'minmax(0, 2fr)', cell: (e) => [mark(e.kind, stateOf(e)), foreign(told({...e, message: null}), {cut: false})]}],
+        more: async () => {
+          let next = [];
+          while (after && !next.length) ({rows: next, after} = await page((path, query) => get(path, query, {signal: context.signal}), after));
+          return next;
+        }});
+      t.set(rows);
+      return [para('dim', '↑ ↓ choose, Enter shows why.'), t.element];
+    },
+  });
+  const field = (label) => h('input', {'aria-label': label, placeholder: label, autocomplete: 'off', spellcheck: 'false'}), user = field('Person'), message = field('Message');
+  root.append(h('h1', {tabindex: '-1'}, 'Messages'), h('form', {class: 'row', on: {submit(event) {
+    event.preventDefault();
+    context.set({user: user.value.trim(), message: message.value.trim()}, {push: true});
+  }}}, user, message, h('button', 'Show'), segments('Which sends', [['', 'All'], ['not', 'Not sent']], chosen().show ?? '', (show) => context.set({show}))), sent.element, inApp.element);
+  change = () => {
+    [user.value, message.value] = [chosen().user ?? '', chosen().message ?? ''];
+    inApp.setTitle(chosen().user ? ['In-app messages for ', foreign(chosen().user)] : 'In-app messages');
+    inApp.load();
+    sent.load();
+  };
+  context.ready.then(() => { if (!context.signal.aborted) change(); });
+}
+export const update = () => change();
