@@ -1,5 +1,6 @@
 """One headless Chromium for all tests, and what the tests ask of a page: rest, axe, geometry, silence."""
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -9,6 +10,7 @@ import shutil
 import time
 
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service as Driver
 from selenium.webdriver.common.action_chains import ActionChains
@@ -55,7 +57,14 @@ class Browser:
         self.watch()
 
     def quit(self):
-        self.driver.quit()
+        with contextlib.suppress(Exception):  # of a browser that crashed nothing is left to end
+            self.driver.quit()
+
+    def is_alive(self):
+        try:
+            return self.driver.execute_script("return true")
+        except WebDriverException:
+            return False
 
     def watch(self):
         """For a window that is new."""

@@ -18,10 +18,18 @@ _made = {}
 
 
 def browser():
+    """The one browser; another one if it crashed."""
+    if "browser" in _made and not _made["browser"].is_alive():
+        _made.pop("browser").quit()
     if "browser" not in _made:
         _made["browser"] = Browser()
-        atexit.register(_made["browser"].quit)
     return _made["browser"]
+
+
+@atexit.register
+def _quit():
+    if "browser" in _made:
+        _made["browser"].quit()
 
 
 def play(service, file="story.yaml"):
@@ -102,11 +110,8 @@ class PageTests(unittest.TestCase):
 
     maxDiff = None
 
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = browser()
-
     def setUp(self):
+        self.browser = browser()
         # Patterns of console messages that the test brings about; CONSOLE_EXPECT=PATTERN while a page is half built.
         self.expected = [os.environ["CONSOLE_EXPECT"]] if os.environ.get("CONSOLE_EXPECT") else []
         self.browser.look()

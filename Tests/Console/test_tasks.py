@@ -77,7 +77,9 @@ class TaskTests(PageTests):
         """Presses them one by one, as a person who waits for the page does."""
         for key in keys:
             self.browser.keys(key)
-            self.browser.settle(quiet=120, limit=3000)
+            if key == "Enter":
+                self.browser.until("document.activeElement.id !== 'find'", limit=5)
+            self.browser.settle(quiet=150, limit=4000)
 
     def assertFew(self, keys, limit):
         pressed = [k for k in keys if len(k) == 1 or not k.islower()]
@@ -143,6 +145,8 @@ class TaskTests(PageTests):
         b.js("[...document.querySelectorAll('#root button')].find((e) => /^tablet, step/.test(e.textContent)).click()")
         b.settle(quiet=300)
         link, heading = b.js("return [location.href, document.querySelector('#root h1').innerText]")
+        self.assertSays("Why is level")
+        b.settle(quiet=300)
         region, band = self.why(b), b.text(".band.past")
         self.assertIn("level", region)
         self.assertTrue(band, link)
@@ -151,6 +155,7 @@ class TaskTests(PageTests):
         fresh = Browser()
         try:
             fresh.open(link)
+            self.assertTrue(fresh.says("Why is level"))
             fresh.settle(quiet=300)
             self.assertEqual(fresh.text("#root h1"), heading)
             self.assertEqual(self.why(fresh), region)
