@@ -62,10 +62,11 @@ struct ExchangeTests {
         try log.append(
             [
                 .customAttributesChanged([AttributeChange("level", .increment(-2)), AttributeChange("old", .unset)]),
-                .userAttributesChanged([UserAttributeChange(.email, "ana@example.com")]),
                 .purchaseLogged(Purchase(product: "pen", currency: "EUR", price: 0.1, quantity: 3)),
                 .purchaseLogged(Purchase(product: "pen", currency: "EUR", price: -0.1)),
             ], to: .ana, context: .server)
+        let email = ProfileEvent.userAttributesChanged([UserAttributeChange(.email, "ana@example.com")])
+        try log.append([email], to: .ana)
         try log.append(Array(repeating: .happened("seen"), count: 1_200), to: bo, context: .server)
         let void = try log.append([.happened("song"), .happened("mistake")], to: .ana, context: .server)
         try log.void(void.last, actor: "a test", reason: "a test")
