@@ -17,9 +17,9 @@ export function growth(root, context) {
     title: 'Events recorded', actions: [unit, view],
     load: async (ask) => {
       const key = units[context.params.unit] ? context.params.unit : 'minute';
-      return {of: units[key], ...await ask.get('/v1/series', {of: 'events', unit: key, length: units[key][0]}, quiet)};
+      return {...await ask.get('/v1/series', {of: 'events', unit: key, length: units[key][0]}, quiet), shown: units[key]};
     },
-    show: ({of: [, title, form], points}) => {
+    show: ({shown: [, title, form], points}) => {
       const most = points.reduce((a, b) => b.count > a.count ? b : a), all = points.reduce((sum, p) => sum + p.count, 0);
       const sentence = all ? `${count(all, 'event')} in ${title}; at most ${number(most.count)}, at ${timeText(most.time, form)}.` : `Nothing was recorded in ${title}.`;
       return context.params.view !== 'table' ? [bars(points.map((p) => p.count), sentence), para('dim', sentence)]
