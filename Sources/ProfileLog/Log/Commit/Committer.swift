@@ -159,11 +159,12 @@ package struct Committer: Sendable {
                     isDone = true
                 }
             }
+            // It is stored, whatever becomes of the tail.
+            if let stored { store.hooks.committed(stored) }
             try store.environment.withReadTransaction { transaction in
                 try store.forgetErasedNames(transaction)
                 try store.rebuildTail(transaction)
             }
-            if let stored { store.hooks.committed(stored) }
         }
     }
 

@@ -207,6 +207,8 @@ private final class WriterQueue: Sendable {
 
     /// Turns without a new caller after which no more are expected.
     private static let fruitlessTurns = 3
+    /// The turns before one commit, at most: callers who do not wait for each other come in each of them.
+    private static let mostTurns = 16
 
     /// Lets the callers of the last batch go first, if there were several: they often come again at once, and one commit
     /// more costs a sync more. Otherwise two groups of callers would wait for each other's commits.
@@ -214,11 +216,16 @@ private final class WriterQueue: Sendable {
         let (before, lastCallers) = state.withLock { ($0.batch.appends.count, $0.lastCallers) }
         guard lastCallers > 1 else { return }
         let most = before + lastCallers
-        var waiting = before
-        var fruitless = 0
-        while waiting < most, fruitless < Self.fruitlessTurns {
+        var (waiting, fruitless, turns, isFull) = (before, 0, 0, false)
+        while waiting < most, fruitless < Self.fruitlessTurns, turns < Self.mostTurns, !isFull {
             sched_yield()
-            let now = state.withLock { $0.batch.appends.count }
+            turns += 1
+            let now = state.withLock { state in
+                isFull =
+                    state.batch.appends.count + state.batch.work.count >= capacity
+                    || state.bytes >= min(capacityBytes, Limits.bytesPerCommit)
+                return state.batch.appends.count
+            }
             fruitless = now == waiting ? fruitless + 1 : 0
             waiting = now
         }

@@ -134,7 +134,8 @@ extension EventLog {
     ///
     /// It is told of appends, launches and erasures by this `EventLog`, in the order of the commits; appends that a
     /// `LogWriter` committed together are one receipt. What other processes append it is not told: for everything, and
-    /// for what must not be missed, take `events(after:)`.
+    /// for what must not be missed, take `events(after:)`. A merge names its target, and an erasure the user who was
+    /// left of a merge: forget what resolves to them too.
     ///
     /// No commit waits for `body`, which runs on a task of its own, one call after the other, perhaps before the append
     /// returns. Its reads see the commit. If receipts of more than 16,384 events wait, the oldest are dropped, and
