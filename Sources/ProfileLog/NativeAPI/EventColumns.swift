@@ -6,7 +6,7 @@ struct EventColumns {
     private var users = Numbering<UserNumber>()
     private var kinds = Numbering<EventKind>()
     private var names = Numbering<NameKey>()
-    private var devices = Numbering<String>()
+    private var devices = Numbering<Name>()
     /// The place of each event's first name, or of none.
     private var nameColumn: [[Int]] = []
     private var columns: [(user: Int, kind: Int, device: Int?)] = []
@@ -44,7 +44,7 @@ struct EventColumns {
             columns.append(
                 (
                     users.number(of: UserNumber(rawValue: outline.user)), kinds.number(of: outline.kind),
-                    outline.device.map { devices.number(of: $0) }
+                    outline.device.map { devices.number(of: Name($0)) }
                 ))
         }
     }
@@ -66,7 +66,7 @@ struct EventColumns {
                     json.value(StandardAttribute(rawValue: UInt8(truncatingIfNeeded: number))?.name ?? "")
                 }
             }
-            json.array("devices", devices.values) { $0.value($1) }
+            json.array("devices", devices.values) { $0.value($1.text) }
             json.array("outcomes", EventTimes.Outcome.allCases) { $0.value($1.rawValue) }
             json.array("position", events) { $0.value($1.position) }
             json.array("version", events) { $0.value($1.outline.version) }

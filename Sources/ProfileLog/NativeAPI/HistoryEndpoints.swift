@@ -290,15 +290,14 @@ struct EventUser: Sendable {
         self.id = id
     }
 
-    /// Finds the user in `log`, and again when the ID leads to another one than before. One who was erased in
+    /// Finds the user in `log`, and again with those who were merged since. One who was erased in
     /// between is still the same.
     mutating func find(in log: LogReader) throws -> MergedLife {
         guard let user = try log.users.user(meantBy: id) ?? log.users.findErased(id) else {
             if let life { return life }
             throw try log.users.unknownUser(id)
         }
-        if let life, life.user == user.number { return life }
-        let found = try log.events.mergedLife(of: user.number)
+        let found = try log.events.mergedLife(of: user.number, known: life)
         life = found
         return found
     }

@@ -14,7 +14,8 @@ struct StoreEndpoints {
             let search = try PrefixSearch(prefix, &query, request)
             return try store.read { try search.answer($0) }
         }
-        for name in ["cursor", "reverse"] where try query.text(name) != nil {
+        for (name, isGiven) in [("cursor", try query.text("cursor") != nil), ("reverse", try query.flag("reverse"))]
+        where isGiven {
             throw APIError.invalid(
                 name, "belongs to `prefix`", remedy: "Send `prefix` with it, or `after` for the users after a number.")
         }

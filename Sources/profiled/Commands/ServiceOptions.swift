@@ -94,9 +94,12 @@ struct ServiceOptions: ParsableArguments, Sendable {
             self.text = text
         }
 
-        /// As browsers send it: without a path, in small letters.
+        /// As browsers send it: without a path and the port of its scheme, in small letters.
         var origin: String {
-            text.split(separator: "/", omittingEmptySubsequences: false).prefix(3).joined(separator: "/").lowercased()
+            let parts = text.lowercased().split(separator: "/", omittingEmptySubsequences: false).prefix(3)
+            let usual = parts[0] == "https:" ? ":443" : ":80"
+            let origin = parts.joined(separator: "/")
+            return origin.hasSuffix(usual) ? String(origin.dropLast(usual.count)) : origin
         }
     }
 

@@ -125,10 +125,10 @@ final class ConsoleFiles: Sendable {
         return content(of: Self.page, depth: words.count - 1).map { (name: Self.page, content: $0) }
     }
 
-    /// Tells whether it is a name with an extension, without a folder and without escapes.
+    /// Tells whether it is a name with an extension of the console's files, without a folder and without escapes.
     private static func isName(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 2
+        return parts.count == 2 && mediaTypes[String(parts[1])] != nil
             && parts.allSatisfy { part in
                 !part.isEmpty
                     && part.utf8.allSatisfy { byte in

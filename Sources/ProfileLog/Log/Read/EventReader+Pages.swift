@@ -4,17 +4,26 @@ package struct MergedLife: Sendable {
     package let user: UserNumber
     /// The positions of the events of the others, ascending.
     fileprivate let others: [UInt64]
+    /// The user's version up to which it is known who was merged.
+    fileprivate var version: UInt64
 }
 
 extension EventReader {
-    /// The life of `user` as far as it was merged by now. Reads the headers of its events.
-    package func mergedLife(of user: UserNumber) throws -> MergedLife {
+    /// The life of `user` as far as it was merged by now. Reads the headers of its events; of those that `known` has
+    /// not seen, unless one of these merged a user.
+    package func mergedLife(of user: UserNumber, known: MergedLife? = nil) throws -> MergedLife {
         try withView { view in
             let version = try view.version(of: user.rawValue)
+            if var known, known.user == user, known.version <= version {
+                let first = known.version + 1
+                let new = first <= version ? try view.positions(of: user.rawValue, from: first, to: version) : []
+                known.version = version
+                if try !new.contains(where: { try view.header(at: $0).kind == .usersMerged }) { return known }
+            }
             let history = try view.mergedHistory(of: user.rawValue, upTo: version)
-            if history.merges.isEmpty { return MergedLife(user: user, others: []) }
+            if history.merges.isEmpty { return MergedLife(user: user, others: [], version: version) }
             let own = Set(try view.positions(of: user.rawValue, from: 1, to: version))
-            return MergedLife(user: user, others: history.positions.filter { !own.contains($0) })
+            return MergedLife(user: user, others: history.positions.filter { !own.contains($0) }, version: version)
         }
     }
 

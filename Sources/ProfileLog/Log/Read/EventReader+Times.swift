@@ -46,7 +46,7 @@ extension EventReader {
             // What decides about an event comes after it, and may be beyond the versions that are asked for.
             let all =
                 try merged
-                ? view.mergedHistory(of: user.rawValue, upTo: version).positions
+                ? view.mergedHistory(of: user.rawValue, upTo: version, skipsDamage: skipping != nil).positions
                 : view.positions(of: user.rawValue, from: 1, to: version)
             var wanted = all
             if !merged {

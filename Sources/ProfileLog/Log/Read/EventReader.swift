@@ -88,7 +88,9 @@ package struct EventReader: ReaderPart {
     ) throws {
         try withView { view in
             let version = min(version.rawValue, try view.version(of: user.rawValue))
-            var positions = try view.mergedHistory(of: user.rawValue, upTo: version).positions
+            var positions = try view.mergedHistory(
+                of: user.rawValue, upTo: version, skipsDamage: skipping != nil
+            ).positions
             if direction == .backward { positions.reverse() }
             if let after = after?.rawValue {
                 positions.removeAll { direction == .forward ? $0 <= after : $0 >= after }

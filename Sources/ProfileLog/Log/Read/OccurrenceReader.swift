@@ -59,9 +59,9 @@ package struct OccurrenceReader: ReaderPart {
 extension LogView {
     /// The positions of the events of `user` up to `version` and of all who were merged into them, in the order of the
     /// log. `merges` are the `usersMerged` events of `user` by which each of the others came. Without those who were
-    /// merged after `until`.
+    /// merged after `until`. With `skipsDamage` a damaged record has its place, and merges no user.
     package func mergedHistory(
-        of user: UInt64, upTo version: UInt64, until: Timestamp? = nil
+        of user: UInt64, upTo version: UInt64, until: Timestamp? = nil, skipsDamage: Bool = false
     ) throws -> (positions: [UInt64], merges: [UInt64: UInt64]) {
         var all: [UInt64] = []
         var merges: [UInt64: UInt64] = [:]
@@ -69,8 +69,8 @@ extension LogView {
         while let stream = streams.popLast() {
             all += stream.positions
             for position in stream.positions {
-                let header = try header(at: position)
-                guard header.kind == .usersMerged, let source = RecordBody(header.body)?.otherUser,
+                guard let header = try merge(at: position, skipsDamage),
+                    let source = RecordBody(header.body)?.otherUser,
                     let merged = try mergedPositions(header, position)
                 else { continue }
                 if let until, try occurredAt(position) > until { continue }
@@ -79,5 +79,16 @@ extension LogView {
             }
         }
         return (all.sorted(), merges)
+    }
+
+    /// The header of the event at `position` if it is `usersMerged`.
+    private func merge(at position: UInt64, _ skipsDamage: Bool) throws -> RecordHeader? {
+        do {
+            let header = try header(at: position)
+            return header.kind == .usersMerged ? header : nil
+        } catch let error as StorageError {
+            guard case .damaged = error, skipsDamage else { throw error }
+            return nil
+        }
     }
 }
