@@ -81,6 +81,24 @@ struct DamageTests {
         }
     }
 
+    @Test("A history with the events of merged users is listed where one of its records is damaged")
+    func mergedHistory() async throws {
+        try await withStore { api in
+            _ = await log("source", api)
+            let damaged = await log("target", api)
+            let merge =
+                #"{"merge_updates":[{"identifier_to_merge":{"external_id":"source"},"#
+                + #""identifier_to_keep":{"external_id":"target"}}]}"#
+            #expect(await api.post("/users/merge", merge).status == 202)
+            try damage(damaged, api.log)
+            for parts in [[], [(name: "parts", value: "times")]] {
+                let (status, json) = await api.get("/v1/history", [("user", "target"), ("merged", "true")] + parts)
+                #expect(status == 200, "\(json.json)")
+                #expect(json.at("damaged.0.position") == .int(Int64(damaged)) && json.at("damaged_count") == 1)
+            }
+        }
+    }
+
     @Test("An export as of a position says nothing of damage after it")
     func later() async throws {
         try await withStore { api in

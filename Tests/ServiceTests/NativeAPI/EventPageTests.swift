@@ -105,6 +105,23 @@ struct EventPageTests {
         }
     }
 
+    @Test("A life that was read before a merge has the events of the merged user when it is asked for again")
+    func laterMerge() async throws {
+        try await withAPI { api in
+            for user in ["u", "v", "u"] { _ = await api.post("/v1/log/event", #"{"user":"\(user)","name":"e"}"#) }
+            let user = try #require(try api.log.find("u")).number
+            let before = try api.log.reader.events.mergedLife(of: user)
+            try api.log.change(.merge(source: "v", target: "u"))
+            for known in [before, nil] {
+                let life = try api.log.reader.events.mergedLife(of: user, known: known)
+                var keys: AppendKeys?
+                let page = try api.log.reader.events.page(
+                    beyond: nil, .forward, of: life, limit: 100, where: EventFilter(), keys: &keys)
+                #expect(page.events.map(\.position.rawValue) == [1, 2, 3, 4, 5, 6], "\(known == nil)")
+            }
+        }
+    }
+
     @Test("Who waits for a user's events gets the next one of theirs, and is not woken by those of others")
     func wait() async throws {
         try await withAPI { api in
