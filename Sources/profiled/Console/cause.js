@@ -139,6 +139,7 @@ export function cause(context, {look, move, openCompare}) {
     const send = h('button', {class: verb === 'void' ? 'bad' : ''}, verb === 'void' ? 'Void this event' : 'Let it count again');
     fill(spot, h('form', {class: 'stack', on: {async submit(e) {
       e.preventDefault();
+      if (!context.act) return;
       send.disabled = true;
       try {
         const {changed} = await post(`/v1/${verb}`, {position, reason: reason.value, actor: 'console'}, {once: true, signal});
@@ -160,7 +161,7 @@ export function cause(context, {look, move, openCompare}) {
       field = next;
       isKnown = inProfile;
       // Somebody is about to void: what they read stays.
-      return isSame && spot.querySelector('form') ? null : p.load();
+      return isSame && context.act && spot.querySelector('form') ? null : p.load();
     },
     clear() { field = null; fill(spot); p.data = null; fill(p.body); },
   };
