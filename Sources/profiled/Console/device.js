@@ -25,6 +25,11 @@ export function mount(root, context) {
   // As a path of the API wants it: all but letters, digits, - and _ escaped.
   const {id} = context, path = `/v1/devices/${encodeURIComponent(id).replace(/[.!~*'()]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)}`;
   context.title(id);
+  // A browser takes `.` and `..` out of a path, escaped or not: an action would reach another device.
+  if (/^\.\.?$/.test(id)) {
+    page = null;
+    return root.append(h('h1', {tabindex: '-1'}, foreign(id)), para('dim', 'No path can hold this name, so that this device can be neither shown nor used here.'));
+  }
 
   // What the published code would have made of the items
 
@@ -254,5 +259,5 @@ export function mount(root, context) {
   context.on('store', act);
   context.ready.then(() => { if (!context.signal.aborted) page.show(); });
 }
-export const update = () => page.show();
+export const update = () => page?.show();
 export const unmount = () => page?.pause();
