@@ -126,6 +126,10 @@ class FrameTests(PageTests):
         self.assertSays("another store")
         self.assertNone([*self.browser.axe(), *self.browser.geometry()], "a link of another store")
 
+    def test_an_address_that_emphasizes_steps_says_how_many_match(self):
+        self.browser.open(scene().at("users/ana?only=late"))
+        self.assertRegex(self.browser.text("#root"), r"[1-9]\d* of \d+ match")
+
     def test_the_requests_of_a_page_can_be_copied_without_the_key(self):
         s = scene()
         b = self.browser

@@ -286,7 +286,7 @@ function person(root, context) {
     const all = Array.from({length: life.n}, (_, i) => i);
     only.value = context.params.only ?? '';
     if (named !== document.activeElement) named.value = context.params.named ?? '';
-    matching.textContent = isFiltered() ? `${all.filter(fits)(length)} of ${number(life.n)} match` : '';
+    matching.textContent = isFiltered() ? `${all.filter(fits).length} of ${number(life.n)} match` : '';
     if (!context.params.list) return list.set(all);
     // A saved item belongs to the launch that flushed it, anything else to the running launch of its device.
     const titles = ['Servers, imports, before the first launch', ...life.launches.map((i, n) => `Launch ${n + 1} on ${life.device[i] ?? 'a device'}`), 'Waits for a launch'];
