@@ -171,7 +171,7 @@ function pastBand() {
   clearTimeout(momentTimer);
   if (context.at === null) return band('past');
   const end = api.store.position, sentence = h('span', context.pastNodes ?? ['You look at ', h('strong', `position ${number(context.at)}`), end === null ? '.' : ` of ${number(end)}.`]);
-  if (bands.past) bands.past.firstChild.replaceWith(sentence); else band('past', 'past', sentence, button('Back to now', () => context.set({at: null})));
+  if (bands.past) bands.past.firstChild.replaceWith(sentence); else band('past', 'past', sentence, button('Back to now', () => { current.context.set({at: null}); focusTitle(); }));
   if (context.pastNodes || context.at < 1 || context.at > end) return;
   momentTimer = setTimeout(async () => {
     try {
