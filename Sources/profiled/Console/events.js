@@ -27,13 +27,14 @@ export function mount(root, context) {
   let newest = 0, oldest = 0, skipped = 0, stop = null, asking = false, buffer = [];
   const note = h('p', {class: 'dim', role: 'status'});
   const rows = table({
-    label: 'Events, newest first', key: (e) => e.position, open: (e) => context.go(context.link('events', e.position)), more: () => older(context.signal),
+    label: 'Events, newest first', key: (e) => e.position, open: (e) => context.go(context.link('events', e.position)), more: older,
     columns: [{head: 'Position', width: '72px', num: true, cell: (e) => eventLink(e.position)}, {head: 'Recorded', width: '104px', cell: (e) => time(e.recorded_at, {form: 'clock'})},
       {head: 'What happened', cell: (e) => [mark(e.kind, stateOf(e)), e.user ? foreign(e.user, {cut: false}) : e.user_number ? `person ${e.user_number}` : 'the store', ' ', says(e)]},
       {head: 'Happened', width: '136px', wide: true, cell: (e) => late(e.occurred_at, e.recorded_at)}, {head: 'Source', width: '80px', wide: true, cell: (e) => e.source}],
   });
   /** Goes back until something is found: with a filter, answers may be empty. */
-  async function older(signal) {
+  async function older(until) {
+    const signal = AbortSignal.any([until, context.signal]);
     while (oldest > 1) {
       const {events, scanned} = await get('/v1/events', {...filters(), reverse: true, limit: PAGE, after: oldest}, {signal});
       oldest = events.length ? events.at(-1).position : Math.min(scanned, oldest - 1);
@@ -47,6 +48,7 @@ export function mount(root, context) {
     title: 'Events', actions: [live],
     async load(ask) {
       stop?.();
+      rows.hold();
       skipped = 0;
       buffer = [];
       const {at} = context, last = context.store.position ?? (await ask.get('/v1/status')).last_position;

@@ -43,7 +43,7 @@ export function mount(root, context) {
     const {w, p} = asked(), params = {at: context.params.at};
     rows = table({
       label: 'People', open: (u) => { if (!u.erased) context.go(context.link('users', userKey(u), params)); },
-      more: () => after === null ? null : page((path, query) => get(path, query, {signal: context.signal})).then((x) => x.users),
+      more: (signal) => after === null ? null : page((path, query) => get(path, query, {signal: AbortSignal.any([signal, context.signal])})).then((x) => x.users),
       columns: [{head: 'Person', cell: (u) => u.erased ? h('span', {class: 'dim'}, `person ${u.number} (erased)`) : [person(u, {params}), u.merged_into ? h('span', {class: 'dim'}, ` merged into person ${u.merged_into}`) : null]},
         p ? {head: 'Found by', cell: (u) => [h('span', {class: 'dim'}, plain(u.kind)), ' ', foreign(u.matched ?? '', {cut: false})]} : {head: 'Also known as', wide: true, cell: (u) => foreign((u.ids ?? []).filter((id) => id !== u.id).join(', '), {cut: false})},
         {head: 'Events', width: '72px', num: true, cell: (u) => number(u.version ?? 0)}, {head: 'braze_id', width: '208px', wide: true, cell: (u) => h('code', u.braze_id)},
@@ -54,6 +54,7 @@ export function mount(root, context) {
   const list = panel(context, {
     title: 'People',
     async load(ask) {
+      rows?.hold();
       after = undefined;
       const {w} = asked();
       try {
