@@ -6,6 +6,7 @@ import {copyLine} from './copy.js';
 import {button, count, facts, fill, foreign, h, number, para, ref, say, segments, valueText} from './dom.js';
 import {unusual} from './devices.js';
 import {emptyView, panel} from './panel.js';
+import {userKey} from './router.js';
 import {table} from './table.js';
 import {span, time} from './time.js';
 import {beyond, eventLink as toEvent, eventsBy, isContent, mark, person, plain, subject, told} from './words.js';
@@ -85,8 +86,10 @@ export function mount(root, context) {
   // A launch, position by position: what waited before it, the events up to the next one, and the steps of the launch itself
 
   const tapes = new Map();
+  // How far the log was when something last happened on this device.
+  let end = context.store.position;
   async function tapeOf(ask, launch) {
-    const end = context.store.position, kept = tapes.get(launch);
+    const kept = tapes.get(launch);
     if (kept && (kept.isWhole || kept.end === end)) return kept;
     const [{events}, pending] = await Promise.all([eventsBy(ask, {device: id, after: launch - 1, limit: 500}, 3), ask('/v1/pending', {device: id, as_of: launch - 1, limit: 500}).catch((error) => {
       if (error.status === 404) return {devices: []};
@@ -238,24 +241,49 @@ export function mount(root, context) {
   stage.element.insertBefore(bar, stage.body);
   context.keys(root, 'Device', {BracketLeft: ['before the launch before', () => neighbour(-1)], BracketRight: ['before the next launch', () => neighbour(1)], Comma: ['one step of the launch back', () => step(-1)], Period: ['one step of the launch on', () => step(1)], KeyP: ['play or pause', () => playButton.click()], KeyN: ['now', toNow]});
 
-  let judging = 0, moment = null, verdict = null, seen = null;
+  let judging = 0, judgement = null, moment = null, verdict = null, seen = null;
   page = {pause, show() {
-    const {at, params} = context, end = context.store.position, next = at ?? `now ${end}`, judged = JSON.stringify([params.launch ?? at ?? '', end, params.fault]), log = JSON.stringify([shown(), end]);
+    end ??= context.store.position;
+    const {at, params} = context, next = at ?? `now ${end}`, judged = JSON.stringify([params.launch ?? at ?? '', end, params.fault]), log = JSON.stringify([shown(), end]);
     fault.value = params.fault ?? '';
     act();
-    const staged = stage.load();
-    if (next !== moment) for (const p of [settings, screen]) p.load();
+    const staged = stage.load(), loads = [staged];
+    if (next !== moment) for (const p of [settings, screen]) loads.push(p.load());
     if (judged !== verdict) {
       // Two plays of the log: after what is looked at, and not at each step of a drag.
       clearTimeout(judging);
-      judging = setTimeout(() => staged.then(() => { if (!context.signal.aborted) published.load(); }), verdict === null ? 0 : 300);
+      judging = setTimeout(() => staged.then(() => { if (!context.signal.aborted) judgement = published.load(); }), verdict === null ? 0 : 300);
     }
-    if (log !== seen) history.load(); else rows?.select(at);
+    if (log !== seen) loads.push(history.load()); else rows?.select(at);
     [moment, verdict, seen] = [next, judged, log];
     if (at !== null) context.past(h('strong', foreign(id)), ` at position ${number(at)}${end === null ? '' : ` of ${number(end)}`}: a phone of the past. Nothing can be done on it.`);
+    else if (context.store.position > (known ?? end)) soon();
+    return Promise.all(loads);
   }};
-  let later = 0;
-  context.on('position', () => { later ||= setTimeout(() => { later = 0; if (context.at === null && !context.signal.aborted) page.show(); }, 500); });
+  // One small question first: most news are about others. What comes while the page loads is asked for after it.
+  let later = 0, known = null, isBusy = false, isAgain = false;
+  const soon = () => { later ||= setTimeout(news, 500); };
+  async function news() {
+    later = 0;
+    if (context.at !== null || context.signal.aborted) return;
+    if (isBusy) { isAgain = true; return; }
+    isBusy = true;
+    isAgain = false;
+    try {
+      await judgement;
+      const now = context.store.position, {user} = stage.data?.device ?? {}, after = known ?? end;
+      const ask = (filter) => eventsBy((p, q) => get(p, q, {signal: context.signal, quiet: true}), {...filter, after, limit: 1});
+      const found = await Promise.all([ask({device: id}), ...user ? [ask({user: userKey(user)}).catch((error) => { if (error.status !== 404) throw error; return {events: [error]}; })] : []]);
+      known = now;
+      if (!found.some(({events}) => events.length)) return;
+      end = now;
+      await page.show();
+    } catch { /* the next news asks again */ } finally {
+      isBusy = false;
+      if (isAgain) soon();
+    }
+  }
+  context.on('position', soon);
   context.on('store', act);
   context.ready.then(() => { if (!context.signal.aborted) page.show(); });
 }

@@ -39,6 +39,15 @@ export function growth(root, context) {
       skipped ? para('dim', `${count(skipped, 'event')} came too fast to be shown here since this page was opened.`) : null];
     },
   });
+  let isBusy = false, isAgain = false;
+  async function follow() {
+    isAgain = isBusy;
+    if (isBusy) return;
+    isBusy = true;
+    await tail.load();
+    isBusy = false;
+    if (isAgain && !context.params.paused) follow();
+  }
   function update() {
     const {unit: u = 'minute', view: v = 'chart', paused} = context.params;
     unit.press(u);
@@ -49,7 +58,7 @@ export function growth(root, context) {
   }
   root.append(recorded.element, tail.element);
   update();
-  return {update, slowly: () => recorded.load(), news() { if (context.params.paused) last = null; else tail.load(); }};
+  return {update, slowly: () => recorded.load(), news() { if (context.params.paused) last = null; else follow(); }};
 }
 
 /** Bars over time; the sentence is what others read. A canvas keeps the colours with which it was drawn. */
