@@ -123,6 +123,7 @@ export function mount(root, context) {
     if (tape() && stepOf(tape()) === tape().steps.length - 1) context.set({at: tape().steps[0]});
     playButton.textContent = 'Pause';
     timer = setTimeout(function next() {
+      if (context.signal.aborted) return;
       if (!tape() || move(1)) { timer = setTimeout(next, PACE); return; }
       pause();
       onEnd?.();

@@ -53,7 +53,7 @@ const moment = (params) => /^\d{1,16}$/.test(params.at ?? '') ? Number(params.at
 
 // One place at a time
 
-let current = null, turn = 0, addressTimer = 0, acting = kept('profilelog-act') === 'yes';
+let current = null, turn = 0, addressTimer = 0, address = null, acting = kept('profilelog-act') === 'yes';
 // Styles that the overview does without come after its first content.
 let styles = null;
 const styled = () => styles ??= new Promise((resolve) => { document.head.append(h('link', {rel: 'stylesheet', href: new URL('places.css', api.home), on: {load: resolve, error: resolve}})); });
@@ -69,12 +69,14 @@ function makeContext(route) {
     title: (text) => { document.title = text ? `${printable(text)} – ProfileLog` : 'ProfileLog'; },
     go,
     set(changes, {push = false} = {}) {
+      // An answer that came after the page was left changes nothing.
+      if (current?.context !== context) return;
       const params = {...context.params};
       for (const [name, v] of Object.entries(changes)) if (v === null || v === undefined || v === '') delete params[name]; else params[name] = String(v);
       const href = link(context.place, context.id, params);
-      clearTimeout(addressTimer);
+      if (push) writeAddress(); else clearTimeout(addressTimer);
       // Browsers allow some hundred changes of the address a minute, and a handle moves faster.
-      if (push) history.pushState(null, '', href); else addressTimer = setTimeout(() => { if (current?.context === context) history.replaceState(null, '', href); }, 120);
+      if (push) history.pushState(null, '', href); else { address = href; addressTimer = setTimeout(writeAddress, 120); }
       context.params = params;
       change();
     },
@@ -83,6 +85,12 @@ function makeContext(route) {
   };
   return context;
 }
+/** The address that waits stands in the history before another one comes; where the browser itself went, it is dropped. */
+function writeAddress() {
+  if (address) history.replaceState(null, '', address);
+  forgetAddress();
+}
+function forgetAddress() { clearTimeout(addressTimer); address = null; }
 /** The query, the moment or the mode changed: the place updates, or is mounted anew. */
 function change() {
   const {context, module} = current;
@@ -102,13 +110,13 @@ function mount(module, context, isQuiet) {
   focusTitle(isQuiet);
 }
 async function open(isFirst = false) {
+  forgetAddress();
   const mine = ++turn, route = parse(new URL(location)), before = current;
   if (before && before.context.place === route.place && before.context.id === route.id && before.module) {
     before.context.params = route.params;
     foreignStore(route.linkStore);
     return change();
   }
-  clearTimeout(addressTimer);
   before?.context.end();
   before?.module?.unmount?.();
   const context = makeContext(route);
@@ -141,6 +149,7 @@ async function open(isFirst = false) {
 }
 const focusTitle = (isFirst) => { if (!isFirst) $('root').querySelector('h1')?.focus({preventScroll: true}); };
 export function go(href) {
+  writeAddress();
   history.pushState(null, '', href);
   open();
 }
@@ -200,10 +209,11 @@ api.on('back', () => {
 api.on('reset', () => {
   band('reset', 'lost', h('span', 'The store was emptied; this page showed the one before.'), button('Good', () => band('reset')));
   showStore();
-  const {context} = current;
-  for (const name of ['at', 'vs']) delete context.params[name];
+  const {context, module} = current;
+  for (const name of ['at', 'vs', 'launch', 'item']) delete context.params[name];
   history.replaceState(null, '', link(context.place, context.id, context.params));
   context.end();
+  module?.unmount?.();
   current = null;
   open(true);
 });
