@@ -181,7 +181,7 @@ export function mount(root, context) {
   }
   const changes = (next, old) => Object.keys(next).filter((k) => JSON.stringify(next[k]) !== JSON.stringify(old[k])).map((k) => `${plain(k)}: ${valueText(old[k])} → ${valueText(next[k])}`).join('; ');
   const settings = panel(context, {
-    title: 'Settings', load: ({get: ask}) => eventsBy(ask, {device: id, kind: 'deviceChanged', reverse: true, limit: 20, after: beyond(context)}),
+    title: 'Settings', load: async ({get: ask}) => eventsBy(ask, {device: id, kind: 'deviceChanged', reverse: true, limit: 20, after: await beyond(context)}),
     show: ({events}) => [now, h('h3', 'Changes'), events.length ? list(events.map((e, i) => h('li', ref(context.link('devices', id, {at: e.position}), time(e.recorded_at)), ' ', foreign(events[i + 1] ? changes(e.settings, events[i + 1].settings) : 'set up')))) : para('dim', 'Nothing was changed: these are the defaults.')],
   });
   const screen = panel(context, {

@@ -18,8 +18,8 @@ export function mount(root, context) {
   const who = panel(context, {
     title: 'Who got it, and who did not',
     load: async ({get: ask}) => {
-      const {at, as_of} = context, people = new Map();
-      const [{events, after}, {messages}, {devices}] = await Promise.all([eventsBy(ask, {name: id, kind: steps, reverse: true, limit: 1000, after: beyond(context)}), ask('/v1/messages', {}), ask('/v1/devices', {limit: 100, as_of})]);
+      const {at, as_of} = context, people = new Map(), newest = await beyond(context);
+      const [{events, after}, {messages}, {devices}] = await Promise.all([eventsBy(ask, {name: id, kind: steps, reverse: true, limit: 1000, after: newest}), ask('/v1/messages', {}), ask('/v1/devices', {limit: 100, as_of})]);
       for (const e of byThen(events, at)) {
         if (e.user === null) continue;
         const key = userKey(e.user), {last} = people.get(key) ?? people.set(key, {key, name: e.user, last: new Map()}).get(key);

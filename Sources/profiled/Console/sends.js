@@ -29,7 +29,11 @@ export function mount(root, context) {
     return {rows: byThen(found.events, context.at).filter((e) => e.message), after: found.after};
   }
   const sent = panel(context, {
-    title: 'What was sent, or not', load: (ask) => page(ask.get, beyond(context)),
+    title: 'What was sent, or not', async load({get: ask}) {
+      let d = await page(ask, await beyond(context));
+      while (!d.rows.length && d.after) d = await page(ask, d.after);
+      return d;
+    },
     empty: (d) => d.rows.length ? null : chosen().user || chosen().message || chosen().show ? emptyView('No send matches.', null, button('Show all', () => context.set({user: null, message: null, show: null}, {push: true})))
       : emptyView('Nothing was sent.', 'Sends appear when a server sends a campaign, a canvas or a message: POST /messages/send.'),
     show: ({rows, after}) => {
