@@ -9,6 +9,8 @@ import {eventLink, isContent, kindWords, mark, person, pinOf, plain, says, state
 
 // Members that have a line of their own, or none.
 const known = new Set(['position', 'user', 'user_number', 'version', 'kind', 'recorded_at', 'occurred_at', 'source', 'process', 'device', 'erased', 'replaces', 'voided_by', 'profile_number']);
+/** What stands before a field that can be asked why. */
+const prefixes = {attributes: 'user ', custom_attributes: '', custom_events: 'event:', purchases: 'product:'};
 export function mount(root, context) {
   const position = Number(context.id), isPosition = Number.isInteger(position) && position > 0;
   const heading = h('h1', {tabindex: '-1'}, `Event ${isPosition ? number(position) : context.id}`), others = h('div'), toAll = () => ref(context.link('events'), 'All events');
@@ -45,7 +47,7 @@ export function mount(root, context) {
     title: 'What it changed', load: (ask, e) => ask.get('/v1/diff', {user: e.user, a: position - 1, b: position, limit: 1000}),
     empty: ({changes}) => changes.length ? null : emptyView('It changed nothing of the profile.', 'A saved item takes effect with its flush; a step of the device or of a message may change no field.'),
     show: ({changes, user}) => list('Changed fields', ['Field', 'Before', 'After'], changes.map((c) => [
-      [ref(context.link('users', userKey(user), {at: position, field: c.group === 'attributes' ? `user ${c.field}` : c.field}), foreign(c.field)), h('span', {class: 'dim'}, ` ${plain(c.group)}`)], shown(c.before), shown(c.after)])),
+      [c.group in prefixes ? ref(context.link('users', userKey(user), {at: position, field: prefixes[c.group] + c.field}), foreign(c.field)) : foreign(c.field), h('span', {class: 'dim'}, ` ${plain(c.group)}`)], shown(c.before), shown(c.after)])),
   });
   const became = panel(context, {
     title: 'What became of it', load: (ask, e) => ask.get('/v1/messages/explain', {user: e.user, position}),

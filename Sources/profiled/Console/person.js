@@ -237,7 +237,7 @@ function person(root, context) {
       showStep();
       showCompared();
       if (!chosen || !k) return why.clear();
-      await why.show(chosen, profile !== null && rowsOf(profile).some(isChosen));
+      await why.show(chosen, profile === null || rowsOf(profile).some(isChosen));
       if (isNew) why.focus();
       isNew = false;
     }, isNew ? 0 : 140);
@@ -334,7 +334,8 @@ function person(root, context) {
       // Of a person who was erased meanwhile nothing stays; after anything else the next news asks again.
       if (error.status !== 404) return;
       const {events} = await get('/v1/events', {kind: 'userErased', reverse: true, limit: 100}, {signal}), e = events.find((x) => x.user_number === life.person.number);
-      life = null;
+      life = profile = null;
+      cached.clear();
       fill(root, heading, emptyView(e ? ['This person was erased at ', eventLink(e.position, `position ${number(e.position)}`), e.reason ? [': ', foreign(e.reason)] : null, '.'] : 'This person is not known any more.', 'Nothing of their values is kept.'));
     }
   }, 1000); });
