@@ -2,7 +2,7 @@
 // beside each item what the published code would have made of it. `at=` is the moment, `launch=` the launch that is replayed
 // step by step, `fault=` the faults that are switched on, `show=` which events are listed. In Act the forms of act.js write.
 import {get} from './api.js';
-import {copyLine} from './copy.js';
+import {copyLine, quote} from './copy.js';
 import {button, count, facts, fill, foreign, h, number, para, ref, say, segments, valueText} from './dom.js';
 import {unusual} from './devices.js';
 import {emptyView, panel} from './panel.js';
@@ -204,7 +204,7 @@ export function mount(root, context) {
       const [first, launches] = await Promise.all([eventsBy(ask, {...query, kind}), eventsBy(ask, {...query, kind: 'appLaunched'})]);
       return {...first, query: {...query, kind}, launches: launches.events.map((e) => e.position)};
     },
-    empty: (d) => d.events.length ? null : emptyView('Nothing of this kind happened on it.', 'The first save, log or launch brings it here:', copyLine(`profilecli launch ${id}`)),
+    empty: (d) => d.events.length ? null : emptyView('Nothing of this kind happened on it.', 'The first save, log or launch brings it here:', copyLine(`profilecli launch ${quote(id)}`)),
     show: ({events, after, query}) => {
       rows = table({
         label: 'Events of the device, newest first', key: (e) => e.position, choose: (e) => { pause(); context.set({at: e.position, launch: null}); },

@@ -1,11 +1,9 @@
 // The drawer of requests: each with its status, time and bytes, as `curl` and as `profilecli`.
 import {on, requests, root} from './api.js';
-import {copyButton} from './copy.js';
+import {copyButton, quote} from './copy.js';
 import {$, count, fill, foreign, h, number, para} from './dom.js';
 import {timeText} from './time.js';
 
-const quote = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text : !/[\u0000-\u001f\u007f]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'`
-  : `$'${text.replace(/[\u0000-\u001f\u007f\\']/g, (c) => c === '\\' || c === "'" ? `\\${c}` : `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)}'`;
 export const asCurl = (r) => ['curl -s', r.method === 'GET' ? '' : `-X ${r.method}`, '-H "Authorization: Bearer $PROFILELOG_KEY"', r.once ? `-H ${quote(`Idempotency-Key: ${r.once}`)}` : '',
   r.stream ? "-N -H 'Accept: text/event-stream'" : '', r.body === undefined ? '' : `-d ${quote(JSON.stringify(r.body))}`, quote(new URL(r.path.slice(1), root).href)].filter(Boolean).join(' ');
 // Path: the command, its words without a name, its options. A limit that a command lacks is left out.
