@@ -68,6 +68,7 @@ export async function ask(method, path, {query, body, signal, quiet = false, onc
   const done = (status, bytes = 0) => record({method, path: shown(url), body, quiet, once, at: new Date(), status, bytes, ms: performance.now() - began});
   // Without a key the answer is known; asking would only fill the browser's console.
   if (store.needsKey && (!key || store.refused) && path.startsWith('/v1/')) throw new Failure(401, {error: 'This service needs a key.', code: 'invalid_key'});
+  const used = key;
   let answer, bytes;
   try {
     answer = await send(url, {method, signal, body: body && JSON.stringify(body), headers: {...(body && {'Content-Type': 'application/json'}), ...(once && {'Idempotency-Key': once})}});
@@ -84,7 +85,7 @@ export async function ask(method, path, {query, body, signal, quiet = false, onc
     if (!parsed && (answer.status === 502 || answer.status === 504)) throw noConnection();
     back();
     // Keys may be revoked, or begin, while the page is open.
-    if (answer.status === 401 && !store.refused) { store.needsKey = store.refused = true; emit('store'); }
+    if (answer.status === 401 && used === key && !store.refused) { store.needsKey = store.refused = true; emit('store'); }
     throw new Failure(answer.status, parsed, answer.headers);
   }
   back();

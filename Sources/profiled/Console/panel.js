@@ -87,11 +87,13 @@ export function failureView(error, again, signal) {
 
 /** Asks for a key, in place. It stays in this tab, and goes as a header. */
 export function keyForm() {
-  const [label, field] = labelled('Key', {type: 'password', required: true});
+  const [label, field] = labelled('Key', {type: 'password', required: true}), says = h('span', {class: 'small dim', role: 'status'}, 'It stays in this tab.');
   return h('form', {class: 'row', on: {submit(event) {
     event.preventDefault();
-    if (field.value.trim()) setKey(field.value.trim());
-  }}}, label, field, h('button', 'Use this key'), h('span', {class: 'small dim'}, 'It stays in this tab.'));
+    const text = field.value.trim();
+    // Others can stand in no header.
+    if (/^[\x21-\x7e]+$/.test(text)) setKey(text); else says.textContent = 'A key has only letters, digits and signs of ASCII, and no space.';
+  }}}, label, field, h('button', 'Use this key'), says);
 }
 export const emptyView = (what, why, ...todo) =>
   h('div', {class: 'stack'}, h('p', what), why ? para('dim', why) : null, todo.length ? h('div', {class: 'row'}, todo) : null);
