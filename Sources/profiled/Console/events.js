@@ -74,13 +74,17 @@ export function mount(root, context) {
     },
   });
   const describe = () => [['kind', family(context.params.kind)?.[1] ?? kindWords(context.params.kind ?? '')], ...texts.map(([name]) => [name, context.params[name]])].filter(([, v]) => v).map(([k, v]) => `${k}: ${printable(v)}`).join(', ');
-  const said = () => { note.textContent = [isFiltered() && `Only ${describe()}.`, skipped && `${count(skipped, 'event')} came faster than this list shows, and stand between its rows.`, context.params.paused && 'Paused.'].filter(Boolean).join(' '); };
+  const said = () => { note.textContent = [isFiltered() && `Only ${describe()}.`, skipped && `${count(skipped, 'event')} came faster than this list shows, or while it was full and read further down: they stand between its rows.`, context.params.paused && 'Paused.'].filter(Boolean).join(' '); };
 
   function add(events) {
     if (!events.length) return;
     if (list.state === 'empty') return void list.load();
-    rows.prepend(events);
-    if (rows.element.scrollTop === 0 && rows.count > KEPT) { rows.trim(KEPT); oldest = rows.rows.at(-1).position; }
+    // Who reads further down keeps what they read: what is too much for the list is counted.
+    if (rows.element.scrollTop > 0 && rows.count + events.length > KEPT) skipped += events.length;
+    else {
+      rows.prepend(events);
+      if (rows.count > KEPT) { rows.trim(KEPT); oldest = rows.rows.at(-1).position; }
+    }
     said();
   }
   const asksAll = () => !stop && context.at === null && !isFiltered() && !context.params.paused;

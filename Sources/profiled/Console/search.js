@@ -47,7 +47,7 @@ let search = null;
 export function start(go, link) {
   if (search) return search;
   const field = $('find');
-  let asking = null;
+  let asking = null, running = null;
   const found = combo(field, $('search'), 'Where to go', {follow});
   const choice = (kind, text, href, more) => ({key: href, href, text, more, nodes: [h('span', {class: 'dim'}, kind), foreign(text, {cut: false}), more ? h('span', {class: 'dim'}, more) : null]});
 
@@ -68,7 +68,8 @@ export function start(go, link) {
     field.value = '';
     go(c.href);
   }
-  async function input() {
+  const input = () => running = question();
+  async function question() {
     const text = field.value, word = text.trim();
     asking?.abort();
     found.show(guesses(text));
@@ -86,9 +87,15 @@ export function start(go, link) {
     } catch (error) { if (!isAbort(error)) throw error; }
   }
   field.addEventListener('input', input);
+  field.addEventListener('blur', () => asking?.abort());
   field.addEventListener('focus', () => { if (field.value) input(); });
-  field.addEventListener('keydown', (event) => { if (event.key === 'ArrowDown' && !found.isOpen) input(); });
-  search = {submit: () => { if (!found.isOpen) found.show(guesses(field.value)); follow(found.chosen); }};
+  field.addEventListener('keydown', (event) => { if (event.key === 'Escape') asking?.abort(); else if (event.key === 'ArrowDown' && !found.isOpen) input(); });
+  search = {async submit() {
+    if (!found.isOpen) found.show(guesses(field.value));
+    // What the service finds comes first, so that it is waited for.
+    for (let last = null; last !== running;) await (last = running);
+    follow(found.chosen);
+  }};
   if (field.value) input();
   return search;
 }
