@@ -210,9 +210,9 @@ export function mount(root, context) {
         label: 'Events of the device, newest first', key: (e) => e.position, choose: (e) => { pause(); context.set({at: e.position, launch: null}); },
         columns: [{head: 'Recorded', width: '152px', wide: true, cell: (e) => time(e.recorded_at)}, {head: 'Position', width: '72px', num: true, cell: (e) => toEvent(e.position)},
           {head: 'What', cell: (e) => [e.kind === 'appLaunched' ? [button('Replay', () => { cue(e.position); play(); }, {class: 'text', 'aria-label': `Replay launch ${e.position}`}), ' '] : null, foreign(told({...e, device: null}), {cut: false})]}],
-        more: async () => {
+        more: async (ask) => {
           if (!after) return [];
-          const next = await eventsBy((p, q) => get(p, q, {signal: context.signal}), {...query, after});
+          const next = await eventsBy(ask, {...query, after});
           ({after} = next);
           return next.events;
         }});

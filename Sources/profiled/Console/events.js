@@ -33,12 +33,11 @@ export function mount(root, context) {
       {head: 'Happened', width: '136px', wide: true, cell: (e) => late(e.occurred_at, e.recorded_at)}, {head: 'Source', width: '80px', wide: true, cell: (e) => e.source}],
   });
   /** Goes back until something is found: with a filter, answers may be empty. */
-  async function older(until) {
-    const signal = AbortSignal.any([until, context.signal]);
+  async function older(ask) {
     while (oldest > 1) {
-      const {events, scanned} = await get('/v1/events', {...filters(), reverse: true, limit: PAGE, after: oldest}, {signal});
+      const {events, scanned} = await ask('/v1/events', {...filters(), reverse: true, limit: PAGE, after: oldest});
       oldest = events.length ? events.at(-1).position : Math.min(scanned, oldest - 1);
-      if (events.length || signal.aborted) return events;
+      if (events.length) return events;
       note.textContent = `Looked back to position ${number(oldest)}.`;
     }
     return [];
@@ -60,7 +59,7 @@ export function mount(root, context) {
         oldest = events.at(-1)?.position ?? scanned;
         if (events.length) return {events, last};
       }
-      return {events: await older(ask.signal), last};
+      return {events: await older(ask.get), last};
     },
     empty({events, last}) {
       follow();

@@ -1,5 +1,4 @@
 // People: everybody, by the first letters of an ID or an address, or by a condition; and why somebody passes it, or not.
-import {get} from './api.js';
 import {button, count, fill, foreign, h, labelled, number, para, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
@@ -43,7 +42,7 @@ export function mount(root, context) {
     const {w, p} = asked(), params = {at: context.params.at};
     rows = table({
       label: 'People', open: (u) => { if (!u.erased) context.go(context.link('users', userKey(u), params)); },
-      more: (signal) => after === null ? null : page((path, query) => get(path, query, {signal: AbortSignal.any([signal, context.signal])})).then((x) => x.users),
+      more: (ask) => after === null ? null : page(ask).then((x) => x.users),
       columns: [{head: 'Person', cell: (u) => u.erased ? h('span', {class: 'dim'}, `person ${u.number} (erased)`) : [person(u, {params}), u.merged_into ? h('span', {class: 'dim'}, ` merged into person ${u.merged_into}`) : null]},
         p ? {head: 'Found by', cell: (u) => [h('span', {class: 'dim'}, plain(u.kind)), ' ', foreign(u.matched ?? '', {cut: false})]} : {head: 'Also known as', wide: true, cell: (u) => foreign((u.ids ?? []).filter((id) => id !== u.id).join(', '), {cut: false})},
         {head: 'Events', width: '72px', num: true, cell: (u) => number(u.version ?? 0)}, {head: 'braze_id', width: '208px', wide: true, cell: (u) => h('code', u.braze_id)},

@@ -1,5 +1,4 @@
 // What was refused, with the reason; and its repair, in Act.
-import {get} from './api.js';
 import {button, count, facts, fill, foreign, h, labelled, para, ref, value} from './dom.js';
 import {emptyView, failureView, panel} from './panel.js';
 import {table} from './table.js';
@@ -24,7 +23,7 @@ export function mount(root, context) {
     return answer;
   };
   const rows = table({
-    label: 'Refused items', key, choose: (r) => context.set({item: key(r)}), more: (signal) => after === null ? null : page((path, query) => get(path, query, {signal: AbortSignal.any([signal, context.signal])})).then((a) => a.rejected),
+    label: 'Refused items', key, choose: (r) => context.set({item: key(r)}), more: (ask) => after === null ? null : page(ask).then((a) => a.rejected),
     columns: [{head: 'Position', width: '72px', num: true, cell: (r) => eventLink(r.position)}, {head: 'Saved', width: '104px', cell: (r) => time(r.saved_at ?? r.recorded_at, {form: 'clock'})},
       {head: 'What', cell: (r) => [mark(kinds[r.kind] ?? r.kind, 'refused'), foreign(what(r), {cut: false})]}, {head: 'Person', width: '120px', wide: true, cell: (r) => person(r.user, {number: r.user_number})},
       {head: 'Why', cell: (r) => foreign(r.reason, {cut: false})}, {head: 'State', width: '88px', wide: true, cell: (r) => r.repaired_by ? 'repaired' : r.input_array ? 'dropped' : 'open'}],

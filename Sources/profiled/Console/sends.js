@@ -1,5 +1,4 @@
 // Messages: what was sent, or why not, newest first; the in-app messages, and with `user=` what became of each for that person.
-import {get} from './api.js';
 import {copyLine} from './copy.js';
 import {button, foreign, h, para, ref, segments} from './dom.js';
 import {emptyView, panel} from './panel.js';
@@ -42,9 +41,9 @@ export function mount(root, context) {
         columns: [{head: 'When', width: '152px', wide: true, cell: (e) => time(e.recorded_at)}, {head: 'Person', cell: (e) => person(e.user, {params: {at: context.at}})},
           {head: 'Message', wide: true, cell: (e) => ref(open(e.message, userKey(e.user)), foreign(e.message, {cut: false}))}, {head: 'By', width: '104px', wide: true, cell: (e) => plain(e.channel)},
           {head: 'Result', width: 'minmax(0, 2fr)', cell: (e) => [mark(e.kind, stateOf(e)), foreign(told({...e, message: null}), {cut: false})]}],
-        more: async () => {
+        more: async (ask) => {
           let next = [];
-          while (after && !next.length) ({rows: next, after} = await page((path, query) => get(path, query, {signal: context.signal}), after));
+          while (after && !next.length) ({rows: next, after} = await page(ask, after));
           return next;
         }});
       t.set(rows);

@@ -1,10 +1,10 @@
 // Tables. list(…) is one of some rows; table(…) has many of one height; only those that can be seen are in the document.
 //   const t = table({label: 'Events', columns: [{head: 'Time', cell: (row) => nodes, width: '160px', num: true, wide: true}, …],
-//                    key: (row) => row.position, open: (row) => …, choose: (row) => …, more: (signal) => promise of rows to append, or null})
+//                    key: (row) => row.position, open: (row) => …, choose: (row) => …, more: (ask) => promise of rows, or null})
 //   root.append(t.element); t.set(rows); t.append(rows); t.prepend(rows); t.select(key) scrolls there, null chooses none; t.redraw()
-// t.hold() when other rows are asked for: no more of the old ones come
+// t.hold() when other rows are asked for: no more of the old ones come. ask(path, query) gets, and ends with the table.
 // `wide` columns go under 640 px. ↑ ↓ PageUp PageDown Home End move, Enter opens; choose is called by each move and click.
-import {isAbort} from './api.js';
+import {aborted, get, isAbort} from './api.js';
 import {button, fill, h, newID, printable} from './dom.js';
 
 export function table({label, columns, key = (row) => row, open = null, choose = null, more = null, rowClass = () => ''}) {
@@ -55,7 +55,7 @@ export function table({label, columns, key = (row) => row, open = null, choose =
   async function next20() {
     const mine = asking = new AbortController();
     try {
-      const got = await more(mine.signal);
+      const {signal} = mine, got = await more((path, query) => { if (!element.isConnected) throw aborted(); return get(path, query, {signal}); });
       if (mine !== asking) return;
       if (got?.length) api.append(got); else ended = true;
     } catch (error) {
