@@ -3,7 +3,7 @@
 // step by step, `fault=` the faults that are switched on, `show=` which events are listed. In Act the forms of act.js write.
 import {get} from './api.js';
 import {copyLine, quote} from './copy.js';
-import {button, count, facts, fill, foreign, h, number, para, ref, say, segments, valueText} from './dom.js';
+import {button, count, facts, fill, foreign, h, h1, number, para, ref, say, segments, valueText} from './dom.js';
 import {unusual} from './devices.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
@@ -29,7 +29,7 @@ export function mount(root, context) {
   // A browser takes `.` and `..` out of a path, escaped or not: an action would reach another device.
   if (/^\.\.?$/.test(id)) {
     page = null;
-    return root.append(h('h1', {tabindex: '-1'}, foreign(id)), para('dim', 'No path can hold this name, so that this device can be neither shown nor used here.'));
+    return root.append(h1(foreign(id)), para('dim', 'No path can hold this name, so that this device can be neither shown nor used here.'));
   }
 
   // What the published code would have made of the items
@@ -238,7 +238,7 @@ export function mount(root, context) {
     }
     if (acts?.element) acts.element.hidden = !context.act;
   }
-  root.append(h('h1', {tabindex: '-1'}, foreign(id)), who, published.element, stage.element, acting, h('div', {class: 'two'}, history.element, h('div', {class: 'panels'}, settings.element, screen.element)));
+  root.append(h1(foreign(id)), who, published.element, stage.element, acting, h('div', {class: 'two'}, history.element, h('div', {class: 'panels'}, settings.element, screen.element)));
   stage.element.insertBefore(bar, stage.body);
   context.keys(root, 'Device', {BracketLeft: ['before the launch before', () => neighbour(-1)], BracketRight: ['before the next launch', () => neighbour(1)], Comma: ['one step of the launch back', () => step(-1)], Period: ['one step of the launch on', () => step(1)], KeyP: ['play or pause', () => playButton.click()], KeyN: ['now', toNow]});
 

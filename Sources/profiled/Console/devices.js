@@ -1,6 +1,6 @@
 // Devices: who is on each, when it launched last, what waits on it. One opens a phone; with `at=` it is the list of then.
 import {copyLine} from './copy.js';
-import {foreign, h, number, para, ref} from './dom.js';
+import {foreign, h, h1, number, para, ref} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {table} from './table.js';
 import {time} from './time.js';
@@ -34,7 +34,7 @@ export function mount(root, context) {
       return [para('dim', `${number(total)} in all. ↑ ↓ choose, Enter opens.`), rows.element];
     },
   });
-  root.append(h('h1', {tabindex: '-1'}, 'Devices'), list.element);
+  root.append(h1('Devices'), list.element);
   list.load();
   context.on('wrote', () => list.reload());
 }

@@ -36,6 +36,7 @@ function sole(element) {
 }
 export const button = (text, click, attributes) => sole(h('button', {type: 'button', ...attributes, on: {click}}, text));
 export const ref = (href, ...content) => sole(h('a', {href}, content));
+export const dim = (...content) => h('span', {class: 'dim'}, content), h1 = (...content) => h('h1', {tabindex: '-1'}, content);
 export const para = (name, ...content) => h('p', {class: name || null}, content);
 let last = 0;
 export const newID = (prefix) => `${prefix}-${++last}`;

@@ -1,7 +1,7 @@
 // The drawer of requests: each with its status, time and bytes, as `curl` and as `profilecli`.
 import {on, requests, root} from './api.js';
 import {copyButton, quote} from './copy.js';
-import {$, count, fill, foreign, h, number, para} from './dom.js';
+import {$, count, dim, fill, foreign, h, number, para} from './dom.js';
 import {timeText} from './time.js';
 
 export const asCurl = (r) => ['curl -s', r.method === 'GET' ? '' : `-X ${r.method}`, '-H "Authorization: Bearer $PROFILELOG_KEY"', r.once ? `-H ${quote(`Idempotency-Key: ${r.once}`)}` : '',
@@ -30,7 +30,7 @@ export function asCommand({method, path}) {
 
 let isOpen = false, isWanted = false;
 function line(r) {
-  const command = asCommand(r), dim = (text) => h('span', {class: 'dim'}, text);
+  const command = asCommand(r);
   return h('li', h('span', h('code', r.method, ' ', foreign(r.path)), r.count > 1 ? dim(` × ${r.count}`) : null), h('span', {class: `num ${typeof r.status !== 'number' || r.status >= 400 ? 'bad' : ''}`}, r.stream && r.status === 200 ? 'open' : r.status),
     h('span', {class: 'num'}, `${r.ms.toFixed(1)} ms`), h('span', {class: 'num bytes'}, `${number(r.bytes)} B`),
     h('span', {class: 'row'}, dim(timeText(r.at.toISOString(), 'seconds')), copyButton(() => asCurl(r), 'Copy as curl'), command ? [copyButton(command, 'Copy as profilecli'), h('code', {class: 'wrap dim'}, command)] : dim('no command asks exactly this')));

@@ -1,7 +1,7 @@
 // Events, newest first, and live. Events of one person, name or device come as a stream (one a tab, none while it is hidden).
 // All events are asked for once a second: a page of the newest, and how many it skipped. At most 1,000 rows stay.
 import {get, isAbort} from './api.js';
-import {button, count, fill, foreign, h, labelled, number, printable, say, segments} from './dom.js';
+import {button, count, fill, foreign, h, h1, labelled, number, printable, say, segments} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {stream} from './wire.js';
 import {table} from './table.js';
@@ -122,7 +122,7 @@ export function mount(root, context) {
     shown = now;
     list.load();
   }};
-  root.append(h('h1', {tabindex: '-1'}, 'Events'), form, list.element);
+  root.append(h1('Events'), form, list.element);
   list.element.append(note);
   place.update();
 }

@@ -2,7 +2,7 @@
 // to triggering it, and which part of an audience's condition fails (`segment=` or `where=`).
 import {get} from './api.js';
 import {copyLine} from './copy.js';
-import {button, foreign, h, para, ref, say} from './dom.js';
+import {button, foreign, h, h1, para, ref, say} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {list} from './table.js';
 import {explainPanel} from './people.js';
@@ -71,7 +71,7 @@ export function mount(root, context) {
   const name = text('Person'), where = text('Condition', 'custom.level >= 3'), segment = h('select', {'aria-label': 'Segment', hidden: true, on: {change() { where.hidden = segment.value !== ''; }}}, h('option', {value: ''}, 'a condition'));
   why.element.insertBefore(form(() => ({user: name.value.trim()}), name, h('button', 'Why?')), why.body);
   condition.element.insertBefore(form(() => ({segment: segment.value, where: segment.value ? null : where.value.trim()}), segment, where, h('button', 'Check')), condition.body);
-  root.append(h('h1', {tabindex: '-1'}, foreign(id)), h('div', {class: 'two'}, who.element, h('div', {class: 'panels'}, why.element, condition.element)));
+  root.append(h1(foreign(id)), h('div', {class: 'two'}, who.element, h('div', {class: 'panels'}, why.element, condition.element)));
 
   let shownAt;
   change = () => {

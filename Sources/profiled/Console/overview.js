@@ -1,6 +1,6 @@
 // Overview: what the store holds, how fast it grows, what waits, what was refused, whether the audit found anything.
 // It must cost writers nothing: each panel asks at most once in some seconds, only while the log grows and the tab is seen.
-import {count, facts, foreign, h, number, ref} from './dom.js';
+import {count, facts, foreign, h, h1, number, ref} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {span, time} from './time.js';
 
@@ -30,7 +30,7 @@ export function mount(root, context) {
       facts(['Ended', time(a.at, {form: 'full'})], ['Took', span(a.took_s)], ['People', number(a.users)], a.running && ['Now', `${number(a.running.done)} of ${number(a.running.users)}`]),
       a.differences.length ? h('ul', a.differences.slice(0, 10).map((d) => h('li', `person ${d.user_number}: `, foreign(d.place)))) : null],
   });
-  root.append(h('h1', {tabindex: '-1'}, 'Overview'), h('div', {class: 'panels'}, held.element, waiting.element, audit.element));
+  root.append(h1('Overview'), h('div', {class: 'panels'}, held.element, waiting.element, audit.element));
   // The rest comes after the first content.
   more = null;
   Promise.all([held.load(), audit.load()]).then(() => import('./growth.js')).then((m) => { if (!context.signal.aborted) more = m.growth(root, context); });

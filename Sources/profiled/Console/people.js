@@ -1,5 +1,5 @@
 // People: everybody, by the first letters of an ID or an address, or by a condition; and why somebody passes it, or not.
-import {button, count, fill, foreign, h, labelled, number, para, value} from './dom.js';
+import {button, count, dim, fill, foreign, h, h1, labelled, number, para, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
 import {list as rowList, table} from './table.js';
@@ -16,8 +16,8 @@ export const explainPanel = (context, title, empty) => panel(context, {
   show: ({user, holds, reason, parts}) => [
     h('p', person(user, {params: {at: context.at}}), ' ', h('strong', {class: holds ? 'ok' : 'bad'}, holds ? 'passes' : 'does not pass'), '.'), h('p', foreign(reason, {cut: false})),
     rowList('Parts of the condition', ['Part', 'Holds', 'Value', 'Set by'], parts.map((p) => [
-      h('code', {class: 'depth', vars: {'--depth': p.depth}}, p.kind === 'comparison' ? foreign(p.text) : {and: 'all of these', or: 'any of these', not: 'not this'}[p.kind] ?? p.kind), [h('span', {class: p.holds ? 'ok' : 'bad'}, p.holds ? '✓ yes' : '✗ no'), p.decides ? h('span', {class: 'dim'}, ' decides') : null],
-      p.field ? value(p.value) : null, p.set ? [eventLink(p.set.position, `event ${number(p.set.position)}`), ' ', time(p.set.at)] : p.reason ? h('span', {class: 'dim'}, foreign(p.reason)) : null]))],
+      h('code', {class: 'depth', vars: {'--depth': p.depth}}, p.kind === 'comparison' ? foreign(p.text) : {and: 'all of these', or: 'any of these', not: 'not this'}[p.kind] ?? p.kind), [h('span', {class: p.holds ? 'ok' : 'bad'}, p.holds ? '✓ yes' : '✗ no'), p.decides ? dim(' decides') : null],
+      p.field ? value(p.value) : null, p.set ? [eventLink(p.set.position, `event ${number(p.set.position)}`), ' ', time(p.set.at)] : p.reason ? dim(foreign(p.reason)) : null]))],
 });
 
 export function mount(root, context) {
@@ -43,8 +43,8 @@ export function mount(root, context) {
     rows = table({
       label: 'People', open: (u) => { if (!u.erased) context.go(context.link('users', userKey(u), params)); },
       more: (ask) => after === null ? null : page(ask).then((x) => x.users),
-      columns: [{head: 'Person', cell: (u) => u.erased ? h('span', {class: 'dim'}, `person ${u.number} (erased)`) : [person(u, {params}), u.merged_into ? h('span', {class: 'dim'}, ` merged into person ${u.merged_into}`) : null]},
-        p ? {head: 'Found by', cell: (u) => [h('span', {class: 'dim'}, plain(u.kind)), ' ', foreign(u.matched ?? '', {cut: false})]} : {head: 'Also known as', wide: true, cell: (u) => foreign((u.ids ?? []).filter((id) => id !== u.id).join(', '), {cut: false})},
+      columns: [{head: 'Person', cell: (u) => u.erased ? dim(`person ${u.number} (erased)`) : [person(u, {params}), u.merged_into ? dim(` merged into person ${u.merged_into}`) : null]},
+        p ? {head: 'Found by', cell: (u) => [dim(plain(u.kind)), ' ', foreign(u.matched ?? '', {cut: false})]} : {head: 'Also known as', wide: true, cell: (u) => foreign((u.ids ?? []).filter((id) => id !== u.id).join(', '), {cut: false})},
         {head: 'Events', width: '72px', num: true, cell: (u) => number(u.version ?? 0)}, {head: 'braze_id', width: '208px', wide: true, cell: (u) => h('code', u.braze_id)},
         w && {head: 'Why', width: '64px', cell: (u) => button('Why?', () => context.set({why: userKey(u)}, {push: true}), {class: 'text'})}].filter(Boolean),
     });
@@ -90,7 +90,7 @@ export function mount(root, context) {
     explain.element.hidden = !w || !y;
     if (w && y) explain.load({user: y, where: w, as_of: context.as_of});
   }};
-  root.append(h('h1', {tabindex: '-1'}, 'Users'), h('div', {class: 'panel stack'}, h('div', {class: 'row'}, prefixLabel, prefix), where.element, whyForm), explain.element, list.element);
+  root.append(h1('Users'), h('div', {class: 'panel stack'}, h('div', {class: 'row'}, prefixLabel, prefix), where.element, whyForm), explain.element, list.element);
   place.update();
 }
 export const update = () => place.update();

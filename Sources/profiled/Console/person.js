@@ -1,7 +1,7 @@
 // A person: who they are, what is known of them at a moment, why, and every step that led there.
 // One moment rules all parts: the handle, the row of the list, the profile and the cause come from the same `at`.
 import {get, isAbort} from './api.js';
-import {button, count, facts, fill, foreign, h, number, para, ref, say, segments, some, value} from './dom.js';
+import {button, count, dim, facts, fill, foreign, h, h1, number, para, ref, say, segments, some, value} from './dom.js';
 import {panel, emptyView, failureView} from './panel.js';
 import {table} from './table.js';
 import {time, late} from './time.js';
@@ -51,7 +51,7 @@ function person(root, context) {
 
   // Who
 
-  const heading = h('h1', {tabindex: '-1'}, foreign(user, {cut: false})), identity = para('dim wrap');
+  const heading = h1(foreign(user, {cut: false})), identity = para('dim wrap');
   function showIdentity() {
     const ids = (profile?.ids ?? []).filter((id) => id !== user && !id.startsWith('device:')), {at} = context;
     const parts = [
@@ -166,8 +166,8 @@ function person(root, context) {
     finder.hidden = !find && all.length <= 12;
     const turn = (text, to) => button(text, () => { from = to; drawProfile(); }, {disabled: to < 0 || to >= all.length});
     fill(pager, all.length > PAGE ? [turn('Fields before', from - PAGE), turn('More fields', from + PAGE),
-      h('span', {class: 'dim'}, `${from + 1} to ${Math.min(from + PAGE, all.length)} of ${number(all.length)}`)]
-      : all.length ? null : h('span', {class: 'dim'}, 'No field has this in its name.'));
+      dim(`${from + 1} to ${Math.min(from + PAGE, all.length)} of ${number(all.length)}`)]
+      : all.length ? null : dim('No field has this in its name.'));
   }
   function rowFor(r, i, changed) {
     const lateness = life.isLate(i) ? h('span', {class: 'small warn'}, ` ${late(life.occurred[i], life.recorded[i])}`) : null;

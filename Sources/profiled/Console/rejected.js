@@ -1,5 +1,5 @@
 // What was refused, with the reason; and its repair, in Act.
-import {button, count, facts, fill, foreign, h, labelled, para, ref, value} from './dom.js';
+import {button, count, facts, fill, foreign, h, h1, labelled, para, ref, value} from './dom.js';
 import {emptyView, failureView, panel} from './panel.js';
 import {table} from './table.js';
 import {time} from './time.js';
@@ -75,7 +75,7 @@ export function mount(root, context) {
       if (now !== shown) { shown = now; list.load(); } else place.choose();
     },
   };
-  root.append(h('h1', {tabindex: '-1'}, 'Rejected'), h('form', {class: 'row', 'aria-label': 'Filter', on: {submit: (event) => { event.preventDefault(); apply(); }, change: apply}}, userLabel, user, all, allLabel, h('button', 'Filter')), done, detail, list.element);
+  root.append(h1('Rejected'), h('form', {class: 'row', 'aria-label': 'Filter', on: {submit: (event) => { event.preventDefault(); apply(); }, change: apply}}, userLabel, user, all, allLabel, h('button', 'Filter')), done, detail, list.element);
   place.update();
 }
 export const update = () => place.update();

@@ -1,12 +1,12 @@
 // The frame of the page: addresses, places, the bands above them, the top bar. A place is a module with
-//   mount(root, context)   fills the empty <div> `root`; its first element is the heading, h('h1', {tabindex: '-1'}, …)
+//   mount(root, context)   fills the empty <div> `root`; its first element is the heading, h1(…)
 //   update(context)        the query, the moment or Look/Act changed      unmount()   optional
 // `context` lives as long as the place is mounted: place, id (null for the list), params (the query), at (the moment, a position, or
 // null for now), as_of (the same for the API), signal, set({field: 'level', vs: null}, {push}) for the query, go(href), link(place,
 // id, params), past(…) for the band about the past, title(text), act (whether writes may be offered), keys(part, name, map).
 // An address with a position names its store (`store=`), and a page of another store says so.
 import * as api from './api.js';
-import {$, button, fill, h, keep, kept, number, printable, ref, say} from './dom.js';
+import {$, button, fill, h, h1, keep, kept, number, printable, ref, say} from './dom.js';
 import {setClock, time, timeText} from './time.js';
 import {failureView, keyForm} from './panel.js';
 
@@ -131,7 +131,7 @@ async function open(isFirst = false) {
   foreignStore(route.linkStore);
   const place = places[route.place], load = place && (route.id === null ? place.list : place.one);
   if (!load) {
-    fill($('root'), h('h1', {tabindex: '-1'}, 'There is no such place'), h('p', ref(link('overview'), 'To the overview')));
+    fill($('root'), h1('There is no such place'), h('p', ref(link('overview'), 'To the overview')));
     return focusTitle(isFirst);
   }
   try {
@@ -143,7 +143,7 @@ async function open(isFirst = false) {
   } catch (error) {
     if (mine !== turn) return;
     console.error(error);
-    fill($('root'), h('h1', {tabindex: '-1'}, 'This place could not be loaded'), h('p', 'Its file did not come.'), button('Try again', () => location.reload()));
+    fill($('root'), h1('This place could not be loaded'), h('p', 'Its file did not come.'), button('Try again', () => location.reload()));
     focusTitle(isFirst);
   }
 }

@@ -1,6 +1,6 @@
 // Messages: what was sent, or why not, newest first; the in-app messages, and with `user=` what became of each for that person.
 import {copyLine} from './copy.js';
-import {button, foreign, h, para, ref, segments} from './dom.js';
+import {button, foreign, h, h1, para, ref, segments} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
 import {list, table} from './table.js';
@@ -51,7 +51,7 @@ export function mount(root, context) {
     },
   });
   const field = (label) => h('input', {'aria-label': label, placeholder: label, autocomplete: 'off', spellcheck: 'false'}), user = field('Person'), message = field('Message');
-  root.append(h('h1', {tabindex: '-1'}, 'Messages'), h('form', {class: 'row', on: {submit(event) {
+  root.append(h1('Messages'), h('form', {class: 'row', on: {submit(event) {
     event.preventDefault();
     context.set({user: user.value.trim(), message: message.value.trim()}, {push: true});
   }}}, user, message, h('button', 'Show'), segments('Which sends', [['', 'All'], ['not', 'Not sent']], chosen().show ?? '', (show) => context.set({show}))), sent.element, inApp.element);
