@@ -40,10 +40,7 @@ export function forms({id, path, settings, eventLink, done, replay}) {
       const launch = answer.flushed ? answer.position : answer.events?.findLast?.((e) => e.kind === 'appLaunched')?.position;
       if (launch) replay(launch, pressed); else done();
     }
-    const element = h('form', {class: 'panel stack', 'aria-label': title, on: {submit(event) {
-      event.preventDefault();
-      send(buttons[0][1], all[0]);
-    }}}, h('h3', title), says ? para('dim', says) : null, inputs, h('div', {class: 'row'}, all), result);
+    const element = h('form', {class: 'panel stack', 'aria-label': title, on: {submit: () => send(buttons[0][1], all[0])}}, h('h3', title), says ? para('dim', says) : null, inputs, h('div', {class: 'row'}, all), result);
     return element;
   }
   function answered(a) {

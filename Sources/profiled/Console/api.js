@@ -59,7 +59,6 @@ export function address(path, query = {}) {
   for (const [name, v] of Object.entries(query)) if (v !== null && v !== undefined) url.searchParams.append(name, String(v).toWellFormed());
   return url;
 }
-/** The only call of fetch; an answer may be a stream (wire.js). */
 export const send = (url, {headers, ...options}) => fetch(url, {cache: 'no-store', credentials: 'same-origin', ...options, headers: {...headers, ...(key && {Authorization: `Bearer ${key}`})}});
 export const shown = (url) => '/' + (url.pathname + url.search).slice(root.pathname.length);
 
@@ -84,7 +83,6 @@ export async function ask(method, path, {query, body, signal, quiet = false, onc
     try { parsed = JSON.parse(text); } catch { /* the status says it */ }
     if (!parsed && (answer.status === 502 || answer.status === 504)) throw noConnection();
     back();
-    // Keys may be revoked, or begin, while the page is open.
     if (answer.status === 401 && used === key && !store.refused) { store.needsKey = store.refused = true; emit('store'); }
     throw new Failure(answer.status, parsed, answer.headers);
   }
@@ -98,7 +96,6 @@ export async function ask(method, path, {query, body, signal, quiet = false, onc
   return result;
 }
 export const get = (path, query, options) => ask('GET', path, {...options, query});
-/** Asks what is where, who this key is, and which store this is. */
 export async function meet() {
   const what = await get('/', {}, {quiet: true});
   store.endpoints = new Set(what.endpoints.map((e) => `${e.method} ${e.path}`));

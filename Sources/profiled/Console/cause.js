@@ -100,7 +100,6 @@ export function cause(context, {look, move, openCompare}) {
 
   const whatIf = async (position) => (await get('/v1/whatif/profiles', {without: `event:${position}`, user: look().user, sample: 1}, {signal})).samples[0]?.changes ?? [];
   const leaf = (values) => flatten(values ?? {}).find(([name]) => name === field.field)?.[1];
-  /** Puts the answers of the buttons into the buttons. */
   async function preview(mine, set, happened, without) {
     const {user, at} = look();
     try {
@@ -137,8 +136,7 @@ export function cause(context, {look, move, openCompare}) {
     const note = h('div'), [label, reason] = labelled('Reason (it stays in the log)', {required: true, maxlength: '1024'});
     const difference = h('div', verb === 'void' ? 'Looking at what would differ…' : 'It counts again from now on.');
     const send = h('button', {class: verb === 'void' ? 'bad' : ''}, verb === 'void' ? 'Void this event' : 'Let it count again');
-    fill(spot, h('form', {class: 'stack', on: {async submit(e) {
-      e.preventDefault();
+    fill(spot, h('form', {class: 'stack', on: {async submit() {
       if (!context.act) return;
       send.disabled = true;
       try {

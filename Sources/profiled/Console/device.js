@@ -147,7 +147,6 @@ export function mount(root, context) {
     const all = history.data?.launches ?? [], now = Number(context.params.launch) || (context.at ?? Infinity), launch = by < 0 ? all.find((p) => p < now) : all.findLast((p) => p > now);
     if (launch) cue(launch); else say(by < 0 ? 'There is no launch before.' : 'There is no later launch.');
   }
-  /** What stays moves to its new place. */
   function redraw() {
     const {body} = stage, {device, pending, tape: t} = stage.data, all = () => body.querySelectorAll('[data-item]'), places = new Map([...all()].map((e) => [e.dataset.item, e.getBoundingClientRect()]));
     fill(body, device.note ? para('dim', foreign(device.note)) : null, columns(stage.data));
@@ -262,27 +261,25 @@ export function mount(root, context) {
     return Promise.all(loads);
   }};
   // One small question first: most news are about others. What comes while the page loads is asked for after it.
-  let later = 0, known = null, isBusy = false, isAgain = false;
+  let later = 0, known = null, busy = null, again = null;
   const soon = () => { later ||= setTimeout(news, 500); };
-  async function news() {
+  function news() {
     later = 0;
     if (context.at !== null || context.signal.aborted) return;
-    if (isBusy) { isAgain = true; return; }
-    isBusy = true;
-    isAgain = false;
-    try {
-      await judgement;
-      const now = context.store.position, {user} = stage.data?.device ?? {}, after = known ?? end;
-      const ask = (filter) => eventsBy((p, q) => get(p, q, {signal: context.signal, quiet: true}), {...filter, after, limit: 1});
-      const found = await Promise.all([ask({device: id}), ...user ? [ask({user: userKey(user)}).catch((error) => { if (error.status !== 404) throw error; return {events: [error]}; })] : []]);
-      known = now;
-      if (!found.some(({events}) => events.length)) return;
-      end = now;
-      await page.show();
-    } catch { /* the next news asks again */ } finally {
-      isBusy = false;
-      if (isAgain) soon();
-    }
+    again = busy;
+    // After a failure the next news asks again.
+    busy ??= look().catch(() => {}).then(() => { busy = null; if (again) soon(); });
+  }
+  async function look() {
+    await judgement;
+    const now = context.store.position, {user} = stage.data?.device ?? {}, after = known ?? end;
+    const ask = (filter) => eventsBy((p, q) => get(p, q, {signal: context.signal, quiet: true}), {...filter, after, limit: 1});
+    // A person who is not known any more was erased.
+    const found = await Promise.all([ask({device: id}), user && ask({user: userKey(user)}).catch((error) => { if (error.status !== 404) throw error; return {events: [error]}; })]);
+    known = now;
+    if (!found.some((f) => f?.events.length)) return;
+    end = now;
+    await page.show();
   }
   context.on('position', soon);
   context.on('store', act);

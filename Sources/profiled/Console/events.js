@@ -22,7 +22,7 @@ export function mount(root, context) {
   if (params.kind && ![...kind.options].some((o) => o.value === params.kind)) kind.append(h('option', {value: params.kind}, kindWords(params.kind)));
   const texts = [['user', 'Person'], ['name', 'Name'], ['device', 'Device']].map(([name, label]) => [name, ...labelled(label, {size: 14})]);
   const apply = () => context.set({kind: kind.value, ...Object.fromEntries(texts.map(([name, , field]) => [name, field.value.trim()]))});
-  const form = h('form', {class: 'row', 'aria-label': 'Filter', on: {submit(event) { event.preventDefault(); apply(); }, change: apply}}, kindLabel, kind, texts.map(([, ...nodes]) => nodes), h('button', 'Filter'), button('Show all', () => context.set(none, {push: true})));
+  const form = h('form', {class: 'row', 'aria-label': 'Filter', on: {submit: apply, change: apply}}, kindLabel, kind, texts.map(([, ...nodes]) => nodes), h('button', 'Filter'), button('Show all', () => context.set(none, {push: true})));
 
   let newest = 0, oldest = 0, skipped = 0, stop = null, asking = false, buffer = [];
   const note = h('p', {class: 'dim', role: 'status'});
@@ -87,7 +87,6 @@ export function mount(root, context) {
     said();
   }
   const asksAll = () => !stop && context.at === null && !isFiltered() && !context.params.paused;
-  /** What is new in the whole log: the newest page of it. */
   async function ask() {
     if (asking) return;
     asking = true;

@@ -39,14 +39,10 @@ export function growth(root, context) {
       skipped ? para('dim', `${count(skipped, 'event')} came too fast to be shown here since this page was opened.`) : null];
     },
   });
-  let isBusy = false, isAgain = false;
-  async function follow() {
-    isAgain = isBusy;
-    if (isBusy) return;
-    isBusy = true;
-    await tail.load();
-    isBusy = false;
-    if (isAgain && !context.params.paused) follow();
+  let busy = null, again = null;
+  function follow() {
+    again = busy;
+    busy ??= tail.load().then(() => { busy = null; if (again) follow(); });
   }
   function update() {
     const {unit: u = 'minute', view: v = 'chart', paused} = context.params;

@@ -67,7 +67,7 @@ export function mount(root, context) {
   const condition = explainPanel(context, 'Which part of the condition fails', (a) => a ? null : emptyView('A send to a segment leaves no event for those who are not in it.', `${chosen() ? 'Choose' : 'Choose a person, then'} the segment of the campaign, or write a condition.`));
 
   const text = (label, placeholder = label) => h('input', {'aria-label': label, placeholder, autocomplete: 'off', spellcheck: 'false'});
-  const form = (submit, ...content) => h('form', {class: 'row', on: {submit(event) { event.preventDefault(); context.set(submit(), {push: true}); }}}, content);
+  const form = (submit, ...content) => h('form', {class: 'row', on: {submit: () => context.set(submit(), {push: true})}}, content);
   const name = text('Person'), where = text('Condition', 'custom.level >= 3'), segment = h('select', {'aria-label': 'Segment', hidden: true, on: {change() { where.hidden = segment.value !== ''; }}}, h('option', {value: ''}, 'a condition'));
   why.element.insertBefore(form(() => ({user: name.value.trim()}), name, h('button', 'Why?')), why.body);
   condition.element.insertBefore(form(() => ({segment: segment.value, where: segment.value ? null : where.value.trim()}), segment, where, h('button', 'Check')), condition.body);

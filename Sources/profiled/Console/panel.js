@@ -88,8 +88,7 @@ export function failureView(error, again, signal) {
 /** Asks for a key, in place. It stays in this tab, and goes as a header. */
 export function keyForm() {
   const [label, field] = labelled('Key', {type: 'password', required: true}), says = h('span', {class: 'small dim', role: 'status'}, 'It stays in this tab.');
-  return h('form', {class: 'row', on: {submit(event) {
-    event.preventDefault();
+  return h('form', {class: 'row', on: {submit() {
     const text = field.value.trim();
     // Others can stand in no header.
     if (/^[\x21-\x7e]+$/.test(text)) setKey(text); else says.textContent = 'A key has only letters, digits and signs of ASCII, and no space.';

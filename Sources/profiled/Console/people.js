@@ -24,7 +24,7 @@ export function mount(root, context) {
   context.title('Users');
   const where = whereField(context, {label: 'Condition', value: context.params.where, ask: (text) => context.set({where: text, prefix: null, why: null}, {push: true}), button: 'Find'});
   const [prefixLabel, prefix] = labelled('ID or address begins with', {type: 'search', placeholder: 'ana, email:ana@', on: {input: () => context.set({prefix: prefix.value, where: null, why: null})}});
-  const [whyLabel, why] = labelled('Why, or why not', {size: 16}), whyForm = h('form', {class: 'row', hidden: true, on: {submit(event) { event.preventDefault(); context.set({why: why.value.trim()}, {push: true}); }}}, whyLabel, why, h('button', 'Explain'));
+  const [whyLabel, why] = labelled('Why, or why not', {size: 16}), whyForm = h('form', {class: 'row', hidden: true, on: {submit: () => context.set({why: why.value.trim()}, {push: true})}}, whyLabel, why, h('button', 'Explain'));
   let after, rows = null;
   const asked = () => ({w: context.params.where, p: context.params.where ? undefined : context.params.prefix});
   /** One page: an answer may be short, or empty, although there are more. */

@@ -195,7 +195,6 @@ function person(root, context) {
     const all = fields(), at = all.indexOf(document.activeElement);
     all[at < 0 ? 0 : at + direction]?.focus();
   }
-  /** To the next field that begins with this letter. */
   function toLetter({key}) {
     const all = fields(), at = all.indexOf(document.activeElement), found = [...all.slice(at + 1), ...all.slice(0, at + 1)].find((f) => f.textContent.toLowerCase().startsWith(key.toLowerCase()));
     found?.focus();
@@ -227,7 +226,6 @@ function person(root, context) {
     await showCompared();
     compared.element.scrollIntoView({block: 'nearest'});
   }
-  /** What costs more is asked for when the handle rests. */
   function rest() {
     clearTimeout(restTimer);
     resting.abort();

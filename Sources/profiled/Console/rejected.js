@@ -75,7 +75,7 @@ export function mount(root, context) {
       if (now !== shown) { shown = now; list.load(); } else place.choose();
     },
   };
-  root.append(h1('Rejected'), h('form', {class: 'row', 'aria-label': 'Filter', on: {submit: (event) => { event.preventDefault(); apply(); }, change: apply}}, userLabel, user, all, allLabel, h('button', 'Filter')), done, detail, list.element);
+  root.append(h1('Rejected'), h('form', {class: 'row', 'aria-label': 'Filter', on: {submit: apply, change: apply}}, userLabel, user, all, allLabel, h('button', 'Filter')), done, detail, list.element);
   place.update();
 }
 export const update = () => place.update();

@@ -69,7 +69,7 @@ function makeContext(route) {
     title: (text) => { document.title = text ? `${printable(text)} – ProfileLog` : 'ProfileLog'; },
     go,
     set(changes, {push = false} = {}) {
-      // An answer that came after the page was left changes nothing.
+      // A late answer changes no other page.
       if (current?.context !== context) return;
       const params = {...context.params};
       for (const [name, v] of Object.entries(changes)) if (v === null || v === undefined || v === '') delete params[name]; else params[name] = String(v);
@@ -280,7 +280,9 @@ $('rail').addEventListener('keydown', (event) => { if (event.key === 'Escape' &&
 const find = $('find');
 const searching = () => import('./search.js').then((m) => m.start(go, link));
 find.addEventListener('focus', searching, {once: true});
-find.form.addEventListener('submit', (event) => { event.preventDefault(); searching().then((search) => search.submit()); });
+find.form.addEventListener('submit', () => searching().then((search) => search.submit()));
+// No form of the page loads another one.
+document.addEventListener('submit', (event) => event.preventDefault());
 
 const lastRequest = $('last-request');
 api.on('request', (r) => {

@@ -51,10 +51,7 @@ export function mount(root, context) {
     },
   });
   const field = (label) => h('input', {'aria-label': label, placeholder: label, autocomplete: 'off', spellcheck: 'false'}), user = field('Person'), message = field('Message');
-  root.append(h1('Messages'), h('form', {class: 'row', on: {submit(event) {
-    event.preventDefault();
-    context.set({user: user.value.trim(), message: message.value.trim()}, {push: true});
-  }}}, user, message, h('button', 'Show'), segments('Which sends', [['', 'All'], ['not', 'Not sent']], chosen().show ?? '', (show) => context.set({show}))), sent.element, inApp.element);
+  root.append(h1('Messages'), h('form', {class: 'row', on: {submit: () => context.set({user: user.value.trim(), message: message.value.trim()}, {push: true})}}, user, message, h('button', 'Show'), segments('Which sends', [['', 'All'], ['not', 'Not sent']], chosen().show ?? '', (show) => context.set({show}))), sent.element, inApp.element);
   change = () => {
     [user.value, message.value] = [chosen().user ?? '', chosen().message ?? ''];
     inApp.setTitle(chosen().user ? ['In-app messages for ', foreign(chosen().user)] : 'In-app messages');

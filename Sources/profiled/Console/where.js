@@ -49,7 +49,7 @@ export function whereField(context, {label = 'Condition', value = '', ask, butto
   const w = {
     get value() { return input.value.trim(); },
     set value(text) { if (document.activeElement !== input || !text) input.value = text; },
-    element: h('form', {class: 'stack', on: {submit(event) { event.preventDefault(); asking?.abort(); choices.close(); ask(w.value); }}},
+    element: h('form', {class: 'stack', on: {submit() { asking?.abort(); choices.close(); ask(w.value); }}},
       h('div', {class: 'row'}, labelOf, h('div', {class: 'grow'}, box), h('button', button)), note),
     /** Whether the failure was one of the condition; then it is shown here. */
     fail(failure) {
