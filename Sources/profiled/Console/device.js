@@ -3,7 +3,7 @@
 // step by step, `fault=` the faults that are switched on, `show=` which events are listed. In Act the forms of act.js write.
 import {get} from './api.js';
 import {copyLine, quote} from './copy.js';
-import {button, count, facts, fill, foreign, h, h1, number, para, ref, say, segments, valueText} from './dom.js';
+import {button, count, facts, fill, foreign, h, h1, inRow, number, para, ref, say, segments, valueText} from './dom.js';
 import {unusual} from './devices.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
@@ -107,7 +107,7 @@ export function mount(root, context) {
   const tape = () => stage.data?.tape?.launch === Number(context.params.launch) ? stage.data.tape : null;
   const stepOf = ({steps}) => steps.findLastIndex((p) => p <= (context.at ?? Infinity));
   const playButton = button('Play', () => timer ? pause() : play()), sentence = para('verdict');
-  const bar = h('div', {class: 'stack', hidden: true}, h('div', {class: 'row'}, button('Step back', () => step(-1)), button('Step', () => step(1)), playButton, button('Leave the replay', () => toNow())), sentence);
+  const bar = h('div', {class: 'stack', hidden: true}, inRow(button('Step back', () => step(-1)), button('Step', () => step(1)), playButton, button('Leave the replay', () => toNow())), sentence);
   function pause() {
     clearTimeout(timer);
     timer = 0;

@@ -14,7 +14,6 @@ const commands = {
   '/v1/rules': ['rules show', '', 'as_of'], '/v1/devices': ['device list', '', 'after limit'], '/v1/messages': ['messages list', '', ''], '/v1/messages/explain': ['messages explain', 'user', 'message position'], '/v1/series': ['stats', '', 'of length unit ending_at where'],
   '/v1/whatif': ['whatif', '', 'policy fault user device since until items'], '/v1/whatif/profiles': ['whatif', '', 'without correct where user sample seed'],
 };
-/** The same request by profilecli; null if no command asks exactly this. */
 export function asCommand({method, path}) {
   const url = new URL(path.slice(1), root), [base] = path.split('?'), device = /^\/v1\/devices\/([^/]+)$/.exec(base), entry = device ? ['device show', '', ''] : commands[base];
   if (!entry || method !== 'GET') return null;
@@ -43,7 +42,7 @@ function draw() {
 on('request', () => { if (isOpen && !isWanted) { isWanted = true; setTimeout(draw, 1000); } });
 export function toggle() {
   isOpen = !isOpen;
-  $('requests').setAttribute('aria-expanded', String(isOpen));
+  $('requests').ariaExpanded = isOpen;
   $('request-list').hidden = !isOpen;
   draw();
   if (isOpen) { $('request-list').tabIndex = -1; $('requests').focus(); }

@@ -1,6 +1,6 @@
 // One event: what is stored of it, what it changed, and what became of it.
 import {copyButton} from './copy.js';
-import {button, dim, facts, foreign, h, h1, number, para, ref, some, value} from './dom.js';
+import {button, dim, facts, foreign, h, h1, inRow, number, para, ref, some, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {list} from './table.js';
 import {userKey} from './router.js';
@@ -38,7 +38,7 @@ export function mount(root, context) {
           ['Recorded', time(e.recorded_at, {form: 'full'})], ['Happened', [time(e.occurred_at, {form: 'full'}), ` · ${late(e.occurred_at, e.recorded_at)}`]], ['Source', [e.source, e.process && e.process !== e.source ? [', ', foreign(e.process)] : null]],
           e.device && ['Device', ref(context.link('devices', e.device, at), foreign(e.device))], e.replaces && ['Repairs', eventLink(e.replaces)], e.voided_by && ['Void', ['by ', eventLink(e.voided_by)]],
           ...Object.entries(e).filter(([name]) => !known.has(name)).map(([name, v]) => [plain(name), name === 'message' && user ? ref(context.link('messages', v, {user, at: position}), foreign(v)) : member(name, v)])),
-        h('div', {class: 'row'}, isOfPerson ? [to({at: position - 1}, 'The person before'), to(at, 'The person after')] : null, button('Pin (m)', pin),
+        inRow(isOfPerson ? [to({at: position - 1}, 'The person before'), to(at, 'The person after')] : null, button('Pin (m)', pin),
           isOfPerson && isContent(e.kind) ? button('Who else?', (event) => whoElse(event.target)) : null, copyButton(JSON.stringify(e, null, 2), 'Copy as JSON'))];
     },
   });

@@ -77,7 +77,7 @@ function chart(signal) {
   signal.addEventListener('abort', () => sizes.disconnect());
   return (next, sentence) => {
     numbers = next;
-    canvas.setAttribute('aria-label', sentence);
+    canvas.ariaLabel = sentence;
     draw();
     return canvas;
   };

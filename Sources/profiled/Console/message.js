@@ -78,7 +78,7 @@ export function mount(root, context) {
     const {params, at, as_of} = context, user = chosen();
     [name.value, where.value, segment.value] = [user ?? '', params.where ?? '', params.segment ?? ''];
     where.hidden = segment.value !== '';
-    if (shownAt !== at) who.load(); else for (const b of who.body.querySelectorAll('[data-user]')) b.setAttribute('aria-pressed', String(b.dataset.user === user));
+    if (shownAt !== at) who.load(); else for (const b of who.body.querySelectorAll('[data-user]')) b.ariaPressed = b.dataset.user === user;
     shownAt = at;
     why.setTitle(user ? ['Why, for ', foreign(user)] : 'Why');
     why.load();

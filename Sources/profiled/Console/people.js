@@ -1,5 +1,5 @@
 // People: everybody, by the first letters of an ID or an address, or by a condition; and why somebody passes it, or not.
-import {button, count, dim, fill, foreign, h, h1, labelled, number, para, value} from './dom.js';
+import {button, count, dim, fill, foreign, h, h1, inRow, labelled, number, para, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
 import {list as rowList, table} from './table.js';
@@ -10,7 +10,6 @@ import {eventLink, person, plain} from './words.js';
 const PAGE = 100;
 let place = null;
 
-/** The panel that explains a condition for one person; load({user, where, segment, as_of}). */
 export const explainPanel = (context, title, empty) => panel(context, {
   title, empty, load: (ask, query) => query && ask.get('/v1/users/explain', query),
   show: ({user, holds, reason, parts}) => [
@@ -90,7 +89,7 @@ export function mount(root, context) {
     explain.element.hidden = !w || !y;
     if (w && y) explain.load({user: y, where: w, as_of: context.as_of});
   }};
-  root.append(h1('Users'), h('div', {class: 'panel stack'}, h('div', {class: 'row'}, prefixLabel, prefix), where.element, whyForm), explain.element, list.element);
+  root.append(h1('Users'), h('div', {class: 'panel stack'}, inRow(prefixLabel, prefix), where.element, whyForm), explain.element, list.element);
   place.update();
 }
 export const update = () => place.update();

@@ -1,7 +1,7 @@
 // A person: who they are, what is known of them at a moment, why, and every step that led there.
 // One moment rules all parts: the handle, the row of the list, the profile and the cause come from the same `at`.
 import {get, isAbort} from './api.js';
-import {button, count, dim, facts, fill, foreign, h, h1, number, para, ref, say, segments, some, value} from './dom.js';
+import {button, count, dim, facts, fill, foreign, h, h1, inRow, number, para, ref, say, segments, some, value} from './dom.js';
 import {panel, emptyView, failureView} from './panel.js';
 import {table} from './table.js';
 import {time, late} from './time.js';
@@ -96,7 +96,7 @@ function person(root, context) {
     keep({place: 'users', id: user, params: {at, field: context.params.field}, at, user, sentence: life.says(i, context.at), time: iso(life.recorded[i])});
   }
 
-  // Profile: one request at a time, the newest wins, answers are kept by version
+  // Profile: the newest wins
 
   const cached = new Map(), rows = new Map(), tbody = h('tbody'), note = h('div'), pager = para('row');
   let from = 0, find = '', isAsking = false;
@@ -125,7 +125,7 @@ function person(root, context) {
     if (cached.has(mine.key)) return showProfile(cached.get(mine.key), mine);
     if (isAsking) return;
     isAsking = true;
-    const slow = setTimeout(() => { profilePanel.dataset.state = 'loading'; profilePanel.setAttribute('aria-busy', 'true'); }, 150);
+    const slow = setTimeout(() => { profilePanel.dataset.state = 'loading'; profilePanel.ariaBusy = 'true'; }, 150);
     try {
       const answer = await get('/v1/profile', {user: mine.user, as_of: mine.as_of}, {signal});
       if (cached.size > KEPT) cached.clear();
@@ -135,7 +135,7 @@ function person(root, context) {
       if (error.code === 'no_connection' && profile) set('stale', profile, para('warn', 'No answer; this is what it said before.'));
       else set('failed', null, failureView(error, wantProfile, signal));
       return;
-    } finally { clearTimeout(slow); isAsking = false; profilePanel.removeAttribute('aria-busy'); }
+    } finally { clearTimeout(slow); isAsking = false; profilePanel.ariaBusy = null; }
     // The handle may have moved on: then the newest moment is asked for.
     if (!signal.aborted) wantProfile();
   }
@@ -275,7 +275,7 @@ function person(root, context) {
   const matching = h('span', {class: 'dim', role: 'status'});
   const order = segments('Order of the list', [['', 'One by one'], ['launch', 'By launch']], context.params.list ?? '', (key) => context.set({list: key}));
   const listPanel = h('section', {class: 'panel', 'aria-labelledby': 'steps-title'},
-    h('header', h('h2', {id: 'steps-title'}, 'Steps'), h('div', {class: 'row'}, matching, only, named, order)), list.element);
+    h('header', h('h2', {id: 'steps-title'}, 'Steps'), inRow(matching, only, named, order)), list.element);
   let listed = '', listedAt = 0;
   function showList() {
     const wish = JSON.stringify([context.params.list, context.params.only, context.params.named, life.n]);

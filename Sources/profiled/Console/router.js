@@ -123,7 +123,7 @@ async function open(isFirst = false) {
   current = {context, module: null};
   document.title = 'ProfileLog';
   for (const a of document.querySelectorAll('.rail a')) {
-    if (a.dataset.place === route.place) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
+    a.ariaCurrent = a.dataset.place === route.place ? 'page' : null;
   }
   closeMenu();
   pastBand();
@@ -249,8 +249,8 @@ function modes() {
   act.disabled = !allowed || isPast;
   act.title = isPast ? 'Nothing can be written at a past moment.' : allowed ? 'Offer what writes.' : 'This key may not write (v1.write).';
   const acts = acting && allowed && !isPast;
-  act.setAttribute('aria-pressed', String(acts));
-  look.setAttribute('aria-pressed', String(!acts));
+  act.ariaPressed = acts;
+  look.ariaPressed = !acts;
 }
 function setActing(next) {
   acting = next;
@@ -271,10 +271,10 @@ clock.addEventListener('change', () => {
   api.emit('clock', clock.value);
 });
 function closeMenu() {
-  $('menu').setAttribute('aria-expanded', 'false');
+  $('menu').ariaExpanded = 'false';
   $('rail').classList.remove('open');
 }
-$('menu').addEventListener('click', () => $('menu').setAttribute('aria-expanded', String($('rail').classList.toggle('open'))));
+$('menu').addEventListener('click', () => $('menu').ariaExpanded = $('rail').classList.toggle('open'));
 $('rail').addEventListener('keydown', (event) => { if (event.key === 'Escape' && $('rail').classList.contains('open')) { closeMenu(); $('menu').focus(); } });
 
 const find = $('find');

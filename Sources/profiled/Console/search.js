@@ -12,7 +12,7 @@ export function combo(field, box, label, {first = 0, follow}) {
   for (const [name, v] of Object.entries({role: 'combobox', 'aria-expanded': 'false', 'aria-controls': list.id, 'aria-autocomplete': 'list'})) field.setAttribute(name, v);
   let choices = [], chosen = first;
   function mark() {
-    [...list.children].forEach((e, i) => e.setAttribute('aria-selected', String(i === chosen)));
+    [...list.children].forEach((e, i) => e.ariaSelected = i === chosen);
     if (choices[chosen] && !list.hidden) { field.setAttribute('aria-activedescendant', list.children[chosen].id); list.children[chosen].scrollIntoView({block: 'nearest'}); } else field.removeAttribute('aria-activedescendant');
   }
   const c = {
@@ -25,7 +25,7 @@ export function combo(field, box, label, {first = 0, follow}) {
       chosen = kept >= 0 ? kept : first;
       fill(list, choices.map((x, i) => h('div', {role: 'option', id: newID('choice'), on: {mousedown: (event) => event.preventDefault(), click: () => follow(choices[i])}}, x.nodes)));
       list.hidden = choices.length === 0;
-      field.setAttribute('aria-expanded', String(!list.hidden));
+      field.ariaExpanded = !list.hidden;
       mark();
     },
     close: () => c.show([]),
@@ -92,7 +92,6 @@ export function start(go, link) {
   field.addEventListener('keydown', (event) => { if (event.key === 'Escape') asking?.abort(); else if (event.key === 'ArrowDown' && !found.isOpen) input(); });
   search = {async submit() {
     if (!found.isOpen) found.show(guesses(field.value));
-    // What the service finds comes first, so that it is waited for.
     for (let last = null; last !== running;) await (last = running);
     follow(found.chosen);
   }};

@@ -34,9 +34,9 @@ export function table({label, columns, key = (row) => row, open = null, choose =
           columns.map((c) => cell(c, 'gridcell', c.cell(row))));
       }
       line.index = i;
-      line.setAttribute('aria-rowindex', String(i + 2));
+      line.ariaRowIndex = i + 2;
       line.style.setProperty('top', `${i * size}px`);
-      line.setAttribute('aria-selected', String(i === cursor));
+      line.ariaSelected = i === cursor;
       line.classList.toggle('cursor', i === cursor);
       next.set(row, line);
     }
@@ -84,7 +84,7 @@ export function table({label, columns, key = (row) => row, open = null, choose =
     if (to !== undefined && !event.shiftKey) { event.preventDefault(); move(to); } else if (event.key === 'Enter' && rows[cursor] && open) { event.preventDefault(); open(rows[cursor]); }
   });
   new ResizeObserver(later).observe(element);
-  const changed = () => { element.setAttribute('aria-rowcount', String(rows.length + 1)); draw(); };
+  const changed = () => { element.ariaRowCount = rows.length + 1; draw(); };
   const api = {
     element, hold,
     get count() { return rows.length; },

@@ -3,7 +3,7 @@
 //   whoElse(root, {context, event, field, at, value, vs})   fills `root` (an empty element)
 //     event   the cause, as an event or as `set` of blame      field   'custom.level' or 'email', or null      value   its value
 //     at, vs  the moments of handle A and B as positions, null for now
-import {count, facts, fill, foreign, h, labelled, number, para, printable, say, button} from './dom.js';
+import {button, count, facts, fill, foreign, h, inRow, labelled, number, para, printable, say} from './dom.js';
 import {isPart} from './compare.js';
 import {emptyView, panel} from './panel.js';
 import {list as rowList} from './table.js';
@@ -86,7 +86,7 @@ export function whoElse(root, {context, event, field = null, at = null, value, v
     },
   });
   const heading = h('h2', {tabindex: '-1'}, 'Who else?');
-  fill(root, h('section', {class: 'panel stack', 'aria-label': 'Who else?'}, heading, para('dim', 'What would be if something had not happened. Nothing is written.'), h('div', {class: 'row'}, causeLabel, cause), where.element, progress, what.element, a === null ? null : between.element));
+  fill(root, h('section', {class: 'panel stack', 'aria-label': 'Who else?'}, heading, para('dim', 'What would be if something had not happened. Nothing is written.'), inRow(causeLabel, cause), where.element, progress, what.element, a === null ? null : between.element));
   what.load();
   if (a !== null) between.load();
   heading.focus();

@@ -31,7 +31,6 @@ export const isStep = (e) => /^(message|push|inApp)/.test(e.kind);
 export const stateOf = ({kind}) => /Not(Sent|Received)$|Ignored$|Discarded$/.test(kind) ? 'refused' : /Waiting$|Captured$|Saved$/.test(kind) ? 'waits' : /Queued$/.test(kind) ? 'queued' : 'effective';
 export const plain = (word) => String(word ?? '').replaceAll('_', ' ');
 export const kindWords = (kind) => kind.replace('inApp', 'in-app').replace(/ID|[A-Z]/g, (c) => ` ${c === 'ID' ? c : c.toLowerCase()}`);
-/** What an event is about: its name, product or attributes. */
 export const subject = (e) => e.name ?? e.product ?? e.attribute ?? Object.keys(e.attributes ?? e.user_attributes ?? {}).join(', ');
 const items = (all, done) => `${done} ${count(all?.length ?? 0, 'item')}`;
 const words = {
