@@ -20,7 +20,7 @@ class WeightTests(unittest.TestCase):
         sizes = {file.name: file.stat().st_size for file in FOLDER.iterdir()}
         packed = {file.name: len(gzip.compress(file.read_bytes())) for file in FOLDER.iterdir()}
         largest = sorted(sizes.items(), key=lambda item: -item[1])[:8]
-        self.assertLessEqual(sum(sizes.values()), 2104 * 1024, largest)
+        self.assertLessEqual(sum(sizes.values()), 260 * 1024, largest)
         self.assertLessEqual(sum(packed.values()), 104 * 1024, largest)
 
     def test_what_comes_before_the_first_content_has_at_most_60_kb_in_8_requests(self):
