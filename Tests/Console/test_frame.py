@@ -20,7 +20,7 @@ class WeightTests(unittest.TestCase):
         sizes = {file.name: file.stat().st_size for file in FOLDER.iterdir()}
         packed = {file.name: len(gzip.compress(file.read_bytes())) for file in FOLDER.iterdir()}
         largest = sorted(sizes.items(), key=lambda item: -item[1])[:8]
-        self.assertLessEqual(sum(sizes.values()), 2104 * 1024, largest)
+        self.assertLessEqual(sum(sizes.values()), 260 * 1024, largest)
         self.assertLessEqual(sum(packed.values()), 104 * 1024, largest)
 
     def test_what_comes_before_the_first_content_has_at_most_60_kb_in_8_requests(self):
@@ -125,6 +125,10 @@ class FrameTests(PageTests):
         self.browser.open(s.at("users/ana?at=9&store=00000000"))
         self.assertSays("another store")
         self.assertNone([*self.browser.axe(), *self.browser.geometry()], "a link of another store")
+
+    def test_an_address_that_emphasizes_steps_says_how_many_match(self):
+        self.browser.open(scene().at("users/ana?only=late"))
+        self.assertRegex(self.browser.text("#root"), r"[1-9]\d* of \d+ match")
 
     def test_the_requests_of_a_page_can_be_copied_without_the_key(self):
         s = scene()

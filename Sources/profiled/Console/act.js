@@ -2,7 +2,7 @@
 // answer or its error in its own place, and a launch is replayed.
 //   forms({id, path, settings, eventLink, done, replay})   → {element, show}   settings() as they are now; done() after a write;
 //   replay(position, button) of a launch; show() writes the settings anew on the buttons that switch
-import {fill, foreign, h, newID, para} from './dom.js';
+import {fill, foreign, h, inRow, newID, para} from './dom.js';
 import {failureView} from './panel.js';
 import {post} from './wire.js';
 
@@ -40,10 +40,7 @@ export function forms({id, path, settings, eventLink, done, replay}) {
       const launch = answer.flushed ? answer.position : answer.events?.findLast?.((e) => e.kind === 'appLaunched')?.position;
       if (launch) replay(launch, pressed); else done();
     }
-    const element = h('form', {class: 'panel stack', 'aria-label': title, on: {submit(event) {
-      event.preventDefault();
-      send(buttons[0][1], all[0]);
-    }}}, h('h3', title), says ? para('dim', says) : null, inputs, h('div', {class: 'row'}, all), result);
+    const element = h('form', {class: 'panel stack', 'aria-label': title, on: {submit: () => send(buttons[0][1], all[0])}}, h('h3', title), says ? para('dim', says) : null, inputs, inRow(all), result);
     return element;
   }
   function answered(a) {

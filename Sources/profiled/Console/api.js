@@ -59,7 +59,6 @@ export function address(path, query = {}) {
   for (const [name, v] of Object.entries(query)) if (v !== null && v !== undefined) url.searchParams.append(name, String(v).toWellFormed());
   return url;
 }
-/** The only call of fetch; an answer may be a stream (wire.js). */
 export const send = (url, {headers, ...options}) => fetch(url, {cache: 'no-store', credentials: 'same-origin', ...options, headers: {...headers, ...(key && {Authorization: `Bearer ${key}`})}});
 export const shown = (url) => '/' + (url.pathname + url.search).slice(root.pathname.length);
 
@@ -68,6 +67,7 @@ export async function ask(method, path, {query, body, signal, quiet = false, onc
   const done = (status, bytes = 0) => record({method, path: shown(url), body, quiet, once, at: new Date(), status, bytes, ms: performance.now() - began});
   // Without a key the answer is known; asking would only fill the browser's console.
   if (store.needsKey && (!key || store.refused) && path.startsWith('/v1/')) throw new Failure(401, {error: 'This service needs a key.', code: 'invalid_key'});
+  const used = key;
   let answer, bytes;
   try {
     answer = await send(url, {method, signal, body: body && JSON.stringify(body), headers: {...(body && {'Content-Type': 'application/json'}), ...(once && {'Idempotency-Key': once})}});
@@ -83,8 +83,7 @@ export async function ask(method, path, {query, body, signal, quiet = false, onc
     try { parsed = JSON.parse(text); } catch { /* the status says it */ }
     if (!parsed && (answer.status === 502 || answer.status === 504)) throw noConnection();
     back();
-    // Keys may be revoked, or begin, while the page is open.
-    if (answer.status === 401 && !store.refused) { store.needsKey = store.refused = true; emit('store'); }
+    if (answer.status === 401 && used === key && !store.refused) { store.needsKey = store.refused = true; emit('store'); }
     throw new Failure(answer.status, parsed, answer.headers);
   }
   back();
@@ -97,7 +96,6 @@ export async function ask(method, path, {query, body, signal, quiet = false, onc
   return result;
 }
 export const get = (path, query, options) => ask('GET', path, {...options, query});
-/** Asks what is where, who this key is, and which store this is. */
 export async function meet() {
   const what = await get('/', {}, {quiet: true});
   store.endpoints = new Set(what.endpoints.map((e) => `${e.method} ${e.path}`));

@@ -3,7 +3,7 @@
 //   why.element; why.show(field, whether the profile has it); why.before(); why.back(); why.who(); why.focus(); why.clear()
 //   field = {group: 'custom_attributes', field: 'address.city', label, ask}   ask: as `field` of /v1/blame (event:NAME, product:ID)
 import {get} from './api.js';
-import {button, fill, foreign, h, labelled, number, para, printable, ref, say, valueText} from './dom.js';
+import {button, fill, foreign, h, inRow, labelled, number, para, printable, ref, say, valueText} from './dom.js';
 import {panel, failureView} from './panel.js';
 import {list} from './table.js';
 import {time, span, between, late} from './time.js';
@@ -91,7 +91,7 @@ export function cause(context, {look, move, openCompare}) {
       found.log_more ? para('dim', `The newest ${found.log.length} of ${number(found.log_total)}.`) : null,
       lost.length ? [h('p', 'Had no effect:'),
         h('ul', {class: 'plain stack values'}, lost.slice(0, 5).map((m) => h('li', toStep(m.position, time(m.at)), ' – ', foreign(m.reason))))] : null,
-      h('div', {class: 'row'}, button('Before this (,)', before, {disabled: !older(found)}), returning, happened,
+      inRow(button('Before this (,)', before, {disabled: !older(found)}), returning, happened,
         canBeVoid.test(set.kind) ? without : null, who, button('Pin', () => pinThis(found)), ref(context.link('events', set.position), `Event ${set.position}`)),
       context.act && canBeVoid.test(set.kind) ? h('div', {class: 'row acts'}, button('Void this event…', (click) => form(click.target, set, 'void'), {class: 'bad'})) : null, spot];
   }
@@ -100,7 +100,6 @@ export function cause(context, {look, move, openCompare}) {
 
   const whatIf = async (position) => (await get('/v1/whatif/profiles', {without: `event:${position}`, user: look().user, sample: 1}, {signal})).samples[0]?.changes ?? [];
   const leaf = (values) => flatten(values ?? {}).find(([name]) => name === field.field)?.[1];
-  /** Puts the answers of the buttons into the buttons. */
   async function preview(mine, set, happened, without) {
     const {user, at} = look();
     try {
@@ -116,7 +115,7 @@ export function cause(context, {look, move, openCompare}) {
   const changes = (all) => all.length ? list('What would differ', ['Field', 'Now', 'Otherwise'], all.map((c) => [foreign(c.field), cell(c.before), cell(c.after)])) : h('p', 'Nothing would differ.');
   async function toggle(opener, about, fillIt) {
     const isOpen = opener.getAttribute('aria-expanded') === 'true';
-    for (const other of p.body.querySelectorAll('[aria-expanded]')) other.setAttribute('aria-expanded', String(other === opener && !isOpen));
+    for (const other of p.body.querySelectorAll('[aria-expanded]')) other.ariaExpanded = other === opener && !isOpen;
     fill(spot);
     try { if (!isOpen) await fillIt(about); } catch (error) { fill(spot, failureView(error, null, signal)); }
   }
@@ -137,8 +136,8 @@ export function cause(context, {look, move, openCompare}) {
     const note = h('div'), [label, reason] = labelled('Reason (it stays in the log)', {required: true, maxlength: '1024'});
     const difference = h('div', verb === 'void' ? 'Looking at what would differ…' : 'It counts again from now on.');
     const send = h('button', {class: verb === 'void' ? 'bad' : ''}, verb === 'void' ? 'Void this event' : 'Let it count again');
-    fill(spot, h('form', {class: 'stack', on: {async submit(e) {
-      e.preventDefault();
+    fill(spot, h('form', {class: 'stack', on: {async submit() {
+      if (!context.act) return;
       send.disabled = true;
       try {
         const {changed} = await post(`/v1/${verb}`, {position, reason: reason.value, actor: 'console'}, {once: true, signal});
@@ -147,7 +146,7 @@ export function cause(context, {look, move, openCompare}) {
         heading.focus();
       } catch (error) { send.disabled = false; fill(note, failureView(error, null)); }
     }}}, h('h3', `${verb === 'void' ? 'Void' : 'Unvoid'} event ${position}`), difference, label, reason,
-      h('div', {class: 'row'}, send, button('Cancel', () => { fill(spot); opener.focus(); })), note));
+      inRow(send, button('Cancel', () => { fill(spot); opener.focus(); })), note));
     reason.focus();
     try { if (verb === 'void') fill(difference, changes(await whatIf(position))); } catch (error) { fill(difference, failureView(error, null)); }
   }
@@ -160,7 +159,7 @@ export function cause(context, {look, move, openCompare}) {
       field = next;
       isKnown = inProfile;
       // Somebody is about to void: what they read stays.
-      return isSame && spot.querySelector('form') ? null : p.load();
+      return isSame && context.act && spot.querySelector('form') ? null : p.load();
     },
     clear() { field = null; fill(spot); p.data = null; fill(p.body); },
   };

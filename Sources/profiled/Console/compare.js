@@ -33,7 +33,7 @@ export function compare(context, {look, user: person}) {
       const {user, at, b} = look(), as_of = at ?? undefined;
       if (what === 'moments') {
         const [from, until] = (at ?? Infinity) < b ? [at, b] : [b, at];
-        const {changes} = await ask.get('/v1/diff', {user: person, a: Math.max(1, from), b: until, limit: 1000});
+        const {changes} = await ask.get('/v1/diff', {user: person, a: from, b: until, limit: 1000});
         return {rows: changes.map((c) => [c.field, c.before, c.after, c.group]), heads: ['Field', `At position ${from}`, until === null ? 'Now' : `At position ${until}`]};
       }
       const [arrived, happened] = await Promise.all([ask.get('/v1/profile', {user, as_of}), ask.get('/v1/profile', {user, as_of, order: 'occurred'})]);

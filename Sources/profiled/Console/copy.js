@@ -1,6 +1,8 @@
-// copyButton(text or () => text, 'Copy'); copyLine('profilecli …'): code with a button
+// copyButton(text or () => text, 'Copy'); copyLine('profilecli …'): code with a button; quote(text) as a word of a shell
 import {button, h, say} from './dom.js';
 
+export const quote = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text : !/[\u0000-\u001f\u007f]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'`
+  : `$'${text.replace(/[\u0000-\u001f\u007f\\']/g, (c) => c === '\\' || c === "'" ? `\\${c}` : `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)}'`;
 async function copyText(text) {
   try { await navigator.clipboard.writeText(text); return true; } catch {
     // Without HTTPS there is no clipboard, but a selection can be copied.

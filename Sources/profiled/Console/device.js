@@ -2,10 +2,11 @@
 // beside each item what the published code would have made of it. `at=` is the moment, `launch=` the launch that is replayed
 // step by step, `fault=` the faults that are switched on, `show=` which events are listed. In Act the forms of act.js write.
 import {get} from './api.js';
-import {copyLine} from './copy.js';
-import {button, count, facts, fill, foreign, h, number, para, ref, say, segments, valueText} from './dom.js';
+import {copyLine, quote} from './copy.js';
+import {button, count, facts, fill, foreign, h, h1, inRow, number, para, ref, say, segments, valueText} from './dom.js';
 import {unusual} from './devices.js';
 import {emptyView, panel} from './panel.js';
+import {userKey} from './router.js';
 import {table} from './table.js';
 import {span, time} from './time.js';
 import {beyond, eventLink as toEvent, eventsBy, isContent, mark, person, plain, subject, told} from './words.js';
@@ -25,6 +26,11 @@ export function mount(root, context) {
   // As a path of the API wants it: all but letters, digits, - and _ escaped.
   const {id} = context, path = `/v1/devices/${encodeURIComponent(id).replace(/[.!~*'()]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)}`;
   context.title(id);
+  // A browser takes `.` and `..` out of a path, escaped or not: an action would reach another device.
+  if (/^\.\.?$/.test(id)) {
+    page = null;
+    return root.append(h1(foreign(id)), para('dim', 'No path can hold this name, so that this device can be neither shown nor used here.'));
+  }
 
   // What the published code would have made of the items
 
@@ -80,8 +86,10 @@ export function mount(root, context) {
   // A launch, position by position: what waited before it, the events up to the next one, and the steps of the launch itself
 
   const tapes = new Map();
+  // How far the log was when something last happened on this device.
+  let end = context.store.position;
   async function tapeOf(ask, launch) {
-    const end = context.store.position, kept = tapes.get(launch);
+    const kept = tapes.get(launch);
     if (kept && (kept.isWhole || kept.end === end)) return kept;
     const [{events}, pending] = await Promise.all([eventsBy(ask, {device: id, after: launch - 1, limit: 500}, 3), ask('/v1/pending', {device: id, as_of: launch - 1, limit: 500}).catch((error) => {
       if (error.status === 404) return {devices: []};
@@ -99,7 +107,7 @@ export function mount(root, context) {
   const tape = () => stage.data?.tape?.launch === Number(context.params.launch) ? stage.data.tape : null;
   const stepOf = ({steps}) => steps.findLastIndex((p) => p <= (context.at ?? Infinity));
   const playButton = button('Play', () => timer ? pause() : play()), sentence = para('verdict');
-  const bar = h('div', {class: 'stack', hidden: true}, h('div', {class: 'row'}, button('Step back', () => step(-1)), button('Step', () => step(1)), playButton, button('Leave the replay', () => toNow())), sentence);
+  const bar = h('div', {class: 'stack', hidden: true}, inRow(button('Step back', () => step(-1)), button('Step', () => step(1)), playButton, button('Leave the replay', () => toNow())), sentence);
   function pause() {
     clearTimeout(timer);
     timer = 0;
@@ -115,6 +123,7 @@ export function mount(root, context) {
     if (tape() && stepOf(tape()) === tape().steps.length - 1) context.set({at: tape().steps[0]});
     playButton.textContent = 'Pause';
     timer = setTimeout(function next() {
+      if (context.signal.aborted) return;
       if (!tape() || move(1)) { timer = setTimeout(next, PACE); return; }
       pause();
       onEnd?.();
@@ -138,7 +147,6 @@ export function mount(root, context) {
     const all = history.data?.launches ?? [], now = Number(context.params.launch) || (context.at ?? Infinity), launch = by < 0 ? all.find((p) => p < now) : all.findLast((p) => p > now);
     if (launch) cue(launch); else say(by < 0 ? 'There is no launch before.' : 'There is no later launch.');
   }
-  /** What stays moves to its new place. */
   function redraw() {
     const {body} = stage, {device, pending, tape: t} = stage.data, all = () => body.querySelectorAll('[data-item]'), places = new Map([...all()].map((e) => [e.dataset.item, e.getBoundingClientRect()]));
     fill(body, device.note ? para('dim', foreign(device.note)) : null, columns(stage.data));
@@ -172,7 +180,7 @@ export function mount(root, context) {
   }
   const changes = (next, old) => Object.keys(next).filter((k) => JSON.stringify(next[k]) !== JSON.stringify(old[k])).map((k) => `${plain(k)}: ${valueText(old[k])} → ${valueText(next[k])}`).join('; ');
   const settings = panel(context, {
-    title: 'Settings', load: ({get: ask}) => eventsBy(ask, {device: id, kind: 'deviceChanged', reverse: true, limit: 20, after: beyond(context)}),
+    title: 'Settings', load: async ({get: ask}) => eventsBy(ask, {device: id, kind: 'deviceChanged', reverse: true, limit: 20, after: await beyond(context)}),
     show: ({events}) => [now, h('h3', 'Changes'), events.length ? list(events.map((e, i) => h('li', ref(context.link('devices', id, {at: e.position}), time(e.recorded_at)), ' ', foreign(events[i + 1] ? changes(e.settings, events[i + 1].settings) : 'set up')))) : para('dim', 'Nothing was changed: these are the defaults.')],
   });
   const screen = panel(context, {
@@ -195,15 +203,15 @@ export function mount(root, context) {
       const [first, launches] = await Promise.all([eventsBy(ask, {...query, kind}), eventsBy(ask, {...query, kind: 'appLaunched'})]);
       return {...first, query: {...query, kind}, launches: launches.events.map((e) => e.position)};
     },
-    empty: (d) => d.events.length ? null : emptyView('Nothing of this kind happened on it.', 'The first save, log or launch brings it here:', copyLine(`profilecli launch ${id}`)),
+    empty: (d) => d.events.length ? null : emptyView('Nothing of this kind happened on it.', 'The first save, log or launch brings it here:', copyLine(`profilecli launch ${quote(id)}`)),
     show: ({events, after, query}) => {
       rows = table({
         label: 'Events of the device, newest first', key: (e) => e.position, choose: (e) => { pause(); context.set({at: e.position, launch: null}); },
         columns: [{head: 'Recorded', width: '152px', wide: true, cell: (e) => time(e.recorded_at)}, {head: 'Position', width: '72px', num: true, cell: (e) => toEvent(e.position)},
           {head: 'What', cell: (e) => [e.kind === 'appLaunched' ? [button('Replay', () => { cue(e.position); play(); }, {class: 'text', 'aria-label': `Replay launch ${e.position}`}), ' '] : null, foreign(told({...e, device: null}), {cut: false})]}],
-        more: async () => {
+        more: async (ask) => {
           if (!after) return [];
-          const next = await eventsBy((p, q) => get(p, q, {signal: context.signal}), {...query, after});
+          const next = await eventsBy(ask, {...query, after});
           ({after} = next);
           return next.events;
         }});
@@ -229,30 +237,53 @@ export function mount(root, context) {
     }
     if (acts?.element) acts.element.hidden = !context.act;
   }
-  root.append(h('h1', {tabindex: '-1'}, foreign(id)), who, published.element, stage.element, acting, h('div', {class: 'two'}, history.element, h('div', {class: 'panels'}, settings.element, screen.element)));
+  root.append(h1(foreign(id)), who, published.element, stage.element, acting, h('div', {class: 'two'}, history.element, h('div', {class: 'panels'}, settings.element, screen.element)));
   stage.element.insertBefore(bar, stage.body);
   context.keys(root, 'Device', {BracketLeft: ['before the launch before', () => neighbour(-1)], BracketRight: ['before the next launch', () => neighbour(1)], Comma: ['one step of the launch back', () => step(-1)], Period: ['one step of the launch on', () => step(1)], KeyP: ['play or pause', () => playButton.click()], KeyN: ['now', toNow]});
 
-  let judging = 0, moment = null, verdict = null, seen = null;
+  let judging = 0, judgement = null, moment = null, verdict = null, seen = null;
   page = {pause, show() {
-    const {at, params} = context, end = context.store.position, next = at ?? `now ${end}`, judged = JSON.stringify([params.launch ?? at ?? '', end, params.fault]), log = JSON.stringify([shown(), end]);
+    end ??= context.store.position;
+    const {at, params} = context, next = at ?? `now ${end}`, judged = JSON.stringify([params.launch ?? at ?? '', end, params.fault]), log = JSON.stringify([shown(), end]);
     fault.value = params.fault ?? '';
     act();
-    const staged = stage.load();
-    if (next !== moment) for (const p of [settings, screen]) p.load();
+    const staged = stage.load(), loads = [staged];
+    if (next !== moment) for (const p of [settings, screen]) loads.push(p.load());
     if (judged !== verdict) {
       // Two plays of the log: after what is looked at, and not at each step of a drag.
       clearTimeout(judging);
-      judging = setTimeout(() => staged.then(() => { if (!context.signal.aborted) published.load(); }), verdict === null ? 0 : 300);
+      judging = setTimeout(() => staged.then(() => { if (!context.signal.aborted) judgement = published.load(); }), verdict === null ? 0 : 300);
     }
-    if (log !== seen) history.load(); else rows?.select(at);
+    if (log !== seen) loads.push(history.load()); else rows?.select(at);
     [moment, verdict, seen] = [next, judged, log];
     if (at !== null) context.past(h('strong', foreign(id)), ` at position ${number(at)}${end === null ? '' : ` of ${number(end)}`}: a phone of the past. Nothing can be done on it.`);
+    else if (context.store.position > (known ?? end)) soon();
+    return Promise.all(loads);
   }};
-  let later = 0;
-  context.on('position', () => { later ||= setTimeout(() => { later = 0; if (context.at === null && !context.signal.aborted) page.show(); }, 500); });
+  // One small question first: most news are about others. What comes while the page loads is asked for after it.
+  let later = 0, known = null, busy = null, again = null;
+  const soon = () => { later ||= setTimeout(news, 500); };
+  function news() {
+    later = 0;
+    if (context.at !== null || context.signal.aborted) return;
+    again = busy;
+    // After a failure the next news asks again.
+    busy ??= look().catch(() => {}).then(() => { busy = null; if (again) soon(); });
+  }
+  async function look() {
+    await judgement;
+    const now = context.store.position, {user} = stage.data?.device ?? {}, after = known ?? end;
+    const ask = (filter) => eventsBy((p, q) => get(p, q, {signal: context.signal, quiet: true}), {...filter, after, limit: 1});
+    // A person who is not known any more was erased.
+    const found = await Promise.all([ask({device: id}), user && ask({user: userKey(user)}).catch((error) => { if (error.status !== 404) throw error; return {events: [error]}; })]);
+    known = now;
+    if (!found.some((f) => f?.events.length)) return;
+    end = now;
+    await page.show();
+  }
+  context.on('position', soon);
   context.on('store', act);
   context.ready.then(() => { if (!context.signal.aborted) page.show(); });
 }
-export const update = () => page.show();
+export const update = () => page?.show();
 export const unmount = () => page?.pause();

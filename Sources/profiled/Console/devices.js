@@ -1,7 +1,6 @@
 // Devices: who is on each, when it launched last, what waits on it. One opens a phone; with `at=` it is the list of then.
-import {get} from './api.js';
 import {copyLine} from './copy.js';
-import {foreign, h, number, para, ref} from './dom.js';
+import {foreign, h, h1, number, para, ref} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {table} from './table.js';
 import {time} from './time.js';
@@ -25,9 +24,9 @@ export function mount(root, context) {
           {head: 'Waits', num: true, width: '56px', cell: (d) => number(d.waiting)}, {head: 'In the SDK', num: true, width: '80px', cell: (d) => number(d.queued)},
           {head: 'Last launch', wide: true, width: '176px', cell: (d) => d.last_launch ? time(d.last_launch.at) : none('never')}, {head: 'Session since', wide: true, width: '176px', cell: (d) => d.session ? time(d.session.at) : none('none')},
           {head: 'Not as usual', wide: true, cell: (d) => unusual(d) || none('–')}],
-        more: async () => {
+        more: async (ask) => {
           if (!more) return [];
-          const next = await get('/v1/devices', {...query(), after: rows.rows.at(-1).device}, {signal: context.signal});
+          const next = await ask('/v1/devices', {...query(), after: rows.rows.at(-1).device});
           ({more} = next);
           return next.devices;
         }});
@@ -35,7 +34,7 @@ export function mount(root, context) {
       return [para('dim', `${number(total)} in all. ↑ ↓ choose, Enter opens.`), rows.element];
     },
   });
-  root.append(h('h1', {tabindex: '-1'}, 'Devices'), list.element);
+  root.append(h1('Devices'), list.element);
   list.load();
   context.on('wrote', () => list.reload());
 }

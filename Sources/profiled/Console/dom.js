@@ -36,6 +36,7 @@ function sole(element) {
 }
 export const button = (text, click, attributes) => sole(h('button', {type: 'button', ...attributes, on: {click}}, text));
 export const ref = (href, ...content) => sole(h('a', {href}, content));
+export const dim = (...content) => h('span', {class: 'dim'}, content), inRow = (...content) => h('div', {class: 'row'}, content), h1 = (...content) => h('h1', {tabindex: '-1'}, content);
 export const para = (name, ...content) => h('p', {class: name || null}, content);
 let last = 0;
 export const newID = (prefix) => `${prefix}-${++last}`;
@@ -58,7 +59,7 @@ export function foreign(text, {cut = true, class: name = null} = {}) {
   const more = button(all, (event) => {
     event.stopPropagation();
     const isCut = bdi.classList.toggle('clamp');
-    more.setAttribute('aria-expanded', String(!isCut));
+    more.ariaExpanded = !isCut;
     bdi.textContent = isCut ? short : printable(whole);
     more.textContent = isCut ? all : 'show less';
   }, {class: 'text', 'aria-expanded': 'false'});
@@ -84,7 +85,7 @@ export function say(text) {
 }
 /** Buttons of which one is pressed: segments('Clock', [['step', 'Step'], …], 'step', (key) => …); press(key) shows another. */
 export function segments(label, choices, chosen, choose) {
-  const press = (wanted) => buttons.forEach((b, i) => b.setAttribute('aria-pressed', String(choices[i][0] === wanted)));
+  const press = (wanted) => buttons.forEach((b, i) => b.ariaPressed = choices[i][0] === wanted);
   const buttons = choices.map(([key, text]) => button(text, () => { press(key); choose(key); }));
   press(chosen);
   return Object.assign(h('div', {class: 'seg', role: 'group', 'aria-label': label}, buttons), {press});

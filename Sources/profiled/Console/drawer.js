@@ -1,11 +1,9 @@
 // The drawer of requests: each with its status, time and bytes, as `curl` and as `profilecli`.
 import {on, requests, root} from './api.js';
-import {copyButton} from './copy.js';
-import {$, count, fill, foreign, h, number, para} from './dom.js';
+import {copyButton, quote} from './copy.js';
+import {$, count, dim, fill, foreign, h, number, para} from './dom.js';
 import {timeText} from './time.js';
 
-const quote = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text : !/[\u0000-\u001f\u007f]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'`
-  : `$'${text.replace(/[\u0000-\u001f\u007f\\']/g, (c) => c === '\\' || c === "'" ? `\\${c}` : `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)}'`;
 export const asCurl = (r) => ['curl -s', r.method === 'GET' ? '' : `-X ${r.method}`, '-H "Authorization: Bearer $PROFILELOG_KEY"', r.once ? `-H ${quote(`Idempotency-Key: ${r.once}`)}` : '',
   r.stream ? "-N -H 'Accept: text/event-stream'" : '', r.body === undefined ? '' : `-d ${quote(JSON.stringify(r.body))}`, quote(new URL(r.path.slice(1), root).href)].filter(Boolean).join(' ');
 // Path: the command, its words without a name, its options. A limit that a command lacks is left out.
@@ -16,7 +14,6 @@ const commands = {
   '/v1/rules': ['rules show', '', 'as_of'], '/v1/devices': ['device list', '', 'after limit'], '/v1/messages': ['messages list', '', ''], '/v1/messages/explain': ['messages explain', 'user', 'message position'], '/v1/series': ['stats', '', 'of length unit ending_at where'],
   '/v1/whatif': ['whatif', '', 'policy fault user device since until items'], '/v1/whatif/profiles': ['whatif', '', 'without correct where user sample seed'],
 };
-/** The same request by profilecli; null if no command asks exactly this. */
 export function asCommand({method, path}) {
   const url = new URL(path.slice(1), root), [base] = path.split('?'), device = /^\/v1\/devices\/([^/]+)$/.exec(base), entry = device ? ['device show', '', ''] : commands[base];
   if (!entry || method !== 'GET') return null;
@@ -32,7 +29,7 @@ export function asCommand({method, path}) {
 
 let isOpen = false, isWanted = false;
 function line(r) {
-  const command = asCommand(r), dim = (text) => h('span', {class: 'dim'}, text);
+  const command = asCommand(r);
   return h('li', h('span', h('code', r.method, ' ', foreign(r.path)), r.count > 1 ? dim(` × ${r.count}`) : null), h('span', {class: `num ${typeof r.status !== 'number' || r.status >= 400 ? 'bad' : ''}`}, r.stream && r.status === 200 ? 'open' : r.status),
     h('span', {class: 'num'}, `${r.ms.toFixed(1)} ms`), h('span', {class: 'num bytes'}, `${number(r.bytes)} B`),
     h('span', {class: 'row'}, dim(timeText(r.at.toISOString(), 'seconds')), copyButton(() => asCurl(r), 'Copy as curl'), command ? [copyButton(command, 'Copy as profilecli'), h('code', {class: 'wrap dim'}, command)] : dim('no command asks exactly this')));
@@ -45,7 +42,7 @@ function draw() {
 on('request', () => { if (isOpen && !isWanted) { isWanted = true; setTimeout(draw, 1000); } });
 export function toggle() {
   isOpen = !isOpen;
-  $('requests').setAttribute('aria-expanded', String(isOpen));
+  $('requests').ariaExpanded = isOpen;
   $('request-list').hidden = !isOpen;
   draw();
   if (isOpen) { $('request-list').tabIndex = -1; $('requests').focus(); }

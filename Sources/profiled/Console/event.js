@@ -1,6 +1,6 @@
 // One event: what is stored of it, what it changed, and what became of it.
 import {copyButton} from './copy.js';
-import {button, facts, foreign, h, number, para, ref, some, value} from './dom.js';
+import {button, dim, facts, foreign, h, h1, inRow, number, para, ref, some, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {list} from './table.js';
 import {userKey} from './router.js';
@@ -9,9 +9,11 @@ import {eventLink, isContent, kindWords, mark, person, pinOf, plain, says, state
 
 // Members that have a line of their own, or none.
 const known = new Set(['position', 'user', 'user_number', 'version', 'kind', 'recorded_at', 'occurred_at', 'source', 'process', 'device', 'erased', 'replaces', 'voided_by', 'profile_number']);
+/** What stands before a field that can be asked why. */
+const prefixes = {attributes: 'user ', custom_attributes: '', custom_events: 'event:', purchases: 'product:'};
 export function mount(root, context) {
   const position = Number(context.id), isPosition = Number.isInteger(position) && position > 0;
-  const heading = h('h1', {tabindex: '-1'}, `Event ${isPosition ? number(position) : context.id}`), others = h('div'), toAll = () => ref(context.link('events'), 'All events');
+  const heading = h1(`Event ${isPosition ? number(position) : context.id}`), others = h('div'), toAll = () => ref(context.link('events'), 'All events');
   context.title(`Event ${context.id}`);
   const move = (by) => { if (position + by >= 1 && position + by <= (context.store.position ?? Infinity)) context.go(context.link('events', position + by)); };
   /** Numbers that are positions lead there. */
@@ -32,20 +34,20 @@ export function mount(root, context) {
         if (isShown) p.load(e);
       }
       return [e.erased ? para('warn', 'The person was erased, and the content of this event with them.') : null,
-        facts(['Kind', [kindWords(e.kind), ' ', h('code', {class: 'dim'}, e.kind)]], ['Person', [to(at), user ? h('span', {class: 'dim'}, ` · their event ${number(e.version)}`) : null]],
+        facts(['Kind', [kindWords(e.kind), ' ', h('code', {class: 'dim'}, e.kind)]], ['Person', [to(at), user ? dim(` · their event ${number(e.version)}`) : null]],
           ['Recorded', time(e.recorded_at, {form: 'full'})], ['Happened', [time(e.occurred_at, {form: 'full'}), ` · ${late(e.occurred_at, e.recorded_at)}`]], ['Source', [e.source, e.process && e.process !== e.source ? [', ', foreign(e.process)] : null]],
           e.device && ['Device', ref(context.link('devices', e.device, at), foreign(e.device))], e.replaces && ['Repairs', eventLink(e.replaces)], e.voided_by && ['Void', ['by ', eventLink(e.voided_by)]],
           ...Object.entries(e).filter(([name]) => !known.has(name)).map(([name, v]) => [plain(name), name === 'message' && user ? ref(context.link('messages', v, {user, at: position}), foreign(v)) : member(name, v)])),
-        h('div', {class: 'row'}, isOfPerson ? [to({at: position - 1}, 'The person before'), to(at, 'The person after')] : null, button('Pin (m)', pin),
+        inRow(isOfPerson ? [to({at: position - 1}, 'The person before'), to(at, 'The person after')] : null, button('Pin (m)', pin),
           isOfPerson && isContent(e.kind) ? button('Who else?', (event) => whoElse(event.target)) : null, copyButton(JSON.stringify(e, null, 2), 'Copy as JSON'))];
     },
   });
-  const shown = (v) => v === undefined ? h('span', {class: 'dim'}, 'nothing') : value(v);
+  const shown = (v) => v === undefined ? dim('nothing') : value(v);
   const changed = panel(context, {
     title: 'What it changed', load: (ask, e) => ask.get('/v1/diff', {user: e.user, a: position - 1, b: position, limit: 1000}),
     empty: ({changes}) => changes.length ? null : emptyView('It changed nothing of the profile.', 'A saved item takes effect with its flush; a step of the device or of a message may change no field.'),
     show: ({changes, user}) => list('Changed fields', ['Field', 'Before', 'After'], changes.map((c) => [
-      [ref(context.link('users', userKey(user), {at: position, field: c.group === 'attributes' ? `user ${c.field}` : c.field}), foreign(c.field)), h('span', {class: 'dim'}, ` ${plain(c.group)}`)], shown(c.before), shown(c.after)])),
+      [c.group in prefixes ? ref(context.link('users', userKey(user), {at: position, field: prefixes[c.group] + c.field}), foreign(c.field)) : foreign(c.field), dim(` ${plain(c.group)}`)], shown(c.before), shown(c.after)])),
   });
   const became = panel(context, {
     title: 'What became of it', load: (ask, e) => ask.get('/v1/messages/explain', {user: e.user, position}),

@@ -1,7 +1,7 @@
 // Events, newest first, and live. Events of one person, name or device come as a stream (one a tab, none while it is hidden).
 // All events are asked for once a second: a page of the newest, and how many it skipped. At most 1,000 rows stay.
 import {get, isAbort} from './api.js';
-import {button, count, fill, foreign, h, labelled, number, printable, say, segments} from './dom.js';
+import {button, count, fill, foreign, h, h1, labelled, number, printable, say, segments} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {stream} from './wire.js';
 import {table} from './table.js';
@@ -22,22 +22,22 @@ export function mount(root, context) {
   if (params.kind && ![...kind.options].some((o) => o.value === params.kind)) kind.append(h('option', {value: params.kind}, kindWords(params.kind)));
   const texts = [['user', 'Person'], ['name', 'Name'], ['device', 'Device']].map(([name, label]) => [name, ...labelled(label, {size: 14})]);
   const apply = () => context.set({kind: kind.value, ...Object.fromEntries(texts.map(([name, , field]) => [name, field.value.trim()]))});
-  const form = h('form', {class: 'row', 'aria-label': 'Filter', on: {submit(event) { event.preventDefault(); apply(); }, change: apply}}, kindLabel, kind, texts.map(([, ...nodes]) => nodes), h('button', 'Filter'), button('Show all', () => context.set(none, {push: true})));
+  const form = h('form', {class: 'row', 'aria-label': 'Filter', on: {submit: apply, change: apply}}, kindLabel, kind, texts.map(([, ...nodes]) => nodes), h('button', 'Filter'), button('Show all', () => context.set(none, {push: true})));
 
   let newest = 0, oldest = 0, skipped = 0, stop = null, asking = false, buffer = [];
   const note = h('p', {class: 'dim', role: 'status'});
   const rows = table({
-    label: 'Events, newest first', key: (e) => e.position, open: (e) => context.go(context.link('events', e.position)), more: () => older(context.signal),
+    label: 'Events, newest first', key: (e) => e.position, open: (e) => context.go(context.link('events', e.position)), more: older,
     columns: [{head: 'Position', width: '72px', num: true, cell: (e) => eventLink(e.position)}, {head: 'Recorded', width: '104px', cell: (e) => time(e.recorded_at, {form: 'clock'})},
       {head: 'What happened', cell: (e) => [mark(e.kind, stateOf(e)), e.user ? foreign(e.user, {cut: false}) : e.user_number ? `person ${e.user_number}` : 'the store', ' ', says(e)]},
       {head: 'Happened', width: '136px', wide: true, cell: (e) => late(e.occurred_at, e.recorded_at)}, {head: 'Source', width: '80px', wide: true, cell: (e) => e.source}],
   });
   /** Goes back until something is found: with a filter, answers may be empty. */
-  async function older(signal) {
+  async function older(ask) {
     while (oldest > 1) {
-      const {events, scanned} = await get('/v1/events', {...filters(), reverse: true, limit: PAGE, after: oldest}, {signal});
+      const {events, scanned} = await ask('/v1/events', {...filters(), reverse: true, limit: PAGE, after: oldest});
       oldest = events.length ? events.at(-1).position : Math.min(scanned, oldest - 1);
-      if (events.length || signal.aborted) return events;
+      if (events.length) return events;
       note.textContent = `Looked back to position ${number(oldest)}.`;
     }
     return [];
@@ -47,6 +47,7 @@ export function mount(root, context) {
     title: 'Events', actions: [live],
     async load(ask) {
       stop?.();
+      rows.hold();
       skipped = 0;
       buffer = [];
       const {at} = context, last = context.store.position ?? (await ask.get('/v1/status')).last_position;
@@ -58,7 +59,7 @@ export function mount(root, context) {
         oldest = events.at(-1)?.position ?? scanned;
         if (events.length) return {events, last};
       }
-      return {events: await older(ask.signal), last};
+      return {events: await older(ask.get), last};
     },
     empty({events, last}) {
       follow();
@@ -72,17 +73,20 @@ export function mount(root, context) {
     },
   });
   const describe = () => [['kind', family(context.params.kind)?.[1] ?? kindWords(context.params.kind ?? '')], ...texts.map(([name]) => [name, context.params[name]])].filter(([, v]) => v).map(([k, v]) => `${k}: ${printable(v)}`).join(', ');
-  const said = () => { note.textContent = [isFiltered() && `Only ${describe()}.`, skipped && `${count(skipped, 'event')} came faster than this list shows, and stand between its rows.`, context.params.paused && 'Paused.'].filter(Boolean).join(' '); };
+  const said = () => { note.textContent = [isFiltered() && `Only ${describe()}.`, skipped && `${count(skipped, 'event')} came faster than this list shows, or while it was full and read further down: they stand between its rows.`, context.params.paused && 'Paused.'].filter(Boolean).join(' '); };
 
   function add(events) {
     if (!events.length) return;
     if (list.state === 'empty') return void list.load();
-    rows.prepend(events);
-    if (rows.element.scrollTop === 0 && rows.count > KEPT) { rows.trim(KEPT); oldest = rows.rows.at(-1).position; }
+    // Who reads further down keeps what they read: what is too much for the list is counted.
+    if (rows.element.scrollTop > 0 && rows.count + events.length > KEPT) skipped += events.length;
+    else {
+      rows.prepend(events);
+      if (rows.count > KEPT) { rows.trim(KEPT); oldest = rows.rows.at(-1).position; }
+    }
     said();
   }
   const asksAll = () => !stop && context.at === null && !isFiltered() && !context.params.paused;
-  /** What is new in the whole log: the newest page of it. */
   async function ask() {
     if (asking) return;
     asking = true;
@@ -117,7 +121,7 @@ export function mount(root, context) {
     shown = now;
     list.load();
   }};
-  root.append(h('h1', {tabindex: '-1'}, 'Events'), form, list.element);
+  root.append(h1('Events'), form, list.element);
   list.element.append(note);
   place.update();
 }

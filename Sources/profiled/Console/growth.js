@@ -39,6 +39,11 @@ export function growth(root, context) {
       skipped ? para('dim', `${count(skipped, 'event')} came too fast to be shown here since this page was opened.`) : null];
     },
   });
+  let busy = null, again = null;
+  function follow() {
+    again = busy;
+    busy ??= tail.load().then(() => { busy = null; if (again) follow(); });
+  }
   function update() {
     const {unit: u = 'minute', view: v = 'chart', paused} = context.params;
     unit.press(u);
@@ -49,7 +54,7 @@ export function growth(root, context) {
   }
   root.append(recorded.element, tail.element);
   update();
-  return {update, slowly: () => recorded.load(), news() { if (context.params.paused) last = null; else tail.load(); }};
+  return {update, slowly: () => recorded.load(), news() { if (context.params.paused) last = null; else follow(); }};
 }
 
 /** Bars over time; the sentence is what others read. A canvas keeps the colours with which it was drawn. */
@@ -72,7 +77,7 @@ function chart(signal) {
   signal.addEventListener('abort', () => sizes.disconnect());
   return (next, sentence) => {
     numbers = next;
-    canvas.setAttribute('aria-label', sentence);
+    canvas.ariaLabel = sentence;
     draw();
     return canvas;
   };

@@ -35,7 +35,6 @@ function list() {
   document.body.append(dialog);
   dialog.showModal();
 }
-/** Keys of the whole page: search, requests, the list of keys. */
 export function globalKeys({toSearch, toggleRequests}) {
   parts.set(document, {name: 'Everywhere', map: {Slash: ['search'], Backquote: ['requests'], 'Shift+Slash': ['this list']}});
   document.addEventListener('keydown', (event) => {

@@ -80,7 +80,6 @@ class Life {
     if (isLater || outcome === 'waiting' || outcome === 'queued') return /Queued$/.test(kind) || !isLater && outcome === 'queued' ? 'queued' : /Saved$/.test(kind) ? 'waits' : 'effective';
     return {rejected: 'refused', discarded: 'refused', void: 'void'}[outcome] ?? 'effective';
   }
-  /** Seconds from when it happened to when it was recorded. */
   delay(i) { return (this.recorded[i] - this.occurred[i]) / 1000; }
   isLate(i) { return this.delay(i) > 60; }
   /** The number of the launch that decided about an item, from 1; 0 if there was none. */

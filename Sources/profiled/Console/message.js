@@ -2,7 +2,7 @@
 // to triggering it, and which part of an audience's condition fails (`segment=` or `where=`).
 import {get} from './api.js';
 import {copyLine} from './copy.js';
-import {button, foreign, h, para, ref, say} from './dom.js';
+import {button, foreign, h, h1, para, ref, say} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {list} from './table.js';
 import {explainPanel} from './people.js';
@@ -18,8 +18,8 @@ export function mount(root, context) {
   const who = panel(context, {
     title: 'Who got it, and who did not',
     load: async ({get: ask}) => {
-      const {at, as_of} = context, people = new Map();
-      const [{events, after}, {messages}, {devices}] = await Promise.all([eventsBy(ask, {name: id, kind: steps, reverse: true, limit: 1000, after: beyond(context)}), ask('/v1/messages', {}), ask('/v1/devices', {limit: 100, as_of})]);
+      const {at, as_of} = context, people = new Map(), newest = await beyond(context);
+      const [{events, after}, {messages}, {devices}] = await Promise.all([eventsBy(ask, {name: id, kind: steps, reverse: true, limit: 1000, after: newest}), ask('/v1/messages', {}), ask('/v1/devices', {limit: 100, as_of})]);
       for (const e of byThen(events, at)) {
         if (e.user === null) continue;
         const key = userKey(e.user), {last} = people.get(key) ?? people.set(key, {key, name: e.user, last: new Map()}).get(key);
@@ -67,18 +67,18 @@ export function mount(root, context) {
   const condition = explainPanel(context, 'Which part of the condition fails', (a) => a ? null : emptyView('A send to a segment leaves no event for those who are not in it.', `${chosen() ? 'Choose' : 'Choose a person, then'} the segment of the campaign, or write a condition.`));
 
   const text = (label, placeholder = label) => h('input', {'aria-label': label, placeholder, autocomplete: 'off', spellcheck: 'false'});
-  const form = (submit, ...content) => h('form', {class: 'row', on: {submit(event) { event.preventDefault(); context.set(submit(), {push: true}); }}}, content);
+  const form = (submit, ...content) => h('form', {class: 'row', on: {submit: () => context.set(submit(), {push: true})}}, content);
   const name = text('Person'), where = text('Condition', 'custom.level >= 3'), segment = h('select', {'aria-label': 'Segment', hidden: true, on: {change() { where.hidden = segment.value !== ''; }}}, h('option', {value: ''}, 'a condition'));
   why.element.insertBefore(form(() => ({user: name.value.trim()}), name, h('button', 'Why?')), why.body);
   condition.element.insertBefore(form(() => ({segment: segment.value, where: segment.value ? null : where.value.trim()}), segment, where, h('button', 'Check')), condition.body);
-  root.append(h('h1', {tabindex: '-1'}, foreign(id)), h('div', {class: 'two'}, who.element, h('div', {class: 'panels'}, why.element, condition.element)));
+  root.append(h1(foreign(id)), h('div', {class: 'two'}, who.element, h('div', {class: 'panels'}, why.element, condition.element)));
 
   let shownAt;
   change = () => {
     const {params, at, as_of} = context, user = chosen();
     [name.value, where.value, segment.value] = [user ?? '', params.where ?? '', params.segment ?? ''];
     where.hidden = segment.value !== '';
-    if (shownAt !== at) who.load(); else for (const b of who.body.querySelectorAll('[data-user]')) b.setAttribute('aria-pressed', String(b.dataset.user === user));
+    if (shownAt !== at) who.load(); else for (const b of who.body.querySelectorAll('[data-user]')) b.ariaPressed = b.dataset.user === user;
     shownAt = at;
     why.setTitle(user ? ['Why, for ', foreign(user)] : 'Why');
     why.load();

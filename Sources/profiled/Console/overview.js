@@ -1,6 +1,6 @@
 // Overview: what the store holds, how fast it grows, what waits, what was refused, whether the audit found anything.
 // It must cost writers nothing: each panel asks at most once in some seconds, only while the log grows and the tab is seen.
-import {count, facts, foreign, h, number, ref} from './dom.js';
+import {count, facts, foreign, h, h1, number, ref} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {span, time} from './time.js';
 
@@ -30,7 +30,7 @@ export function mount(root, context) {
       facts(['Ended', time(a.at, {form: 'full'})], ['Took', span(a.took_s)], ['People', number(a.users)], a.running && ['Now', `${number(a.running.done)} of ${number(a.running.users)}`]),
       a.differences.length ? h('ul', a.differences.slice(0, 10).map((d) => h('li', `person ${d.user_number}: `, foreign(d.place)))) : null],
   });
-  root.append(h('h1', {tabindex: '-1'}, 'Overview'), h('div', {class: 'panels'}, held.element, waiting.element, audit.element));
+  root.append(h1('Overview'), h('div', {class: 'panels'}, held.element, waiting.element, audit.element));
   // The rest comes after the first content.
   more = null;
   Promise.all([held.load(), audit.load()]).then(() => import('./growth.js')).then((m) => { if (!context.signal.aborted) more = m.growth(root, context); });
@@ -38,7 +38,7 @@ export function mount(root, context) {
   // Rates need no request: the frame asks once a second how far the log is.
   const atMost = (seconds, f) => { let timer = 0; return () => { timer ||= setTimeout(() => { timer = 0; if (!context.signal.aborted && !document.hidden) f(); }, seconds * 1000); }; };
   const slowly = [atMost(5, () => { held.load(); audit.load(); }), atMost(10, () => more?.slowly())];
-  let seen = [];
+  let seen = context.store.position === null ? [] : [[performance.now(), context.store.position]];
   context.on('position', (position) => {
     seen.push([performance.now(), position]);
     slowly.forEach((f) => f());
@@ -47,7 +47,7 @@ export function mount(root, context) {
   const timer = setInterval(() => {
     const now = performance.now(), then = seen.findLast(([t]) => now - t > 10_000) ?? seen[0];
     seen = seen.filter(([t]) => t >= (then?.[0] ?? 0));
-    rate.textContent = seen.length > 1 && now - seen.at(-1)[0] < 10_000 ? `${number(Math.round((seen.at(-1)[1] - then[1]) / Math.max(1, (now - then[0]) / 1000) * 10) / 10)} events a second` : 'nothing for 10 seconds';
+    rate.textContent = seen.length > 1 && now - seen.at(-1)[0] < 10_000 ? `${number(Math.round((seen.at(-1)[1] - then[1]) / Math.min(10, Math.max(1, (now - then[0]) / 1000)) * 10) / 10)} events a second` : 'nothing for 10 seconds';
   }, 1000);
   context.signal.addEventListener('abort', () => clearInterval(timer));
 }

@@ -5,12 +5,12 @@
 //     empty: (data) => nodes or null});   emptyView: what would be here, why it is not, one thing to do
 //   p.load(...args); a newer load aborts the older one; it loads again when the connection is back, a key was given, Retry-After is over
 import {get, isAbort, on, setKey} from './api.js';
-import {button, fill, h, labelled, newID, para, printable} from './dom.js';
+import {button, fill, h, inRow, labelled, newID, para, printable} from './dom.js';
 import {timeText} from './time.js';
 
 export function panel(context, {title, level = 2, actions = [], load, show, empty = () => null, class: name = ''}) {
   const id = newID('panel'), heading = h(`h${level}`, {id}, title), note = h('div', {class: 'note'}), body = h('div', {class: 'body'});
-  const tools = h('div', {class: 'row'}, actions);
+  const tools = inRow(actions);
   const element = h('section', {class: `panel ${name}`.trim(), 'aria-labelledby': id, 'data-state': 'empty'}, h('header', heading, tools), note, body);
   tools.hidden = !actions.length;
   let running = null, args = [], shownAt = null;
@@ -23,7 +23,7 @@ export function panel(context, {title, level = 2, actions = [], load, show, empt
       const slow = setTimeout(() => {
         if (running !== mine) return;
         set('loading');
-        element.setAttribute('aria-busy', 'true');
+        element.ariaBusy = 'true';
         if (p.data === null) fill(note, para('dim', 'Loading…'));
       }, 150);
       try {
@@ -39,7 +39,7 @@ export function panel(context, {title, level = 2, actions = [], load, show, empt
         if (!isAbort(error) && !signal.aborted) fail(error);
       } finally {
         clearTimeout(slow);
-        if (running === mine) { running = null; element.removeAttribute('aria-busy'); }
+        if (running === mine) { running = null; element.ariaBusy = null; }
       }
     },
   };
@@ -85,13 +85,13 @@ export function failureView(error, again, signal) {
     para('small dim', h('code', error.code), error.place ? ` · ${printable(error.place)}` : null), retry);
 }
 
-/** Asks for a key, in place. It stays in this tab, and goes as a header. */
 export function keyForm() {
-  const [label, field] = labelled('Key', {type: 'password', required: true});
-  return h('form', {class: 'row', on: {submit(event) {
-    event.preventDefault();
-    if (field.value.trim()) setKey(field.value.trim());
-  }}}, label, field, h('button', 'Use this key'), h('span', {class: 'small dim'}, 'It stays in this tab.'));
+  const [label, field] = labelled('Key', {type: 'password', required: true}), says = h('span', {class: 'small dim', role: 'status'}, 'It stays in this tab.');
+  return h('form', {class: 'row', on: {submit() {
+    const text = field.value.trim();
+    // Others can stand in no header.
+    if (/^[\x21-\x7e]+$/.test(text)) setKey(text); else says.textContent = 'A key has only letters, digits and signs of ASCII, and no space.';
+  }}}, label, field, h('button', 'Use this key'), says);
 }
 export const emptyView = (what, why, ...todo) =>
-  h('div', {class: 'stack'}, h('p', what), why ? para('dim', why) : null, todo.length ? h('div', {class: 'row'}, todo) : null);
+  h('div', {class: 'stack'}, h('p', what), why ? para('dim', why) : null, todo.length ? inRow(todo) : null);

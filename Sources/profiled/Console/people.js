@@ -1,6 +1,5 @@
 // People: everybody, by the first letters of an ID or an address, or by a condition; and why somebody passes it, or not.
-import {get} from './api.js';
-import {button, count, fill, foreign, h, labelled, number, para, value} from './dom.js';
+import {button, count, dim, fill, foreign, h, h1, inRow, labelled, number, para, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
 import {list as rowList, table} from './table.js';
@@ -11,21 +10,20 @@ import {eventLink, person, plain} from './words.js';
 const PAGE = 100;
 let place = null;
 
-/** The panel that explains a condition for one person; load({user, where, segment, as_of}). */
 export const explainPanel = (context, title, empty) => panel(context, {
   title, empty, load: (ask, query) => query && ask.get('/v1/users/explain', query),
   show: ({user, holds, reason, parts}) => [
     h('p', person(user, {params: {at: context.at}}), ' ', h('strong', {class: holds ? 'ok' : 'bad'}, holds ? 'passes' : 'does not pass'), '.'), h('p', foreign(reason, {cut: false})),
     rowList('Parts of the condition', ['Part', 'Holds', 'Value', 'Set by'], parts.map((p) => [
-      h('code', {class: 'depth', vars: {'--depth': p.depth}}, p.kind === 'comparison' ? foreign(p.text) : {and: 'all of these', or: 'any of these', not: 'not this'}[p.kind] ?? p.kind), [h('span', {class: p.holds ? 'ok' : 'bad'}, p.holds ? '✓ yes' : '✗ no'), p.decides ? h('span', {class: 'dim'}, ' decides') : null],
-      p.field ? value(p.value) : null, p.set ? [eventLink(p.set.position, `event ${number(p.set.position)}`), ' ', time(p.set.at)] : p.reason ? h('span', {class: 'dim'}, foreign(p.reason)) : null]))],
+      h('code', {class: 'depth', vars: {'--depth': p.depth}}, p.kind === 'comparison' ? foreign(p.text) : {and: 'all of these', or: 'any of these', not: 'not this'}[p.kind] ?? p.kind), [h('span', {class: p.holds ? 'ok' : 'bad'}, p.holds ? '✓ yes' : '✗ no'), p.decides ? dim(' decides') : null],
+      p.field ? value(p.value) : null, p.set ? [eventLink(p.set.position, `event ${number(p.set.position)}`), ' ', time(p.set.at)] : p.reason ? dim(foreign(p.reason)) : null]))],
 });
 
 export function mount(root, context) {
   context.title('Users');
   const where = whereField(context, {label: 'Condition', value: context.params.where, ask: (text) => context.set({where: text, prefix: null, why: null}, {push: true}), button: 'Find'});
   const [prefixLabel, prefix] = labelled('ID or address begins with', {type: 'search', placeholder: 'ana, email:ana@', on: {input: () => context.set({prefix: prefix.value, where: null, why: null})}});
-  const [whyLabel, why] = labelled('Why, or why not', {size: 16}), whyForm = h('form', {class: 'row', hidden: true, on: {submit(event) { event.preventDefault(); context.set({why: why.value.trim()}, {push: true}); }}}, whyLabel, why, h('button', 'Explain'));
+  const [whyLabel, why] = labelled('Why, or why not', {size: 16}), whyForm = h('form', {class: 'row', hidden: true, on: {submit: () => context.set({why: why.value.trim()}, {push: true})}}, whyLabel, why, h('button', 'Explain'));
   let after, rows = null;
   const asked = () => ({w: context.params.where, p: context.params.where ? undefined : context.params.prefix});
   /** One page: an answer may be short, or empty, although there are more. */
@@ -43,9 +41,9 @@ export function mount(root, context) {
     const {w, p} = asked(), params = {at: context.params.at};
     rows = table({
       label: 'People', open: (u) => { if (!u.erased) context.go(context.link('users', userKey(u), params)); },
-      more: () => after === null ? null : page((path, query) => get(path, query, {signal: context.signal})).then((x) => x.users),
-      columns: [{head: 'Person', cell: (u) => u.erased ? h('span', {class: 'dim'}, `person ${u.number} (erased)`) : [person(u, {params}), u.merged_into ? h('span', {class: 'dim'}, ` merged into person ${u.merged_into}`) : null]},
-        p ? {head: 'Found by', cell: (u) => [h('span', {class: 'dim'}, plain(u.kind)), ' ', foreign(u.matched ?? '', {cut: false})]} : {head: 'Also known as', wide: true, cell: (u) => foreign((u.ids ?? []).filter((id) => id !== u.id).join(', '), {cut: false})},
+      more: (ask) => after === null ? null : page(ask).then((x) => x.users),
+      columns: [{head: 'Person', cell: (u) => u.erased ? dim(`person ${u.number} (erased)`) : [person(u, {params}), u.merged_into ? dim(` merged into person ${u.merged_into}`) : null]},
+        p ? {head: 'Found by', cell: (u) => [dim(plain(u.kind)), ' ', foreign(u.matched ?? '', {cut: false})]} : {head: 'Also known as', wide: true, cell: (u) => foreign((u.ids ?? []).filter((id) => id !== u.id).join(', '), {cut: false})},
         {head: 'Events', width: '72px', num: true, cell: (u) => number(u.version ?? 0)}, {head: 'braze_id', width: '208px', wide: true, cell: (u) => h('code', u.braze_id)},
         w && {head: 'Why', width: '64px', cell: (u) => button('Why?', () => context.set({why: userKey(u)}, {push: true}), {class: 'text'})}].filter(Boolean),
     });
@@ -54,6 +52,7 @@ export function mount(root, context) {
   const list = panel(context, {
     title: 'People',
     async load(ask) {
+      rows?.hold();
       after = undefined;
       const {w} = asked();
       try {
@@ -90,7 +89,7 @@ export function mount(root, context) {
     explain.element.hidden = !w || !y;
     if (w && y) explain.load({user: y, where: w, as_of: context.as_of});
   }};
-  root.append(h('h1', {tabindex: '-1'}, 'Users'), h('div', {class: 'panel stack'}, h('div', {class: 'row'}, prefixLabel, prefix), where.element, whyForm), explain.element, list.element);
+  root.append(h1('Users'), h('div', {class: 'panel stack'}, inRow(prefixLabel, prefix), where.element, whyForm), explain.element, list.element);
   place.update();
 }
 export const update = () => place.update();

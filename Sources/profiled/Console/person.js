@@ -1,7 +1,7 @@
 // A person: who they are, what is known of them at a moment, why, and every step that led there.
 // One moment rules all parts: the handle, the row of the list, the profile and the cause come from the same `at`.
 import {get, isAbort} from './api.js';
-import {button, count, facts, fill, foreign, h, number, para, ref, say, segments, some, value} from './dom.js';
+import {button, count, dim, facts, fill, foreign, h, h1, inRow, number, para, ref, say, segments, some, value} from './dom.js';
 import {panel, emptyView, failureView} from './panel.js';
 import {table} from './table.js';
 import {time, late} from './time.js';
@@ -51,7 +51,7 @@ function person(root, context) {
 
   // Who
 
-  const heading = h('h1', {tabindex: '-1'}, foreign(user, {cut: false})), identity = para('dim wrap');
+  const heading = h1(foreign(user, {cut: false})), identity = para('dim wrap');
   function showIdentity() {
     const ids = (profile?.ids ?? []).filter((id) => id !== user && !id.startsWith('device:')), {at} = context;
     const parts = [
@@ -96,7 +96,7 @@ function person(root, context) {
     keep({place: 'users', id: user, params: {at, field: context.params.field}, at, user, sentence: life.says(i, context.at), time: iso(life.recorded[i])});
   }
 
-  // Profile: one request at a time, the newest wins, answers are kept by version
+  // Profile: the newest wins
 
   const cached = new Map(), rows = new Map(), tbody = h('tbody'), note = h('div'), pager = para('row');
   let from = 0, find = '', isAsking = false;
@@ -125,7 +125,7 @@ function person(root, context) {
     if (cached.has(mine.key)) return showProfile(cached.get(mine.key), mine);
     if (isAsking) return;
     isAsking = true;
-    const slow = setTimeout(() => { profilePanel.dataset.state = 'loading'; profilePanel.setAttribute('aria-busy', 'true'); }, 150);
+    const slow = setTimeout(() => { profilePanel.dataset.state = 'loading'; profilePanel.ariaBusy = 'true'; }, 150);
     try {
       const answer = await get('/v1/profile', {user: mine.user, as_of: mine.as_of}, {signal});
       if (cached.size > KEPT) cached.clear();
@@ -135,7 +135,7 @@ function person(root, context) {
       if (error.code === 'no_connection' && profile) set('stale', profile, para('warn', 'No answer; this is what it said before.'));
       else set('failed', null, failureView(error, wantProfile, signal));
       return;
-    } finally { clearTimeout(slow); isAsking = false; profilePanel.removeAttribute('aria-busy'); }
+    } finally { clearTimeout(slow); isAsking = false; profilePanel.ariaBusy = null; }
     // The handle may have moved on: then the newest moment is asked for.
     if (!signal.aborted) wantProfile();
   }
@@ -166,8 +166,8 @@ function person(root, context) {
     finder.hidden = !find && all.length <= 12;
     const turn = (text, to) => button(text, () => { from = to; drawProfile(); }, {disabled: to < 0 || to >= all.length});
     fill(pager, all.length > PAGE ? [turn('Fields before', from - PAGE), turn('More fields', from + PAGE),
-      h('span', {class: 'dim'}, `${from + 1} to ${Math.min(from + PAGE, all.length)} of ${number(all.length)}`)]
-      : all.length ? null : h('span', {class: 'dim'}, 'No field has this in its name.'));
+      dim(`${from + 1} to ${Math.min(from + PAGE, all.length)} of ${number(all.length)}`)]
+      : all.length ? null : dim('No field has this in its name.'));
   }
   function rowFor(r, i, changed) {
     const lateness = life.isLate(i) ? h('span', {class: 'small warn'}, ` ${late(life.occurred[i], life.recorded[i])}`) : null;
@@ -195,7 +195,6 @@ function person(root, context) {
     const all = fields(), at = all.indexOf(document.activeElement);
     all[at < 0 ? 0 : at + direction]?.focus();
   }
-  /** To the next field that begins with this letter. */
   function toLetter({key}) {
     const all = fields(), at = all.indexOf(document.activeElement), found = [...all.slice(at + 1), ...all.slice(0, at + 1)].find((f) => f.textContent.toLowerCase().startsWith(key.toLowerCase()));
     found?.focus();
@@ -227,7 +226,6 @@ function person(root, context) {
     await showCompared();
     compared.element.scrollIntoView({block: 'nearest'});
   }
-  /** What costs more is asked for when the handle rests. */
   function rest() {
     clearTimeout(restTimer);
     resting.abort();
@@ -237,7 +235,7 @@ function person(root, context) {
       showStep();
       showCompared();
       if (!chosen || !k) return why.clear();
-      await why.show(chosen, profile !== null && rowsOf(profile).some(isChosen));
+      await why.show(chosen, profile === null || rowsOf(profile).some(isChosen));
       if (isNew) why.focus();
       isNew = false;
     }, isNew ? 0 : 140);
@@ -277,7 +275,7 @@ function person(root, context) {
   const matching = h('span', {class: 'dim', role: 'status'});
   const order = segments('Order of the list', [['', 'One by one'], ['launch', 'By launch']], context.params.list ?? '', (key) => context.set({list: key}));
   const listPanel = h('section', {class: 'panel', 'aria-labelledby': 'steps-title'},
-    h('header', h('h2', {id: 'steps-title'}, 'Steps'), h('div', {class: 'row'}, matching, only, named, order)), list.element);
+    h('header', h('h2', {id: 'steps-title'}, 'Steps'), inRow(matching, only, named, order)), list.element);
   let listed = '', listedAt = 0;
   function showList() {
     const wish = JSON.stringify([context.params.list, context.params.only, context.params.named, life.n]);
@@ -286,7 +284,7 @@ function person(root, context) {
     const all = Array.from({length: life.n}, (_, i) => i);
     only.value = context.params.only ?? '';
     if (named !== document.activeElement) named.value = context.params.named ?? '';
-    matching.textContent = isFiltered() ? `${all.filter(fits)(length)} of ${number(life.n)} match` : '';
+    matching.textContent = isFiltered() ? `${all.filter(fits).length} of ${number(life.n)} match` : '';
     if (!context.params.list) return list.set(all);
     // A saved item belongs to the launch that flushed it, anything else to the running launch of its device.
     const titles = ['Servers, imports, before the first launch', ...life.launches.map((i, n) => `Launch ${n + 1} on ${life.device[i] ?? 'a device'}`), 'Waits for a launch'];
@@ -334,7 +332,8 @@ function person(root, context) {
       // Of a person who was erased meanwhile nothing stays; after anything else the next news asks again.
       if (error.status !== 404) return;
       const {events} = await get('/v1/events', {kind: 'userErased', reverse: true, limit: 100}, {signal}), e = events.find((x) => x.user_number === life.person.number);
-      life = null;
+      life = profile = null;
+      cached.clear();
       fill(root, heading, emptyView(e ? ['This person was erased at ', eventLink(e.position, `position ${number(e.position)}`), e.reason ? [': ', foreign(e.reason)] : null, '.'] : 'This person is not known any more.', 'Nothing of their values is kept.'));
     }
   }, 1000); });

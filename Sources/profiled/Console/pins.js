@@ -5,14 +5,14 @@
 //     user   user key, for a scenario file      sentence   without values; `value` is copied only if asked      time   recorded_at
 import {get, on, store} from './api.js';
 import {copyButton} from './copy.js';
-import {$, button, count, fill, foreign, h, keep, kept, labelled, number, para, printable, ref, say} from './dom.js';
+import {$, button, count, fill, foreign, h, inRow, keep, kept, labelled, number, para, printable, ref, say} from './dom.js';
 import {failureView} from './panel.js';
 import {link} from './router.js';
 import {time} from './time.js';
 import {pinOf} from './words.js';
 
 const storageName = 'profilelog-pins';
-let pins = JSON.parse(kept(storageName) ?? '[]'), tray = null, opener = null;
+let file = null, pins = JSON.parse(kept(storageName) ?? '[]'), tray = null, opener = null;
 const mine = () => pins.filter((p) => !p.store || p.store === store.id), address = (p) => link(p.place, p.id, p.params);
 const save = () => keep(storageName, JSON.stringify(pins));
 function set(next) { pins = next; save(); draw(); }
@@ -21,15 +21,22 @@ export function pin(p) {
   if (isNew) set([...pins, {...p, store: store.id, note: ''}]);
   say(isNew ? `Pinned: ${p.sentence}` : 'It is pinned already.');
 }
-/** The pins of a copied link: positions, of which each is an event. */
-async function fromLink() {
-  const positions = /^#pins=([\d,]{1,2000})$/.exec(location.hash)?.[1].split(',').filter(Boolean).map(Number).slice(0, 100) ?? [];
-  if (!positions.length) return;
-  history.replaceState(history.state, '', location.pathname + location.search);
-  for (const at of positions) {
-    const {events: [e]} = await get('/v1/events', {after: at - 1, limit: 1}).catch(() => ({events: []}));
-    if (e?.position === at) pin(pinOf(e));
-  }
+let linked = [], isReading = false;
+function fromLink() {
+  linked = /^#pins=([\d,]{1,2000})$/.exec(location.hash)?.[1].split(',').filter(Boolean).map(Number).slice(0, 100) ?? linked;
+  read();
+}
+/** What did not come stays in the address, and is asked for again with a key or a connection. */
+async function read() {
+  if (isReading || !linked.length) return;
+  isReading = true;
+  try {
+    for (; linked.length; linked = linked.slice(1)) {
+      const [at] = linked, {events: [e]} = await get('/v1/events', {after: at - 1, limit: 1});
+      if (e?.position === at) pin(pinOf(e));
+    }
+    if (location.hash.startsWith('#pins=')) history.replaceState(history.state, '', location.pathname + location.search);
+  } catch { /* as said above */ } finally { isReading = false; }
 }
 async function markdown(withValues) {
   const {asCommand} = await import('./drawer.js');
@@ -55,9 +62,9 @@ function draw() {
   const [label, values] = labelled('with values', {type: 'checkbox'});
   fill(tray, h('h2', {tabindex: '-1', id: 'pins-title'}, count(shown.length, 'pin')), h('ol', {class: 'stack'}, shown.map((p) => {
     const note = h('input', {'aria-label': `Note on: ${printable(p.sentence)}`, placeholder: 'Note', value: p.note, on: {input() { p.note = note.value; save(); }}});
-    return h('li', ref(address(p), foreign(p.sentence)), ' ', h('span', {class: 'dim'}, `position ${number(p.at)} `, p.time ? time(p.time) : null), h('div', {class: 'row'}, note,
+    return h('li', ref(address(p), foreign(p.sentence)), ' ', h('span', {class: 'dim'}, `position ${number(p.at)} `, p.time ? time(p.time) : null), inRow(note,
       button('Remove', () => { set(pins.filter((q) => q !== p)); (mine().length ? $('pins-title') : document.querySelector('h1')).focus(); }, {'aria-label': `Remove the pin: ${printable(p.sentence)}`})));
-  })), h('div', {class: 'row'}, copyButton(() => markdown(values.checked), 'Copy as Markdown'), values, label,
+  })), inRow(copyButton(() => markdown(values.checked), 'Copy as Markdown'), values, label,
     copyButton(() => `${new URL(link('events', null, {store: store.id?.slice(0, 8)}), location.href)}#pins=${mine().map((p) => p.at).join(',')}`, 'Copy link'),
     button('As scenario file', scenario), button('Remove all', () => { set(pins.filter((p) => !shown.includes(p))); document.querySelector('h1')?.focus(); })),
   para('dim small', 'Pins and notes stay in this tab. A copied link has positions only, no names and no notes.'), result);
@@ -65,11 +72,14 @@ function draw() {
 async function scenario() {
   try {
     const text = await (await import('./scenario.js')).scenario(mine());
-    fill(result, h('p', 'A scenario file, with the values of this person. ', copyButton(text, 'Copy'), ' ', h('a', {href: URL.createObjectURL(new Blob([text], {type: 'application/yaml'})), download: 'scenario.yaml'}, 'Download scenario.yaml')),
+    URL.revokeObjectURL(file);
+    file = URL.createObjectURL(new Blob([text], {type: 'application/yaml'}));
+    fill(result, h('p', 'A scenario file, with the values of this person. ', copyButton(text, 'Copy'), ' ', h('a', {href: file, download: 'scenario.yaml'}, 'Download scenario.yaml')),
       h('pre', {class: 'scroll short', tabindex: '0', role: 'region', 'aria-label': 'Scenario file'}, printable(text).replaceAll('␊', '\n')));
   } catch (error) { fill(result, failureView(error)); }
 }
 addEventListener('hashchange', fromLink);
 on('store', draw);
+for (const news of ['key', 'back']) on(news, read);
 draw();
 fromLink();

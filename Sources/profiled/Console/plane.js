@@ -1,7 +1,7 @@
 // Both clocks as a plane: to the right when an event was recorded, upwards when it happened. On the diagonal is what came at once; the
 // further below it, the later it came. A frame drawn over marks, or a delay, takes what came late; its events are listed.
 //   plane(context, {move, openCompare}) → {element, show({life, k, at})}
-import {button, count, fill, foreign, h, para, number} from './dom.js';
+import {button, count, fill, foreign, h, inRow, number, para} from './dom.js';
 import {list} from './table.js';
 import {paint, mark, line} from './marks.js';
 import {fold} from './timeline.js';
@@ -26,9 +26,8 @@ export function plane(context, {move, openCompare}) {
   const delay = h('select', {'aria-label': 'How late', on: {change: () => { frame = null; context.set({late: delay.value}); }}}, delays.map(([v, text]) => h('option', {value: v}, text)));
   const found = h('div', {class: 'stack'});
   const element = h('div', {class: 'planes'}, h('div', canvas, para('small dim', '→ recorded, ↑ happened; quiet spans are cut. Drag a frame over marks to list them.')),
-    h('div', {class: 'stack'}, h('div', {class: 'row'}, delay, button('As it arrived, as it happened', () => openCompare('happened'))), found));
+    h('div', {class: 'stack'}, inRow(delay, button('As it arrived, as it happened', () => openCompare('happened'))), found));
 
-  /** Where an event is, both from 0 to 1, from the upper left corner. */
   const spot = (i) => [places[i], 1 - places[look.life.n + i]].map((v) => (INSET + v * (side - 2 * INSET)) / side);
   const redraw = paint(canvas, (c, size, _, colours) => {
     if (!places) return;

@@ -1,6 +1,5 @@
 // What was refused, with the reason; and its repair, in Act.
-import {get} from './api.js';
-import {button, count, facts, fill, foreign, h, labelled, para, ref, value} from './dom.js';
+import {button, count, facts, fill, foreign, h, h1, labelled, para, ref, value} from './dom.js';
 import {emptyView, failureView, panel} from './panel.js';
 import {table} from './table.js';
 import {time} from './time.js';
@@ -24,13 +23,13 @@ export function mount(root, context) {
     return answer;
   };
   const rows = table({
-    label: 'Refused items', key, choose: (r) => context.set({item: key(r)}), more: () => after === null ? null : page((path, query) => get(path, query, {signal: context.signal})).then((a) => a.rejected),
+    label: 'Refused items', key, choose: (r) => context.set({item: key(r)}), more: (ask) => after === null ? null : page(ask).then((a) => a.rejected),
     columns: [{head: 'Position', width: '72px', num: true, cell: (r) => eventLink(r.position)}, {head: 'Saved', width: '104px', cell: (r) => time(r.saved_at ?? r.recorded_at, {form: 'clock'})},
       {head: 'What', cell: (r) => [mark(kinds[r.kind] ?? r.kind, 'refused'), foreign(what(r), {cut: false})]}, {head: 'Person', width: '120px', wide: true, cell: (r) => person(r.user, {number: r.user_number})},
       {head: 'Why', cell: (r) => foreign(r.reason, {cut: false})}, {head: 'State', width: '88px', wide: true, cell: (r) => r.repaired_by ? 'repaired' : r.input_array ? 'dropped' : 'open'}],
   });
   const list = panel(context, {
-    title: 'Refused', load: (ask) => { after = undefined; return page(ask.get); },
+    title: 'Refused', load: (ask) => { rows.hold(); after = undefined; return page(ask.get); },
     empty: (a) => a.rejected.length ? null : emptyView(context.params.user ? ['Nothing of ', foreign(context.params.user), ' is refused.'] : 'Nothing is refused.', 'Here is what a launch or a request would have dropped without a word, with the reason.'),
     show({rejected, total}, body) {
       list.setTitle(count(total, 'refused item'));
@@ -76,7 +75,7 @@ export function mount(root, context) {
       if (now !== shown) { shown = now; list.load(); } else place.choose();
     },
   };
-  root.append(h('h1', {tabindex: '-1'}, 'Rejected'), h('form', {class: 'row', 'aria-label': 'Filter', on: {submit: (event) => { event.preventDefault(); apply(); }, change: apply}}, userLabel, user, all, allLabel, h('button', 'Filter')), done, detail, list.element);
+  root.append(h1('Rejected'), h('form', {class: 'row', 'aria-label': 'Filter', on: {submit: apply, change: apply}}, userLabel, user, all, allLabel, h('button', 'Filter')), done, detail, list.element);
   place.update();
 }
 export const update = () => place.update();

@@ -1,12 +1,12 @@
 // The frame of the page: addresses, places, the bands above them, the top bar. A place is a module with
-//   mount(root, context)   fills the empty <div> `root`; its first element is the heading, h('h1', {tabindex: '-1'}, …)
+//   mount(root, context)   fills the empty <div> `root`; its first element is the heading, h1(…)
 //   update(context)        the query, the moment or Look/Act changed      unmount()   optional
 // `context` lives as long as the place is mounted: place, id (null for the list), params (the query), at (the moment, a position, or
 // null for now), as_of (the same for the API), signal, set({field: 'level', vs: null}, {push}) for the query, go(href), link(place,
 // id, params), past(…) for the band about the past, title(text), act (whether writes may be offered), keys(part, name, map).
 // An address with a position names its store (`store=`), and a page of another store says so.
 import * as api from './api.js';
-import {$, button, fill, h, keep, kept, number, printable, ref, say} from './dom.js';
+import {$, button, fill, h, h1, keep, kept, number, printable, ref, say} from './dom.js';
 import {setClock, time, timeText} from './time.js';
 import {failureView, keyForm} from './panel.js';
 
@@ -53,7 +53,7 @@ const moment = (params) => /^\d{1,16}$/.test(params.at ?? '') ? Number(params.at
 
 // One place at a time
 
-let current = null, turn = 0, addressTimer = 0, acting = kept('profilelog-act') === 'yes';
+let current = null, turn = 0, addressTimer = 0, address = null, acting = kept('profilelog-act') === 'yes';
 // Styles that the overview does without come after its first content.
 let styles = null;
 const styled = () => styles ??= new Promise((resolve) => { document.head.append(h('link', {rel: 'stylesheet', href: new URL('places.css', api.home), on: {load: resolve, error: resolve}})); });
@@ -69,12 +69,14 @@ function makeContext(route) {
     title: (text) => { document.title = text ? `${printable(text)} – ProfileLog` : 'ProfileLog'; },
     go,
     set(changes, {push = false} = {}) {
+      // A late answer changes no other page.
+      if (current?.context !== context) return;
       const params = {...context.params};
       for (const [name, v] of Object.entries(changes)) if (v === null || v === undefined || v === '') delete params[name]; else params[name] = String(v);
       const href = link(context.place, context.id, params);
-      clearTimeout(addressTimer);
+      if (push) writeAddress(); else clearTimeout(addressTimer);
       // Browsers allow some hundred changes of the address a minute, and a handle moves faster.
-      if (push) history.pushState(null, '', href); else addressTimer = setTimeout(() => { if (current?.context === context) history.replaceState(null, '', href); }, 120);
+      if (push) history.pushState(null, '', href); else { address = href; addressTimer = setTimeout(writeAddress, 120); }
       context.params = params;
       change();
     },
@@ -83,6 +85,12 @@ function makeContext(route) {
   };
   return context;
 }
+/** The address that waits stands in the history before another one comes; where the browser itself went, it is dropped. */
+function writeAddress() {
+  if (address) history.replaceState(null, '', address);
+  forgetAddress();
+}
+function forgetAddress() { clearTimeout(addressTimer); address = null; }
 /** The query, the moment or the mode changed: the place updates, or is mounted anew. */
 function change() {
   const {context, module} = current;
@@ -102,20 +110,20 @@ function mount(module, context, isQuiet) {
   focusTitle(isQuiet);
 }
 async function open(isFirst = false) {
+  forgetAddress();
   const mine = ++turn, route = parse(new URL(location)), before = current;
   if (before && before.context.place === route.place && before.context.id === route.id && before.module) {
     before.context.params = route.params;
     foreignStore(route.linkStore);
     return change();
   }
-  clearTimeout(addressTimer);
   before?.context.end();
   before?.module?.unmount?.();
   const context = makeContext(route);
   current = {context, module: null};
   document.title = 'ProfileLog';
   for (const a of document.querySelectorAll('.rail a')) {
-    if (a.dataset.place === route.place) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
+    a.ariaCurrent = a.dataset.place === route.place ? 'page' : null;
   }
   closeMenu();
   pastBand();
@@ -123,7 +131,7 @@ async function open(isFirst = false) {
   foreignStore(route.linkStore);
   const place = places[route.place], load = place && (route.id === null ? place.list : place.one);
   if (!load) {
-    fill($('root'), h('h1', {tabindex: '-1'}, 'There is no such place'), h('p', ref(link('overview'), 'To the overview')));
+    fill($('root'), h1('There is no such place'), h('p', ref(link('overview'), 'To the overview')));
     return focusTitle(isFirst);
   }
   try {
@@ -135,12 +143,13 @@ async function open(isFirst = false) {
   } catch (error) {
     if (mine !== turn) return;
     console.error(error);
-    fill($('root'), h('h1', {tabindex: '-1'}, 'This place could not be loaded'), h('p', 'Its file did not come.'), button('Try again', () => location.reload()));
+    fill($('root'), h1('This place could not be loaded'), h('p', 'Its file did not come.'), button('Try again', () => location.reload()));
     focusTitle(isFirst);
   }
 }
 const focusTitle = (isFirst) => { if (!isFirst) $('root').querySelector('h1')?.focus({preventScroll: true}); };
 export function go(href) {
+  writeAddress();
   history.pushState(null, '', href);
   open();
 }
@@ -171,7 +180,7 @@ function pastBand() {
   clearTimeout(momentTimer);
   if (context.at === null) return band('past');
   const end = api.store.position, sentence = h('span', context.pastNodes ?? ['You look at ', h('strong', `position ${number(context.at)}`), end === null ? '.' : ` of ${number(end)}.`]);
-  if (bands.past) bands.past.firstChild.replaceWith(sentence); else band('past', 'past', sentence, button('Back to now', () => context.set({at: null})));
+  if (bands.past) bands.past.firstChild.replaceWith(sentence); else band('past', 'past', sentence, button('Back to now', () => { current.context.set({at: null}); focusTitle(); }));
   if (context.pastNodes || context.at < 1 || context.at > end) return;
   momentTimer = setTimeout(async () => {
     try {
@@ -200,10 +209,11 @@ api.on('back', () => {
 api.on('reset', () => {
   band('reset', 'lost', h('span', 'The store was emptied; this page showed the one before.'), button('Good', () => band('reset')));
   showStore();
-  const {context} = current;
-  for (const name of ['at', 'vs']) delete context.params[name];
+  const {context, module} = current;
+  for (const name of ['at', 'vs', 'launch', 'item']) delete context.params[name];
   history.replaceState(null, '', link(context.place, context.id, context.params));
   context.end();
+  module?.unmount?.();
   current = null;
   open(true);
 });
@@ -239,8 +249,8 @@ function modes() {
   act.disabled = !allowed || isPast;
   act.title = isPast ? 'Nothing can be written at a past moment.' : allowed ? 'Offer what writes.' : 'This key may not write (v1.write).';
   const acts = acting && allowed && !isPast;
-  act.setAttribute('aria-pressed', String(acts));
-  look.setAttribute('aria-pressed', String(!acts));
+  act.ariaPressed = acts;
+  look.ariaPressed = !acts;
 }
 function setActing(next) {
   acting = next;
@@ -261,16 +271,18 @@ clock.addEventListener('change', () => {
   api.emit('clock', clock.value);
 });
 function closeMenu() {
-  $('menu').setAttribute('aria-expanded', 'false');
+  $('menu').ariaExpanded = 'false';
   $('rail').classList.remove('open');
 }
-$('menu').addEventListener('click', () => $('menu').setAttribute('aria-expanded', String($('rail').classList.toggle('open'))));
+$('menu').addEventListener('click', () => $('menu').ariaExpanded = $('rail').classList.toggle('open'));
 $('rail').addEventListener('keydown', (event) => { if (event.key === 'Escape' && $('rail').classList.contains('open')) { closeMenu(); $('menu').focus(); } });
 
 const find = $('find');
 const searching = () => import('./search.js').then((m) => m.start(go, link));
 find.addEventListener('focus', searching, {once: true});
-find.form.addEventListener('submit', (event) => { event.preventDefault(); searching().then((search) => search.submit()); });
+find.form.addEventListener('submit', () => searching().then((search) => search.submit()));
+// No form of the page loads another one.
+document.addEventListener('submit', (event) => event.preventDefault());
 
 const lastRequest = $('last-request');
 api.on('request', (r) => {

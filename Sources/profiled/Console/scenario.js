@@ -8,7 +8,6 @@ const settings = {online: 'online', sdk_enabled: 'sdk_enabled', request_policy: 
 const simple = {userChanged: 'change-user', userLoggedOut: 'wipe', appLaunched: 'launch', appLeft: 'leave', appRemoved: 'remove-app', dataSent: 'send'};
 const follows = /^(userCreated|session(Started|Ended)|pendingFlushed)$/;
 
-/** The step of one event; null if it follows from another step. */
 function step(e, user, before) {
   const {device, process, kind} = e, time = e.occurred_at === e.recorded_at ? undefined : e.occurred_at, [, group, how] = /^(customEvent|customAttributes|userAttributes?|purchase)(Saved|Logged|Changed|Queued)$/.exec(kind) ?? [];
   if (follows.test(kind) || (kind === 'pendingDiscarded' && e.actor === 'SDK') || (kind === 'dataSent' && before === e.recorded_at)) return null;

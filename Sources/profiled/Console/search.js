@@ -1,7 +1,7 @@
 // The search box: one list of where the text leads. What the service finds by the first letters comes first.
 // combo(field, box, label, {first, follow}): a field with a list of choices below it: c.show([{key, nodes}, …]), c.close(), c.chosen
 //   first: 0, or −1 if nothing is chosen at first
-import {$, fill, foreign, h, newID} from './dom.js';
+import {$, dim, fill, foreign, h, newID} from './dom.js';
 import {get, isAbort} from './api.js';
 import {userKey} from './router.js';
 import {plain} from './words.js';
@@ -12,7 +12,7 @@ export function combo(field, box, label, {first = 0, follow}) {
   for (const [name, v] of Object.entries({role: 'combobox', 'aria-expanded': 'false', 'aria-controls': list.id, 'aria-autocomplete': 'list'})) field.setAttribute(name, v);
   let choices = [], chosen = first;
   function mark() {
-    [...list.children].forEach((e, i) => e.setAttribute('aria-selected', String(i === chosen)));
+    [...list.children].forEach((e, i) => e.ariaSelected = i === chosen);
     if (choices[chosen] && !list.hidden) { field.setAttribute('aria-activedescendant', list.children[chosen].id); list.children[chosen].scrollIntoView({block: 'nearest'}); } else field.removeAttribute('aria-activedescendant');
   }
   const c = {
@@ -25,7 +25,7 @@ export function combo(field, box, label, {first = 0, follow}) {
       chosen = kept >= 0 ? kept : first;
       fill(list, choices.map((x, i) => h('div', {role: 'option', id: newID('choice'), on: {mousedown: (event) => event.preventDefault(), click: () => follow(choices[i])}}, x.nodes)));
       list.hidden = choices.length === 0;
-      field.setAttribute('aria-expanded', String(!list.hidden));
+      field.ariaExpanded = !list.hidden;
       mark();
     },
     close: () => c.show([]),
@@ -47,9 +47,9 @@ let search = null;
 export function start(go, link) {
   if (search) return search;
   const field = $('find');
-  let asking = null;
+  let asking = null, running = null;
   const found = combo(field, $('search'), 'Where to go', {follow});
-  const choice = (kind, text, href, more) => ({key: href, href, text, more, nodes: [h('span', {class: 'dim'}, kind), foreign(text, {cut: false}), more ? h('span', {class: 'dim'}, more) : null]});
+  const choice = (kind, text, href, more) => ({key: href, href, text, more, nodes: [dim(kind), foreign(text, {cut: false}), more ? dim(more) : null]});
 
   function guesses(text) {
     const word = text.trim();
@@ -68,7 +68,8 @@ export function start(go, link) {
     field.value = '';
     go(c.href);
   }
-  async function input() {
+  const input = () => running = question();
+  async function question() {
     const text = field.value, word = text.trim();
     asking?.abort();
     found.show(guesses(text));
@@ -86,9 +87,14 @@ export function start(go, link) {
     } catch (error) { if (!isAbort(error)) throw error; }
   }
   field.addEventListener('input', input);
+  field.addEventListener('blur', () => asking?.abort());
   field.addEventListener('focus', () => { if (field.value) input(); });
-  field.addEventListener('keydown', (event) => { if (event.key === 'ArrowDown' && !found.isOpen) input(); });
-  search = {submit: () => { if (!found.isOpen) found.show(guesses(field.value)); follow(found.chosen); }};
+  field.addEventListener('keydown', (event) => { if (event.key === 'Escape') asking?.abort(); else if (event.key === 'ArrowDown' && !found.isOpen) input(); });
+  search = {async submit() {
+    if (!found.isOpen) found.show(guesses(field.value));
+    for (let last = null; last !== running;) await (last = running);
+    follow(found.chosen);
+  }};
   if (field.value) input();
   return search;
 }

@@ -1,7 +1,6 @@
 // Messages: what was sent, or why not, newest first; the in-app messages, and with `user=` what became of each for that person.
-import {get} from './api.js';
 import {copyLine} from './copy.js';
-import {button, foreign, h, para, ref, segments} from './dom.js';
+import {button, foreign, h, h1, para, ref, segments} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
 import {list, table} from './table.js';
@@ -29,7 +28,11 @@ export function mount(root, context) {
     return {rows: byThen(found.events, context.at).filter((e) => e.message), after: found.after};
   }
   const sent = panel(context, {
-    title: 'What was sent, or not', load: (ask) => page(ask.get, beyond(context)),
+    title: 'What was sent, or not', async load({get: ask}) {
+      let d = await page(ask, await beyond(context));
+      while (!d.rows.length && d.after) d = await page(ask, d.after);
+      return d;
+    },
     empty: (d) => d.rows.length ? null : chosen().user || chosen().message || chosen().show ? emptyView('No send matches.', null, button('Show all', () => context.set({user: null, message: null, show: null}, {push: true})))
       : emptyView('Nothing was sent.', 'Sends appear when a server sends a campaign, a canvas or a message: POST /messages/send.'),
     show: ({rows, after}) => {
@@ -38,9 +41,9 @@ export function mount(root, context) {
         columns: [{head: 'When', width: '152px', wide: true, cell: (e) => time(e.recorded_at)}, {head: 'Person', cell: (e) => person(e.user, {params: {at: context.at}})},
           {head: 'Message', wide: true, cell: (e) => ref(open(e.message, userKey(e.user)), foreign(e.message, {cut: false}))}, {head: 'By', width: '104px', wide: true, cell: (e) => plain(e.channel)},
           {head: 'Result', width: 'minmax(0, 2fr)', cell: (e) => [mark(e.kind, stateOf(e)), foreign(told({...e, message: null}), {cut: false})]}],
-        more: async () => {
+        more: async (ask) => {
           let next = [];
-          while (after && !next.length) ({rows: next, after} = await page((path, query) => get(path, query, {signal: context.signal}), after));
+          while (after && !next.length) ({rows: next, after} = await page(ask, after));
           return next;
         }});
       t.set(rows);
@@ -48,10 +51,7 @@ export function mount(root, context) {
     },
   });
   const field = (label) => h('input', {'aria-label': label, placeholder: label, autocomplete: 'off', spellcheck: 'false'}), user = field('Person'), message = field('Message');
-  root.append(h('h1', {tabindex: '-1'}, 'Messages'), h('form', {class: 'row', on: {submit(event) {
-    event.preventDefault();
-    context.set({user: user.value.trim(), message: message.value.trim()}, {push: true});
-  }}}, user, message, h('button', 'Show'), segments('Which sends', [['', 'All'], ['not', 'Not sent']], chosen().show ?? '', (show) => context.set({show}))), sent.element, inApp.element);
+  root.append(h1('Messages'), h('form', {class: 'row', on: {submit: () => context.set({user: user.value.trim(), message: message.value.trim()}, {push: true})}}, user, message, h('button', 'Show'), segments('Which sends', [['', 'All'], ['not', 'Not sent']], chosen().show ?? '', (show) => context.set({show}))), sent.element, inApp.element);
   change = () => {
     [user.value, message.value] = [chosen().user ?? '', chosen().message ?? ''];
     inApp.setTitle(chosen().user ? ['In-app messages for ', foreign(chosen().user)] : 'In-app messages');

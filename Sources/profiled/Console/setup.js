@@ -1,6 +1,6 @@
 // Setup, read only: rules, traits, states of the store, and the API.
 import {address, isAbort} from './api.js';
-import {foreign, h, number, para, ref, value} from './dom.js';
+import {foreign, h, h1, number, para, ref, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {list} from './table.js';
 import {eventLink, plain} from './words.js';
@@ -25,7 +25,7 @@ let place = null;
 export function mount(root, context) {
   const [title, text, load, show] = places[context.place], p = panel(context, {title, load: (ask) => load(ask, context.as_of), show});
   context.title(title);
-  root.append(h('h1', {tabindex: '-1'}, title), para('dim', text), p.element);
+  root.append(h1(title), para('dim', text), p.element);
   place = {at: context.at, panel: p};
   p.load();
 }

@@ -1,9 +1,11 @@
 // Tables. list(…) is one of some rows; table(…) has many of one height; only those that can be seen are in the document.
 //   const t = table({label: 'Events', columns: [{head: 'Time', cell: (row) => nodes, width: '160px', num: true, wide: true}, …],
-//                    key: (row) => row.position, open: (row) => …, choose: (row) => …, more: () => promise of rows to append, or null})
+//                    key: (row) => row.position, open: (row) => …, choose: (row) => …, more: (ask) => promise of rows, or null})
 //   root.append(t.element); t.set(rows); t.append(rows); t.prepend(rows); t.select(key) scrolls there, null chooses none; t.redraw()
+// t.hold() when other rows are asked for: no more of the old ones come. ask(path, query) gets, and ends with the table.
 // `wide` columns go under 640 px. ↑ ↓ PageUp PageDown Home End move, Enter opens; choose is called by each move and click.
-import {fill, h, newID} from './dom.js';
+import {aborted, get, isAbort} from './api.js';
+import {button, fill, h, newID, printable} from './dom.js';
 
 export function table({label, columns, key = (row) => row, open = null, choose = null, more = null, rowClass = () => ''}) {
   const id = newID('grid');
@@ -11,9 +13,10 @@ export function table({label, columns, key = (row) => row, open = null, choose =
   const cell = (c, role, content) => h('div', {role, class: `c ${c.num ? 'num' : ''} ${c.wide ? 'wide' : ''}`}, content);
   const head = h('div', {role: 'rowgroup'}, h('div', {role: 'row', class: 'head', 'aria-rowindex': '1'}, columns.map((c) => cell(c, 'columnheader', c.head))));
   const lines = h('div', {role: 'rowgroup', class: 'lines'});
+  const foot = h('div', {role: 'rowgroup', hidden: true});
   const element = h('div', {role: 'grid', class: 'grid', tabindex: '0', 'aria-label': label, 'aria-rowcount': '1',
-    vars: {'--cols': widths(columns), '--cols-narrow': widths(columns.filter((c) => !c.wide))}}, head, lines);
-  let rows = [], cursor = -1, drawn = new Map(), asking = false, ended = false, frame = 0;
+    vars: {'--cols': widths(columns), '--cols-narrow': widths(columns.filter((c) => !c.wide))}}, head, lines, foot);
+  let rows = [], cursor = -1, drawn = new Map(), asking = null, ended = false, frame = 0;
   const height = () => parseFloat(getComputedStyle(element).getPropertyValue('--row')) || 28;
 
   function draw() {
@@ -31,9 +34,9 @@ export function table({label, columns, key = (row) => row, open = null, choose =
           columns.map((c) => cell(c, 'gridcell', c.cell(row))));
       }
       line.index = i;
-      line.setAttribute('aria-rowindex', String(i + 2));
+      line.ariaRowIndex = i + 2;
       line.style.setProperty('top', `${i * size}px`);
-      line.setAttribute('aria-selected', String(i === cursor));
+      line.ariaSelected = i === cursor;
       line.classList.toggle('cursor', i === cursor);
       next.set(row, line);
     }
@@ -50,12 +53,20 @@ export function table({label, columns, key = (row) => row, open = null, choose =
   }
   const later = () => { frame ||= requestAnimationFrame(draw); };
   async function next20() {
-    asking = true;
+    const mine = asking = new AbortController();
     try {
-      const got = await more();
+      const {signal} = mine, got = await more((path, query) => { if (!element.isConnected) throw aborted(); return get(path, query, {signal}); });
+      if (mine !== asking) return;
       if (got?.length) api.append(got); else ended = true;
-    } catch { ended = true; } finally { asking = false; }
+    } catch (error) {
+      if (mine !== asking || isAbort(error)) return;
+      ended = true;
+      fill(foot, h('div', {role: 'row'}, h('div', {role: 'gridcell', class: 'row'}, h('span', {class: 'bad'}, 'The next rows did not come: ', printable(error.error ?? error)), button('Try again', () => { resume(); next20(); }))));
+      foot.hidden = false;
+    } finally { if (mine === asking) asking = null; }
   }
+  function resume() { ended = false; foot.hidden = true; fill(foot); }
+  function hold() { asking?.abort(); asking = null; ended = true; }
   function move(to) {
     if (!rows.length) return;
     cursor = Math.max(0, Math.min(to, rows.length - 1));
@@ -73,13 +84,13 @@ export function table({label, columns, key = (row) => row, open = null, choose =
     if (to !== undefined && !event.shiftKey) { event.preventDefault(); move(to); } else if (event.key === 'Enter' && rows[cursor] && open) { event.preventDefault(); open(rows[cursor]); }
   });
   new ResizeObserver(later).observe(element);
-  const changed = () => { element.setAttribute('aria-rowcount', String(rows.length + 1)); draw(); };
+  const changed = () => { element.ariaRowCount = rows.length + 1; draw(); };
   const api = {
-    element,
+    element, hold,
     get count() { return rows.length; },
     get rows() { return rows; },
     get chosen() { return rows[cursor]; },
-    set(next) { rows = [...next]; ended = false; cursor = -1; element.scrollTop = 0; for (const line of drawn.values()) line.remove(); drawn.clear(); changed(); },
+    set(next) { hold(); resume(); rows = [...next]; cursor = -1; element.scrollTop = 0; for (const line of drawn.values()) line.remove(); drawn.clear(); changed(); },
     append(next) { rows.push(...next); changed(); },
     prepend(next) {
       if (cursor >= 0) cursor += next.length;
@@ -87,7 +98,7 @@ export function table({label, columns, key = (row) => row, open = null, choose =
       if (element.scrollTop > 0) element.scrollTop += next.length * height();
       changed();
     },
-    trim(count) { if (rows.length > count) { rows.length = count; ended = false; changed(); } },
+    trim(count) { if (rows.length > count) { rows.length = count; hold(); resume(); changed(); } },
     select(wanted) { if (wanted === null) { cursor = -1; draw(); return true; } const i = rows.findIndex((row) => key(row) === wanted); if (i >= 0 && i !== cursor) { const f = choose; choose = null; move(i); choose = f; } return i >= 0; },
     redraw() { fill(lines); drawn.clear(); draw(); },
   };

@@ -21,7 +21,6 @@ export function timeText(text, form = 'minute') {
 }
 export const time = (text, {form = 'minute', class: name = null} = {}) => text
   ? h('time', {class: name, datetime: text, 'data-form': form, title: text}, timeText(text, form)) : h('span', {class: name}, '–');
-/** Sets the clock of all times, those that are shown included. */
 export function setClock(next) {
   clock = next;
   for (const element of document.querySelectorAll('time[data-form]')) element.textContent = timeText(element.dateTime, element.dataset.form);

@@ -3,7 +3,7 @@
 //   t.element; t.set(life); t.show({k, at, b, axis, dims: (i) => boolean, or null}); t.isHeld() while a pointer drags the handle
 // The handle always walks in the order of recording. Marks, handle and pointer share one inset, so they never part. The range
 // without a thumb is what keys and screen readers hold.
-import {button, fill, h, para, printable, say, segments} from './dom.js';
+import {button, fill, h, inRow, para, printable, say, segments} from './dom.js';
 import {line, mark, paint} from './marks.js';
 import {span, timeText} from './time.js';
 import {iso} from './life.js';
@@ -31,7 +31,6 @@ export function fold(times) {
   if (!whole) x.fill(0.5);
   return {x, order, folds};
 }
-/** Places of the steps, with step 0 at the left edge. */
 function placesOf(life, axis) {
   const x = new Float64Array(life.n + 1);
   if (axis === 'step') return {x: x.map((_, k) => k / life.n), order: null, folds: []};
@@ -50,14 +49,13 @@ export function timeline(context, {move, compare, toRow, nextChange, settle, pin
   const zoomed = [button('Zoom out', () => zoom(2)), button('All', () => zoom(0)), button('Earlier', () => look(from - size / 2, size)), button('Later', () => look(from + size / 2, size))];
   const more = button('', () => { isLong = !isLong; layout(); }), compareButton = button('', compare);
   const marks = h('div', {class: 'tl'}, labels, canvas, h('span', {class: 'dim'}, 'Moment'), track);
-  const element = h('div', {class: 'stack'}, h('div', {class: 'row spread'}, axisChoice, h('div', {class: 'row'}, button('Zoom in', () => zoom(0.5)), zoomed)), marks,
-    h('div', {class: 'row spread'}, legend, h('div', {class: 'row'}, more, compareButton, button('As a table', toRow))));
+  const element = h('div', {class: 'stack'}, h('div', {class: 'row spread'}, axisChoice, inRow(button('Zoom in', () => zoom(0.5)), zoomed)), marks,
+    h('div', {class: 'row spread'}, legend, inRow(more, compareButton, button('As a table', toRow))));
 
   // What is in view
 
   const toX = (place) => INSET + (place - from) / size * (wide - 2 * INSET);
   const event = (j) => map.order ? map.order[j] : j;
-  /** The events in view, in the order of their places, as [first, end). */
   function visible() {
     const search = (value) => { let low = 0, high = life.n; while (low < high) { const m = (low + high) >> 1; if (map.x[event(m) + 1] < value) low = m + 1; else high = m; } return low; };
     return [search(from - size * 0.02), search(from + size * 1.02)];
@@ -93,7 +91,6 @@ export function timeline(context, {move, compare, toRow, nextChange, settle, pin
     c.font = '12px system-ui, sans-serif';
     c.textBaseline = 'middle';
     c.fillStyle = colours['text-2'];
-    // Where the line begins and ends, and the quiet spans that were cut
     const name = (i) => map.times ? timeText(iso(map.times[i]), 'clock') : `step ${i + 1}`, y = bottom + FOOT / 2;
     const ends = [name(event(Math.min(first, life.n - 1))), name(event(Math.max(0, end - 1)))], room = ends.map((text) => c.measureText(text).width + 12);
     c.fillText(ends[0], 0, y);
@@ -205,12 +202,12 @@ export function timeline(context, {move, compare, toRow, nextChange, settle, pin
     show(next) {
       const axis = next.axis === 'both' ? 'recorded' : next.axis;
       if (!axisChoice.firstChild) axisChoice.append(segments('Places by', axes, next.axis, (key) => context.set({axis: key === 'step' ? null : key})));
-      axisChoice.querySelectorAll('button').forEach((b, i) => b.setAttribute('aria-pressed', String(axes[i][0] === next.axis)));
+      axisChoice.querySelectorAll('button').forEach((b, i) => b.ariaPressed = axes[i][0] === next.axis);
       view = next;
       if (mapped !== axis) { mapped = axis; map = placesOf(life, axis); look(0, 1); }
       compareButton.textContent = view.b === null ? 'Compare from here (B)' : 'Stop comparing';
       range.value = String(view.k);
-      range.setAttribute('aria-valuetext', view.k ? `Step ${view.k} of ${life.n}: ${printable(life.says(view.k - 1, view.at))}` : 'Before the first step');
+      range.ariaValueText = view.k ? `Step ${view.k} of ${life.n}: ${printable(life.says(view.k - 1, view.at))}` : 'Before the first step';
       const place = map.x[view.k];
       if (place < from || place > from + size) look(place - size / 2, size);
       redraw();

@@ -1,14 +1,13 @@
 // A field for a condition (docs/where.md): it completes names of this store, and underlines where a mistake is.
 //   const w = whereField(context, {label, value, ask: (text) => …}); w.element (a form), w.value, w.fail(failure), w.clear()
 import {get, isAbort} from './api.js';
-import {fill, foreign, h, labelled, newID, para, printable} from './dom.js';
+import {fill, foreign, h, inRow, labelled, newID, para, printable} from './dom.js';
 import {combo} from './search.js';
 
 const quote = (name) => /^[\w\-$:@]+$/.test(name) ? name : JSON.stringify(name);
 const forms = {
   attribute: (n) => `custom.${n}`, user_attribute: (n) => n, event: (n) => `events.${n}.count`, product: (n) => `purchases.${n}.count`,
 };
-/** The condition that a field has this value, for a first question. */
 export function condition(field, value) {
   if (typeof value === 'number') return `${field} >= ${value}`;
   if (typeof value === 'string' || typeof value === 'boolean') return `${field} = ${JSON.stringify(value)}`;
@@ -49,12 +48,12 @@ export function whereField(context, {label = 'Condition', value = '', ask, butto
   const w = {
     get value() { return input.value.trim(); },
     set value(text) { if (document.activeElement !== input || !text) input.value = text; },
-    element: h('form', {class: 'stack', on: {submit(event) { event.preventDefault(); asking?.abort(); choices.close(); ask(w.value); }}},
-      h('div', {class: 'row'}, labelOf, h('div', {class: 'grow'}, box), h('button', button)), note),
+    element: h('form', {class: 'stack', on: {submit() { asking?.abort(); choices.close(); ask(w.value); }}},
+      inRow(labelOf, h('div', {class: 'grow'}, box), h('button', button)), note),
     /** Whether the failure was one of the condition; then it is shown here. */
     fail(failure) {
       const isOurs = failure?.place === 'where';
-      if (isOurs) input.setAttribute('aria-invalid', 'true'); else input.removeAttribute('aria-invalid');
+      input.ariaInvalid = isOurs ? 'true' : null;
       if (!isOurs) { fill(note); return false; }
       const column = failure.body?.column ?? Number(/column (\d+)/.exec(failure.error)?.[1] ?? 1);
       // Columns count characters as people do; a family of emoji is one.

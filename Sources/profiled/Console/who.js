@@ -3,7 +3,8 @@
 //   whoElse(root, {context, event, field, at, value, vs})   fills `root` (an empty element)
 //     event   the cause, as an event or as `set` of blame      field   'custom.level' or 'email', or null      value   its value
 //     at, vs  the moments of handle A and B as positions, null for now
-import {count, facts, fill, foreign, h, labelled, number, para, printable, say, button} from './dom.js';
+import {button, count, facts, fill, foreign, h, inRow, labelled, number, para, printable, say} from './dom.js';
+import {isPart} from './compare.js';
 import {emptyView, panel} from './panel.js';
 import {list as rowList} from './table.js';
 import {condition, fieldName, whereField} from './where.js';
@@ -16,13 +17,13 @@ function bars(rows) {
   return facts(...rows.map(([name, n, kind = '']) => [name, [count(n, 'person', 'people'), h('div', {class: `bar ${kind}`, vars: {'--part': n / most}})]]));
 }
 export function whoElse(root, {context, event, field = null, at = null, value, vs = null}) {
-  const plain = field?.replace(/^custom\./, ''), {position, device, source, name} = event;
+  const plain = field?.replace(/^custom\./, ''), {position, device, source, name} = event, group = plain === field ? 'attributes' : 'custom_attributes';
   const causes = [position && [`event:${position}`, `event ${number(position)} alone`], device && [`device:${device}`, `everything of ${device}`], source && [`source:${source}`, `everything from ${source}`],
     name && [`name:${name}`, `every “${name}”`], plain && !/[.[]/.test(plain) && [`name:${plain}`, `every update of ${plain}`]].filter(Boolean);
   const [causeLabel, cause] = labelled('Without', {on: {change: () => what.load()}}, 'select', causes.map(([key, text]) => h('option', {value: key}, printable(text))));
   const where = whereField(context, {label: 'Condition', value: field ? condition(plain === field ? field : fieldName(plain), value) : '', ask: () => what.load(), button: 'Who else?'});
   const progress = h('p', {class: 'row', role: 'status', hidden: true});
-  const people = (users) => h('ul', {class: 'plain names'}, users.map((user) => h('li', person(user, {params: {at, field: plain}}))));
+  const people = (users) => h('ul', {class: 'plain names'}, users.map((user) => h('li', person(user, {params: {at, field: plain && plain === field ? `user ${plain}` : plain}}))));
   const causeText = () => printable(causes.find(([key]) => key === cause.value)[1]);
   let isStopped = false;
   const stop = button('Stop', () => { isStopped = true; });
@@ -80,12 +81,12 @@ export function whoElse(root, {context, event, field = null, at = null, value, v
     },
     empty: (d) => d.users.length ? null : emptyView('Nobody changed between these moments.'),
     show(d) {
-      const mine = plain ? d.users.filter((u) => u.changes.some((c) => c.field === plain || c.field.startsWith(`${plain}.`))) : d.users;
+      const mine = plain ? d.users.filter((u) => u.changes.some((c) => c.group === group && isPart(c.field, plain))) : d.users;
       return [h('p', `${count(d.users.length, 'person', 'people')}${d.more ? ' or more' : ''}, of whom ${number(d.created)} came new${plain ? `; ${number(mine.length)} with another ${printable(plain)}` : ''}.`), people(mine.slice(0, 3 * LISTED).map((u) => u.user)), d.more ? button('Look at more people', () => between.load(d)) : null];
     },
   });
   const heading = h('h2', {tabindex: '-1'}, 'Who else?');
-  fill(root, h('section', {class: 'panel stack', 'aria-label': 'Who else?'}, heading, para('dim', 'What would be if something had not happened. Nothing is written.'), h('div', {class: 'row'}, causeLabel, cause), where.element, progress, what.element, a === null ? null : between.element));
+  fill(root, h('section', {class: 'panel stack', 'aria-label': 'Who else?'}, heading, para('dim', 'What would be if something had not happened. Nothing is written.'), inRow(causeLabel, cause), where.element, progress, what.element, a === null ? null : between.element));
   what.load();
   if (a !== null) between.load();
   heading.focus();

@@ -35,7 +35,6 @@ export function stream(path, {query, after, onEvent, onFailure, signal}) {
       done(answer.status);
       if (!answer.ok) throw new Failure(answer.status, await answer.json().catch(() => null), answer.headers);
       back();
-      tries = 0;
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       for (let rest = ''; ;) {
         const {value, done} = await reader.read();
@@ -47,15 +46,17 @@ export function stream(path, {query, after, onEvent, onFailure, signal}) {
       again = 1;
     } catch (error) {
       if (until.aborted) return;
-      if (error instanceof Failure) { onFailure(error); again = error.retryAfter ?? 0; } else if (!mine.signal.aborted) { noConnection(); again = pauses[Math.min(tries++, 3)]; }
-    } finally { if (current === mine) current = null; }
+      if (error instanceof Failure) { onFailure(error); again = error.retryAfter ?? ([401, 403].includes(error.status) ? 0 : pauses[Math.min(tries++, 3)]); } else if (!mine.signal.aborted) { noConnection(); again = pauses[Math.min(tries++, 3)]; }
+    } finally { mine.abort(); if (current === mine) current = null; }
     if (again) setTimeout(run, again * 1000);
   }
   function take(part) {
     const field = (name) => part.split('\n').filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).trim()).join('');
-    const data = field('data');
+    const data = field('data'), type = field('event');
+    if (type === 'error') throw new Failure(500, parse(data));
+    tries = 0;
     lastID = field('id') || lastID;
-    if (field('event') === 'reset') { lastID = null; after = 0; get('/v1/events', {limit: 1}, {quiet: true}).catch(() => {}); } else if (data) onEvent(parse(data));
+    if (type === 'reset') { lastID = null; after = 0; get('/v1/events', {limit: 1}, {quiet: true}).catch(() => {}); } else if (data) onEvent(parse(data));
   }
   document.addEventListener('visibilitychange', () => { if (document.hidden) { current?.abort(); current = null; } else run(); }, {signal: until});
   on('key', run, until);

@@ -31,7 +31,6 @@ export const isStep = (e) => /^(message|push|inApp)/.test(e.kind);
 export const stateOf = ({kind}) => /Not(Sent|Received)$|Ignored$|Discarded$/.test(kind) ? 'refused' : /Waiting$|Captured$|Saved$/.test(kind) ? 'waits' : /Queued$/.test(kind) ? 'queued' : 'effective';
 export const plain = (word) => String(word ?? '').replaceAll('_', ' ');
 export const kindWords = (kind) => kind.replace('inApp', 'in-app').replace(/ID|[A-Z]/g, (c) => ` ${c === 'ID' ? c : c.toLowerCase()}`);
-/** What an event is about: its name, product or attributes. */
 export const subject = (e) => e.name ?? e.product ?? e.attribute ?? Object.keys(e.attributes ?? e.user_attributes ?? {}).join(', ');
 const items = (all, done) => `${done} ${count(all?.length ?? 0, 'item')}`;
 const words = {
@@ -73,15 +72,15 @@ export const pinOf = (e) => ({place: 'events', id: e.position, at: e.position, u
 // The events of a moment
 
 /** `after` for the newest events of the chosen moment, in a list with reverse=true. */
-export const beyond = (context) => context.at !== null && context.store.position > context.at ? context.at + 1 : undefined;
+export const beyond = async ({at, store}) => at !== null && (store.position ?? (await get('/v1/status')).last_position) > at ? at + 1 : undefined;
 export const byThen = (all, at) => (all ?? []).filter((e) => at === null || e.position <= at);
-/** Events by a filter: an answer that looked at a part of a long log goes on. `after` is where the next page begins, or null. */
+/** Events by a filter: an answer that looked at a part of a long log goes on, without an event to the end of it. `after` is where the next page begins, or null. */
 export async function eventsBy(ask, query, tries = 20) {
   const events = [];
   for (; ; tries--) {
     const answer = await ask('/v1/events', query), isOver = query.reverse ? answer.scanned <= 1 : answer.scanned >= answer.last;
     events.push(...answer.events);
-    if (isOver || events.length >= query.limit || tries === 1) return {events, after: isOver ? null : answer.cursor};
+    if (isOver || events.length >= query.limit || (tries <= 1 && events.length)) return {events, after: isOver ? null : answer.cursor};
     query = {...query, after: answer.cursor};
   }
 }
