@@ -108,7 +108,7 @@ struct EventPageTests {
     @Test("A life that was read before a merge has the events of the merged user when it is asked for again")
     func laterMerge() async throws {
         try await withAPI { api in
-            for user in ["u", "v", "u"] { _ = await api.post("/v1/log/event", #"{"user":"\(user)","name":"e"}"#) }
+            for user in ["u", "v", "u"] { _ = await api.post("/v1/log/event", #"{"user":"\#(user)","name":"e"}"#) }
             let user = try #require(try api.log.find("u")).number
             let before = try api.log.reader.events.mergedLife(of: user)
             try api.log.change(.merge(source: "v", target: "u"))
