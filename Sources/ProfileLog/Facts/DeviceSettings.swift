@@ -88,7 +88,7 @@ public enum DeviceSetting: Hashable, Sendable {
     case sendsOnRequest
     /// The app may be away for so many seconds without its session ending; at least 1.
     case sessionTimeout(seconds: UInt32)
-    /// A process, `"app"` or an extension by name, was built without the capability of an app group: what it saves there
-    /// stays private to it.
+    /// A process, `"app"` or an extension by name, was built without the capability of an app group: what it saves
+    /// there stays private to it.
     case appGroup(Name, of: Name, isMissing: Bool)
 }

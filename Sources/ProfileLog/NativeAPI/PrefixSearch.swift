@@ -61,8 +61,9 @@ struct PrefixSearch {
     }
 
     private static let cut =
-        "Of an address \(IdentifierReader.mostHolders) users are looked at, and \(IdentifierReader.mostLabels) labels of "
-        + "aliases; there are more. `where` finds all users with an address, `prefix=alias:LABEL:` the aliases of a label."
+        "Of an address \(IdentifierReader.mostHolders) users are looked at, and \(IdentifierReader.mostLabels) labels "
+        + "of aliases; there are more. `where` finds all users with an address, `prefix=alias:LABEL:` the aliases of a "
+        + "label."
 }
 
 // MARK: - The form of the answers

@@ -8,8 +8,8 @@ public struct AppendReceipt: Hashable, Sendable {
     package var places: [Place]
     /// Tells whether the append was stored before, under the same idempotency key.
     public internal(set) var isRepetition: Bool
-    /// The note of the append under its idempotency key; in a repetition that of the first time. Empty if it had none, or
-    /// if its first event was erased, which has the note. A change of IDs under a key has a hash of itself.
+    /// The note of the append under its idempotency key; in a repetition that of the first time. Empty if it had none,
+    /// or if its first event was erased, which has the note. A change of IDs under a key has a hash of itself.
     public internal(set) var note: [UInt8]
     /// Tells whether the append was stored before and its first event, with key and note, was erased since.
     package var isErased = false

@@ -210,8 +210,8 @@ private final class WriterQueue: Sendable {
     /// The turns before one commit, at most: callers who do not wait for each other come in each of them.
     private static let mostTurns = 16
 
-    /// Lets the callers of the last batch go first, if there were several: they often come again at once, and one commit
-    /// more costs a sync more. Otherwise two groups of callers would wait for each other's commits.
+    /// Lets the callers of the last batch go first, if there were several: they often come again at once, and each
+    /// commit costs a sync. Otherwise two groups of callers would wait for each other's commits.
     private func letCallersCome() {
         let (before, lastCallers) = state.withLock { ($0.batch.appends.count, $0.lastCallers) }
         guard lastCallers > 1 else { return }

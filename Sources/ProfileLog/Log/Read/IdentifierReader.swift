@@ -31,8 +31,8 @@ package struct IdentifierReader: ReaderPart {
     /// Up to `limit` identifiers that lead to a user, after the place `after` in the order of the search.
     ///
     /// The users are canonical: one who was merged into another is found as that one. A user is there once for each of
-    /// their identifiers that the search finds. `skipping` gets each user with damage, who is then skipped; nil to throw
-    /// at the first.
+    /// their identifiers that the search finds. `skipping` gets each user with damage, who is then skipped; nil to
+    /// throw at the first.
     package func page(
         _ search: IdentifierSearch, after: IdentifierPlace? = nil, limit: Int,
         skipping: ((UserNumber, StorageError) -> Void)? = nil

@@ -12,7 +12,8 @@ extension EventLog {
     /// The events are those of the moment when the call begins, without what is void or erased. Only the log makes
     /// events of other kinds, such as launches and merges: they have no line, and ``copy(to:until:progress:)`` copies
     /// them too. So what was saved waits again where it is imported, and a user comes along with one ID. A new e-mail
-    /// address of REST makes a user `subscribed`; where its event is imported, the state is absent, which means the same.
+    /// address of REST makes a user `subscribed`; where its event is imported, the state is absent, which means the
+    /// same.
     public func exportEvents(where filter: EventFilter = EventFilter(), _ body: (String) throws -> Void) throws {
         let (end, voided) = try withReader { log in
             let end = try log.lastPosition()

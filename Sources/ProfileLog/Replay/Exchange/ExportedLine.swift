@@ -22,7 +22,8 @@ package enum ExportedLine {
         kind == EventKind.userErased.name || fields["erased"] == .bool(true)
     }
 
-    /// The fact of a line that was not erased; nil if it has none of its own. `userAttribute` reads a standard attribute.
+    /// The fact of a line that was not erased; nil if it has none of its own. `userAttribute` reads a standard
+    /// attribute.
     package static func read(
         _ kind: String, _ fields: ImportFields, _ times: ImportTimes, _ userAttribute: ContentJSON.UserAttributeReader
     ) throws(LineRefusal) -> LineFact? {
