@@ -5,8 +5,8 @@ package enum ContentJSON {
 
     // MARK: - Writing
 
-    /// Writes the place, user, times and origin of an event, as members. `profile` is the user of whom its user is a
-    /// part.
+    /// Writes the place, user, times and origin of an event, as members. `profile` is the user that its user is
+    /// part of.
     package static func writeHeader(
         of event: RecordedEvent, user: String?, profile: UserNumber? = nil, to json: inout JSONWriter
     ) {
