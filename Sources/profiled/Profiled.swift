@@ -28,6 +28,9 @@ struct Profiled: AsyncParsableCommand {
         defaultSubcommand: ServeCommand.self)
 
     static func main() async {
+        // First: they are no reason to end, also while the service starts.
+        HangUps.keep()
+        for number in [SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
         ProcessLimits.returnLargeBuffers()
         BrokenPage.endProcess(
             withStatus: 2,

@@ -97,7 +97,7 @@ private struct HangUp: Service {
     let logger: Logger
 
     func run() async throws {
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+        for await _ in HangUps.all.cancelOnGracefulShutdown() {
             logger.notice("SIGHUP: nothing to read again: a change of keys.json holds at once, other files at a start")
         }
         // The group ends with the first task that returns.

@@ -12,8 +12,6 @@ extension ServiceOptions {
         }
         var logger = Logger(label: "profiled")
         logger.logLevel = level
-        // They are no reason to end: tools that rotate logs send one of them. `Server` logs SIGHUP.
-        for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
         do {
             try await serve(logger)
         } catch {
