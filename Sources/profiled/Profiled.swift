@@ -21,10 +21,11 @@ struct Profiled: AsyncParsableCommand {
                                               free port, named in the file
               profiled keys add --name app    a key; from then on every request
                                               needs one
+              profiled config check           is the configuration good?
               curl http://127.0.0.1:8080/     what is where
             """,
         version: "0.1.0",
-        subcommands: [ServeCommand.self, DemoCommand.self, KeysCommand.self],
+        subcommands: [ServeCommand.self, DemoCommand.self, KeysCommand.self, ConfigCommand.self],
         defaultSubcommand: ServeCommand.self)
 
     static func main() async {

@@ -10,7 +10,9 @@ internal import UnixSignals
 
 /// The HTTP server, and the end of the store after it.
 struct Server {
-    let options: ServiceOptions
+    let options: ServiceSettings
+    /// Where the settings came from, to read them again; nil for a service that does not.
+    var configured: (source: ConfigurationSource, configuration: Configuration)?
     let keys: KeyRing
     let metrics: Metrics
     let maxConnections: Int
@@ -29,17 +31,20 @@ struct Server {
             ? Logger(label: "profiled", factory: { _ in SwiftLogNoOpLogHandler() }) : logger
         let (failures, failed) = AsyncStream<StartError>.makeStream()
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
+        let live = LiveSettings(options)
         let requests = RequestAdaptor(
-            store, connections, keys: keys, metrics: metrics, options: options, logger: logger)
-        let http1 = HTTP1Channel.Configuration(idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)))
+            store, connections, keys: keys, metrics: metrics, live: live, logger: logger)
+        let reloader = configured.map { source, configuration in
+            Reloader(
+                source, after: configuration, live: live,
+                hooks: [requests.reloadHook, limitsHook(connections), Self.levelHook], metrics: metrics, logger: logger)
+        }
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, connection in
                 try await requests.respond(to: request, connection)
             },
             server: HTTPServerBuilder { responder in
-                HTTPConnection(
-                    http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections,
-                    patience: .seconds(options.bodyTimeoutSeconds))
+                HTTPConnection(responder: responder, connections: connections, live: live)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(options.host, port: options.port), serverName: "profiled",
@@ -52,7 +57,7 @@ struct Server {
             services: [
                 StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
                 AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
-                HangUp(logger: logger), application,
+                HangUp(reloader: reloader, logger: logger), application,
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.patience
@@ -65,6 +70,20 @@ struct Server {
         try end.get()
         let position = store.lastPosition.map { ["last_position": Logger.MetadataValue.stringConvertible($0)] }
         logger.notice("stopped", metadata: position)
+    }
+
+    /// Takes another number of connections, and opens room for their files.
+    private func limitsHook(_ connections: Connections) -> ReloadHook {
+        ReloadHook { [logger] old, new in
+            // The start may have found room for fewer than the setting says, and has told so.
+            let isSame = old.maxConnections == new.maxConnections
+            let limit = try isSame ? connections.limit : new.reserveConnections(logger)
+            return { connections.setLimit(limit, perAddress: new.maxConnectionsPerAddress) }
+        }
+    }
+
+    private static let levelHook = ReloadHook { _, new in
+        return { LeveledLogHandler.setLevel(new.level) }
     }
 
     private func announce(_ channel: any Channel, _ log: EventLog, _ portFile: PortFile?) throws(StartError) {
@@ -92,13 +111,19 @@ private struct StartCheck: Service {
     func run() async throws { for await failure in failures.cancelOnGracefulShutdown() { throw failure } }
 }
 
-/// SIGHUP, as of a terminal that closes or of a rotation of logs, is not the end of the service.
+/// Reads the configuration again at each SIGHUP. It may also come of a terminal that closes or of a rotation of logs.
 private struct HangUp: Service {
+    /// Nil for a service that has nothing to read again.
+    let reloader: Reloader?
     let logger: Logger
 
     func run() async throws {
         for await _ in HangUps.all.cancelOnGracefulShutdown() {
-            logger.notice("SIGHUP: nothing to read again: a change of keys.json holds at once, other files at a start")
+            if let reloader {
+                reloader.reload()
+            } else {
+                logger.notice("SIGHUP: there is nothing to read again")
+            }
         }
         // The group ends with the first task that returns.
         try? await gracefulShutdown()
