@@ -13,7 +13,7 @@ extension Setting {
         Setting(
             "store", \.store, given: \.store?.store,
             Words(
-                help: "The folder of the store.", rule: emptyRule,
+                help: "The folder of the store.", rule: textRule, flagRule: emptyRule,
                 defaultNote: "$PROFILELOG_STORE, or ./profilelog")
         ) { !$0.isEmpty },
         file(
@@ -31,7 +31,9 @@ extension Setting {
             "port", \.port, given: \.service?.port, in: 0...65_535, "The TCP port; 0 takes any that is free."),
         Setting(
             "host", \.host, given: \.service?.host,
-            Words(help: "The address to listen on; one that other machines can reach needs keys.", rule: emptyRule)
+            Words(
+                help: "The address to listen on; one that other machines can reach needs keys.", rule: textRule,
+                flagRule: emptyRule)
         ) { !$0.isEmpty },
         file(
             "port-file", \.portFile, given: \.service?.portFile,

@@ -164,10 +164,12 @@ extension Setting {
         Setting(
             key, flag: flag, ofOptional: path, given: given,
             Words(
-                help: help, valueName: value, rule: emptyRule, defaultNote: defaultNote, reloads: reloads)
+                help: help, valueName: value, rule: textRule, flagRule: emptyRule, defaultNote: defaultNote,
+                reloads: reloads)
         ) { !$0.isEmpty }
     }
 
+    static let textRule = "must be text"
     static let emptyRule = "must not be empty"
 }
 
