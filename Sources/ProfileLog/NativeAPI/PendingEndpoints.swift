@@ -24,7 +24,7 @@ struct PendingEndpoints {
         let asked = try query.past(now: log.options.now())
         try query.end()
         let number = try user.map { try log.users.knownUser(meantBy: $0, in: asked).number }
-        let past = try asked.history(log).map { try Self.states(in: $0, asked, log) }
+        let past = try asked.history(log).map { try Self.past($0, of: device, asked, log) }
         let devices: [Name]
         if let device {
             let isKnown = if let past { past.states[Name(device)] != nil } else { try log.devices.find(device) != nil }
@@ -67,9 +67,12 @@ struct PendingEndpoints {
         let now: Timestamp
     }
 
-    private static func states(in history: PastHistory, _ asked: AskedPast, _ log: LogReader) throws -> Past {
+    private static func past(
+        _ history: PastHistory, of device: String?, _ asked: AskedPast, _ log: LogReader
+    ) throws -> Past {
         Past(
-            history: history, states: try log.deviceStates(in: history), now: try asked.time(at: history.position, log))
+            history: history, states: try log.deviceStates(in: history, of: device.map { [Name($0)] }),
+            now: try asked.time(at: history.position, log))
     }
 
     private static func waiting(
