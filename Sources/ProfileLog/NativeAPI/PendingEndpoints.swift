@@ -35,7 +35,8 @@ struct PendingEndpoints {
         }
         let now = past?.now ?? log.options.now()
         var times = WaitingTimes(now: now)
-        var events = EventJSON(log: log)
+        var events = EventJSON(log: log, past: past?.history)
+        var merges = PastMerges()
         var (total, queued, listed) = (0, 0, 0)
         return try APIAnswer.ok { json in
             try json.array("devices", devices) { json, name in
@@ -47,7 +48,7 @@ struct PendingEndpoints {
                 listed += waiting.items.count
                 waiting.queue = Array(waiting.queue.prefix(limit - listed))
                 listed += waiting.queue.count
-                try Self.write(waiting, now: now, &events, log, to: &json)
+                try Self.write(waiting, now: now, past?.history, &merges, &events, log, to: &json)
             }
             json.member("total", total)
             json.member("queued", queued)
@@ -97,12 +98,13 @@ struct PendingEndpoints {
     }
 
     private static func write(
-        _ waiting: Waiting, now: Timestamp, _ events: inout EventJSON, _ log: LogReader, to json: inout JSONWriter
+        _ waiting: Waiting, now: Timestamp, _ past: PastHistory?, _ merges: inout PastMerges,
+        _ events: inout EventJSON, _ log: LogReader, to json: inout JSONWriter
     ) throws {
         let state = waiting.state
         try json.object { json in
             json.member("device", waiting.device.text)
-            json.member("user", try state.user.flatMap { try log.users.find($0) })
+            json.member("user", try state.user.flatMap { try log.user($0, in: past, &merges) })
             json.member("last_launch", state.lastLaunch ?? .start)
             json.member("sdk_enabled", state.settings.isSDKEnabled)
             try json.storages(of: waiting.items, state.settings) { json, items in

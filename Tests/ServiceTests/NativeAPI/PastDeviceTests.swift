@@ -173,6 +173,32 @@ struct PastDeviceTests {
         }
     }
 
+    @Test("By occurrence, the user of a device has the IDs that they had before a merge that came later")
+    func idsBeforeMerge() async throws {
+        try await withStillClock { api in
+            let early = "2027-01-10T00:00:00Z"
+            for user in ["jane", "bo"] {
+                let event = #"{"user":"\#(user)","name":"played","time":"2027-01-09T00:00:00Z"}"#
+                #expect(await api.post("/v1/log/event", event).status == 200)
+            }
+            let change = await api.post("/v1/devices/phone/change-user", #"{"user":"jane","time":"\#(early)"}"#)
+            #expect(change.status == 200, "\(change.json.json)")
+            let save = #"{"user":"jane","device":"phone","name":"played","time":"\#(early)"}"#
+            #expect(await api.post("/v1/save/event", save).status == 200)
+            let merge = #"{"identifier_to_merge":{"external_id":"jane"},"identifier_to_keep":{"external_id":"bo"}}"#
+            #expect(await api.post("/users/merge", #"{"merge_updates":[\#(merge)]}"#).status == 202)
+            let then: [(name: String, value: String)] = [("as_of", "2027-01-11"), ("order", "occurred")]
+            for path in ["/v1/devices", "/v1/devices/phone", "/v1/pending"] {
+                let json = await api.get(path, then).json
+                let device = path == "/v1/devices/phone" ? json : json.at("devices.0")
+                #expect(device.at("user.id") == "jane" && device.at("user.number") == 1, "\(path): \(json.json)")
+                let now = await api.get(path).json
+                let present = path == "/v1/devices/phone" ? now : now.at("devices.0")
+                #expect(present.at("user.id") != "jane", "\(path): \(now.json)")
+            }
+        }
+    }
+
     // MARK: - The log of blame
 
     /// Nine writes of a level, of which each is late by an hour more, and nine games.
