@@ -40,8 +40,10 @@ package struct CommitBatch: Hashable, Sendable {
 
     /// A row of table `meta`.
     package struct MetaRow: Hashable, Sendable {
-        let name: String
-        let value: [UInt8]
+        package let name: String
+        package let value: [UInt8]
+
+        package init(name: String, value: [UInt8]) { (self.name, self.value) = (name, value) }
     }
 
     /// The number of records that it appends.
