@@ -24,6 +24,8 @@ package enum BackupError: Error, Hashable, Sendable {
     case shorterStore(path: String, last: Position, backup: Position)
     /// Records that are in the backup are others in the store, and no erasure explains it.
     case otherRecords(path: String, first: Position, count: Int)
+    /// The name with this number is another one in the store, and no erasure explains it.
+    case otherNames(path: String, number: Int)
     /// No space is left on the disk of the backup.
     case full(path: String)
     /// Users were erased again and again while the backup was made.
@@ -51,6 +53,8 @@ extension BackupError: LogError {
         case .otherRecords(let path, let first, let count):
             "From position \(first.rawValue) on, the store has \(count == 1 ? "another record" : "\(count) other records") "
                 + "than its backup in \(path), and no erasure explains it."
+        case .otherNames(let path, let number):
+            "Name \(number) of the store is another one than in its backup in \(path), and no erasure explains it."
         case .full(let path): "The disk of \(path) is full; the backup there is as it was."
         case .overtaken: "Users were erased again and again while the backup was made; the backup is as it was."
         }
@@ -69,7 +73,7 @@ extension BackupError: LogError {
                 + "Bring the file back from a copy, or take a new folder and keep this one."
         case .otherStore: "Name the folder of this store's backup, or a new one."
         case .otherHistory: "Take a new folder, and keep the old one as long as you need it."
-        case .shorterStore, .otherRecords:
+        case .shorterStore, .otherRecords, .otherNames:
             "The store's file was replaced, or is damaged: run `profilecli check`. "
                 + "Keep the backup as it is, and take a new folder if the store is right."
         case .full: "Free some space there and run the same command again."
@@ -87,7 +91,7 @@ extension BackupError: LogError {
         case .damaged: "damaged_backup"
         case .otherStore: "other_store"
         case .otherHistory: "other_history"
-        case .shorterStore, .otherRecords: "other_records"
+        case .shorterStore, .otherRecords, .otherNames: "other_records"
         case .full: "disk_full"
         case .overtaken: "overtaken"
         }
@@ -96,7 +100,7 @@ extension BackupError: LogError {
     /// Tells whether stored data is damaged, here or in the store.
     package var isDamage: Bool {
         switch self {
-        case .damaged, .otherRecords: true
+        case .damaged, .otherRecords, .otherNames: true
         default: false
         }
     }

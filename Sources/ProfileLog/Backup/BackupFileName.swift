@@ -12,7 +12,7 @@ struct BackupFileName: Hashable {
     var ending: String
 
     /// The files of settings that a backup may have.
-    static let settings = ["keys.json", "workspace.yaml", "profiled.yaml"]
+    static let settingsNames = ["keys.json", "workspace.yaml", "profiled.yaml"]
     static let logFolder = "log"
     static let settingsFolder = "settings"
     /// What follows the name of a file that is not complete.
@@ -29,7 +29,7 @@ struct BackupFileName: Hashable {
 
     static let names = BackupFileName(stem: "names", ending: "seg")
 
-    /// The file of settings `name`, which is one of `settings`.
+    /// The file of settings `name`, which is one of `settingsNames`.
     static func settings(_ name: String) -> BackupFileName {
         let parts = name.split(separator: ".", maxSplits: 1)
         return BackupFileName(stem: "\(settingsFolder)/\(parts[0])", ending: String(parts.last ?? ""))
@@ -55,7 +55,7 @@ struct BackupFileName: Hashable {
         if self.stem == Self.names.stem { return ending == Self.names.ending }
         let parts = stem.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return false }
-        if parts[0] == Self.settingsFolder { return Self.settings.contains("\(parts[1]).\(ending)") }
+        if parts[0] == Self.settingsFolder { return Self.settingsNames.contains("\(parts[1]).\(ending)") }
         guard parts[0] == Self.logFolder, ending == "seg", let number = UInt64(parts[1]), number > 0 else {
             return false
         }

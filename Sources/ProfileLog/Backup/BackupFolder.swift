@@ -91,7 +91,7 @@ package final class BackupFolder {
     static func isFileName(_ name: String) -> Bool { BackupFileName(name) != nil }
 
     /// Tells whether a restore may give this name to a file of settings.
-    static func isPlainName(_ name: String) -> Bool { BackupFileName.settings.contains(name) }
+    static func isPlainName(_ name: String) -> Bool { BackupFileName.settingsNames.contains(name) }
 
     private static func isOurs(_ name: String) -> Bool {
         let unfinished = BackupFileName.unfinished
@@ -113,6 +113,22 @@ package final class BackupFolder {
             if name != ".", name != ".." { names.append(name) }
         }
         return names.sorted()
+    }
+
+    /// The paths of all regular files in the folder `path` and in the folders inside it, also of those that are no part
+    /// of a backup.
+    static func allFiles(in path: String) throws(BackupError) -> [String] {
+        var (files, waiting) = ([String](), [""])
+        while let folder = waiting.popLast() {
+            for name in try names(in: "\(path)/\(folder)") {
+                let name = folder + name
+                var status = stat()
+                guard lstat("\(path)/\(name)", &status) == 0 else { continue }
+                if status.st_mode & S_IFMT == S_IFDIR { waiting.append(name + "/") }
+                if status.st_mode & S_IFMT == S_IFREG { files.append(name) }
+            }
+        }
+        return files.sorted()
     }
 
     // MARK: - Reading
