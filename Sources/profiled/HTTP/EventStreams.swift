@@ -41,7 +41,7 @@ struct EventStreams: Sendable {
     ) async throws {
         var feed = feed
         // The headers are sent at once, so that the reader sees the connection.
-        try await writer.write(ByteBuffer(string: ": events follow\n\n"))
+        try await writer.write(ByteBuffer(string: feed.firstLine()))
         var lastWritten = ContinuousClock.now
         while isWanted(), !Task.isShuttingDownGracefully, !Task.isCancelled {
             if !feed.reads(store.api.log) {

@@ -28,7 +28,9 @@ struct LogCopier {
 
     /// Opens the store in `folder`; a new one gets this store's rows of table `meta`.
     func emptyCopy(in folder: String) throws -> EventLog {
-        let meta = try source.environment.withReadTransaction { try CommitBatch.meta(source.environment.tables, $0) }
+        let meta = try source.environment.withReadTransaction {
+            try CommitBatch.meta(source.environment.tables, $0, upTo: .start)
+        }
         return try EventLog(
             path: folder, create: true, options: source.options, projections: source.store.projections,
             creation: CommitBatch(meta: meta))
@@ -111,7 +113,6 @@ struct LogCopier {
             let known = target.names.count
             var most = known
             var batch = CommitBatch(firstPosition: from, firstName: known + 1)
-            batch.meta = try CommitBatch.meta(view.tables, view)
             try OpenStore.scanRecords(view.tables, from: from, to: to, view) { position, record in
                 if batch.bytes.count + record.count > Limits.bytesPerCommit, batch.count > 0 { return false }
                 let header = try RecordHeader(record, at: position)
@@ -129,6 +130,8 @@ struct LogCopier {
             if from + UInt64(batch.count) > view.last {
                 most = max(most, UInt32(try view.count(view.tables.names)))
             }
+            batch.meta = try CommitBatch.meta(
+                view.tables, view, upTo: Position(rawValue: from + UInt64(batch.count) - 1))
             batch.names = known < most ? (known + 1...most).compactMap { source.names.name($0) } : []
             return batch
         }
