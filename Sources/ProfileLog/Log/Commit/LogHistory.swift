@@ -46,7 +46,7 @@ package struct LogHistories: Hashable, Sendable {
 
     package init() {}
 
-    /// Nil unless each begins after the one before.
+    /// Makes the list; nil unless each begins after the one before.
     package init?(_ list: [LogHistory]) {
         guard zip(list, list.dropFirst()).allSatisfy({ $0.from < $1.from }),
             list.allSatisfy({ $0.from > .start && $0.id != 0 })
@@ -60,14 +60,14 @@ package struct LogHistories: Hashable, Sendable {
     /// The history of the event at `position`.
     package func history(at position: Position) -> LogHistory { list.last { $0.from <= position } ?? .original }
 
-    /// Those of a log that ends at `last`: one that begins later than its next event is none of it.
+    /// The histories of a log that ends at `last`: one that begins later than its next event is none of it.
     package func upTo(_ last: Position) -> LogHistories {
         var histories = self
         histories.list = list.filter { $0.from.rawValue <= last.rawValue + 1 }
         return histories
     }
 
-    /// Those of a log that was restored up to `last`: a new history follows. One that had no event there is forgotten.
+    /// The histories of a log that was restored up to `last`: a new history follows. One that had no event there is forgotten.
     package func restored(to last: Position, at begun: Timestamp) -> LogHistories {
         var histories = self
         histories.list = list.filter { $0.from <= last } + [.new(after: last, at: begun)]
@@ -97,7 +97,7 @@ package struct LogHistories: Hashable, Sendable {
         return bytes
     }
 
-    /// Nil if the bytes are not those of such a row.
+    /// Reads the row; nil if the bytes are not those of one.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count % Self.bytesOfOne == 0 else { return nil }
         self.init(
