@@ -57,7 +57,7 @@ package final class BackupFolder {
     }
 
     /// The path without links; of a folder that does not exist yet, its parent's.
-    private static func realPath(_ path: String) -> String {
+    static func realPath(_ path: String) -> String {
         if let name = realpath(path, nil) {
             defer { free(name) }
             return String(cString: name)
@@ -99,7 +99,7 @@ package final class BackupFolder {
     }
 
     /// The names in a folder, in order; none if there is no folder.
-    private static func names(in path: String) throws(BackupError) -> [String] {
+    static func names(in path: String) throws(BackupError) -> [String] {
         guard let folder = opendir(path) else {
             if errno == ENOENT { return [] }
             throw .unreachable(path: path, code: errno)

@@ -2,14 +2,23 @@
 package struct RegisteredErasure: Hashable, Sendable {
     /// The position of the event `userErased`.
     package let position: Position
-    /// The erased user. Users merged into this one before that position are erased with it.
+    /// The erased user. Each user who was merged into that one, and is erased with it, has an entry of their own: the
+    /// merge may be later than a copy.
     package let user: UserNumber
     package let recordedAt: Timestamp
     /// The ID of the history in which it happened (`LogHistory`).
     package let history: UInt64
+    /// The place and the time of the user's first event: in another history the number may be another person's, whose
+    /// first event is elsewhere.
+    package let first: Position
+    package let firstAt: Timestamp
 
-    package init(position: Position, user: UserNumber, recordedAt: Timestamp, history: UInt64) {
+    package init(
+        position: Position, user: UserNumber, recordedAt: Timestamp, history: UInt64, first: Position,
+        firstAt: Timestamp
+    ) {
         (self.position, self.user, self.recordedAt, self.history) = (position, user, recordedAt, history)
+        (self.first, self.firstAt) = (first, firstAt)
     }
 }
 
@@ -64,12 +73,15 @@ extension RegisteredErasure {
         json.member("user", user.rawValue)
         json.member("recorded_at", .int(recordedAt.rawValue))
         json.member("history", Hexadecimal.text(history))
+        json.member("first", first.rawValue)
+        json.member("first_at", .int(firstAt.rawValue))
     }
 
     init(_ fields: ManifestFields) throws(BackupFault) {
         self.init(
             position: try fields.position("position"), user: UserNumber(rawValue: try fields.count("user")),
-            recordedAt: try fields.time("recorded_at"), history: try fields.history("history"))
+            recordedAt: try fields.time("recorded_at"), history: try fields.history("history"),
+            first: try fields.position("first"), firstAt: try fields.time("first_at"))
     }
 }
 
