@@ -24,6 +24,9 @@ package struct RegisteredErasure: Hashable, Sendable {
 
 /// The erasures of a store, as `profilecli erasures export` writes them: JSON Lines, one erasure each.
 package struct ErasureRegister: Hashable, Sendable {
+    /// The file in the folder of a restored store with the erasures that its log does not tell of.
+    package static let fileName = "erasures.jsonl"
+
     package let store: [UInt8]
     /// In the order of their positions.
     package var erasures: [RegisteredErasure]

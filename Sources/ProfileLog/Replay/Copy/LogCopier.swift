@@ -1,5 +1,5 @@
 /// Copies a log into another store, record by record: the copy has the same positions, times, names and rows of `meta`.
-struct LogCopier {
+package struct LogCopier {
     let source: EventLog
 
     /// As `EventLog.replay(into:until:latest:progress:)`.
@@ -40,7 +40,7 @@ struct LogCopier {
         place: "The copy", reason: "holds what was erased during the copy; remove its folder and begin again")
 
     /// Runs `body`, which writes a copy into `folder`. Its errors are those of a copy, not of an append.
-    static func copying<Result>(into folder: String, _ body: () throws -> Result) throws -> Result {
+    package static func copying<Result>(into folder: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch StorageError.diskFull {
