@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The erasure of a user, without personal data: for copies of a store from before it.
 package struct RegisteredErasure: Hashable, Sendable {
     /// The position of the event `userErased`.
@@ -94,5 +96,28 @@ extension Hexadecimal {
         var bytes: [UInt8] = []
         bytes.appendBigEndian(history)
         return text(bytes)
+    }
+}
+
+extension ErasureRegister {
+    /// Reads the erasures at `path`: a file that `lines` fills, the manifest of a backup, or the folder of one.
+    package static func read(_ path: String) throws(BackupError) -> ErasureRegister {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .unreachable(path: path, code: errno) }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            guard let manifest = try BackupFolder.manifest(in: path) else { throw .noBackup(path: path) }
+            return manifest.register
+        }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let folder = parts.count == 1 ? "." : parts.dropLast().joined(separator: "/")
+        guard let bytes = try BackupFolder.content(of: String(parts.last ?? ""), in: folder) else {
+            throw .unreachable(path: path, code: ENOENT)
+        }
+        if bytes.starts(with: "{\"format\":".utf8) { return try Manifest(bytes, path: folder).register }
+        do throws(BackupFault) {
+            return try ErasureRegister(String(decoding: bytes, as: UTF8.self))
+        } catch {
+            throw .damaged(path: path, reason: error.reason)
+        }
     }
 }
