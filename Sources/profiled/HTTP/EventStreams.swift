@@ -39,7 +39,7 @@ struct EventStreams: Sendable {
     ) async throws {
         var feed = feed
         // The headers are sent at once, so that the reader sees the connection.
-        try await writer.write(ByteBuffer(string: ": events follow\n\n"))
+        try await writer.write(ByteBuffer(string: feed.firstLine()))
         var lastWritten = ContinuousClock.now
         let heartbeat = live.current.heartbeat.duration
         while isWanted(), !Task.isShuttingDownGracefully, !Task.isCancelled {
