@@ -30,7 +30,8 @@ struct HelpTests {
         func pages(_ path: [String]) throws -> [Page] {
             let help = try cli.run(path + ["--help"], command: program).output
             let wide = try cli.run(path + ["--help"], environment: ["COLUMNS": "500"], command: program).output
-            let list = help.components(separatedBy: "SUBCOMMANDS:\n").dropFirst().first ?? ""
+            // One list, or one for each task.
+            let list = help.components(separatedBy: "SUBCOMMANDS:\n").dropFirst().joined(separator: "\n")
             let names = list.split(separator: "\n").filter { $0.contains(/^  [a-z]/) }
                 .compactMap { $0.split(separator: " ").first.map(String.init) }
             return try [Page(command: path, help: help, wide: wide)] + names.flatMap { try pages(path + [$0]) }
@@ -69,6 +70,53 @@ struct HelpTests {
             for line in overview.split(separator: "\n") where line.hasPrefix("  ") {
                 #expect(page.help.contains("\n\(line)\n"), "\(page.command): \(line)")
             }
+        }
+    }
+
+    @Test("The help lists each command once, below the task that it is for")
+    func groups() throws {
+        let help = try CLI().succeed("--help").output
+        let lists = help.components(separatedBy: " SUBCOMMANDS:\n").dropFirst()
+        #expect(lists.count == 6, "\(help)")
+        let names = lists.map { list in
+            list.components(separatedBy: "\n\n")[0].split(separator: "\n").filter { $0.contains(/^  [a-z]/) }
+                .compactMap { $0.split(separator: " ").first.map(String.init) }
+        }
+        #expect(names.flatMap(\.self).count == Set(names.flatMap(\.self)).count)
+        for (list, name) in zip(names, ["save", "launch", "profile", "blame", "import", "check"]) {
+            #expect(list.contains(name), "\(list)")
+        }
+    }
+
+    @Test(
+        "A topic of several commands is explained by help, in capitals or not",
+        arguments: [
+            ("user", "email:ADDRESS"), ("USER", "alias:LABEL:NAME"), ("when", "yesterday 14:00"),
+            ("WHEN", "version:7"), ("conditions", "events.purchase.count >= 3 in 30d"),
+            ("exit-codes", "75 conflict"),
+        ])
+    func topics(topic: String, part: String) throws {
+        let text = try CLI().succeed("help", topic).output
+        #expect(text.contains(part) && !text.contains("USAGE"), "\(text)")
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
+        let help = try CLI().succeed("--help").output
+        #expect(help.contains("`profilecli help TOPIC`") && help.contains(topic.lowercased()))
+        // What the help has of it is the same text.
+        if topic != "conditions" { #expect(help.contains(text.dropLast())) }
+    }
+
+    @Test("Each example of a condition in the help can be read")
+    func conditions() throws {
+        let cli = try CLI(after: [
+            ["log", "event", "jane", "purchase"], ["log", "attribute", "jane", "level=3"],
+            ["log", "attribute", "jane", "plan=free"],
+            ["log", "attribute", "jane", #"cars=[{"brand":"Seat"}]"#],
+        ])
+        let text = try cli.succeed("help", "conditions").output
+        let examples = text.components(separatedBy: "\n\n")[0].split(separator: "\n").dropFirst()
+        #expect(examples.count == 5)
+        for example in examples {
+            try cli.succeed("users", "--where", example.trimmingCharacters(in: .whitespaces))
         }
     }
 
