@@ -14,6 +14,8 @@ struct Server {
     let keys: KeyRing
     let metrics: Metrics
     let maxConnections: Int
+    /// Those of TLS; nil for plain HTTP.
+    var certificates: TLSCertificates?
     let logger: Logger
     /// The lines that standard output gets when the service is ready, by its URL; nil for the usual one.
     var welcome: (@Sendable (_ url: String) -> [String])?
@@ -30,16 +32,19 @@ struct Server {
         let (failures, failed) = AsyncStream<StartError>.makeStream()
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
         let requests = RequestAdaptor(
-            store, connections, keys: keys, metrics: metrics, options: options, logger: logger)
+            store, connections, certificates, keys: keys, metrics: metrics, options: options, logger: logger)
+        let wrongProtocols = WrongProtocols(logger)
         let http1 = HTTP1Channel.Configuration(idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)))
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, connection in
                 try await requests.respond(to: request, connection)
             },
             server: HTTPServerBuilder { responder in
-                HTTPConnection(
-                    http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections,
-                    patience: .seconds(options.bodyTimeoutSeconds))
+                PortConnection(
+                    http: HTTPConnection(
+                        http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections,
+                        patience: .seconds(options.bodyTimeoutSeconds), speaksTLS: certificates != nil),
+                    certificates: certificates, wrongProtocols: wrongProtocols)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(options.host, port: options.port), serverName: "profiled",
@@ -48,13 +53,14 @@ struct Server {
                 do throws(StartError) { try announce(channel, store.api.log, portFile) } catch { failed.yield(error) }
             },
             logger: quiet)
+        var services: [any Service] = [
+            StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
+            AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
+            HangUp(certificates: certificates, logger: logger), application,
+        ]
+        if let certificates { services.append(certificates) }
         var configuration = ServiceGroupConfiguration(
-            services: [
-                StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
-                AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
-                HangUp(logger: logger), application,
-            ],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.patience
         let end: Result<Void, any Error>
         do { end = .success(try await ServiceGroup(configuration: configuration).run()) } catch {
@@ -71,7 +77,7 @@ struct Server {
         let port = channel.localAddress?.port ?? options.port
         try portFile?.write(port)
         let address = options.host.contains(":") ? "[\(options.host)]" : options.host
-        let url = "http://\(address):\(port)/"
+        let url = "\(options.scheme)://\(address):\(port)/"
         for line in welcome?(url) ?? ["profiled: \(url) serves the store \(log.path)"] { try? Console.print(line) }
         if !keys.isClosed {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
@@ -94,10 +100,15 @@ private struct StartCheck: Service {
 
 /// SIGHUP, as of a terminal that closes or of a rotation of logs, is not the end of the service.
 private struct HangUp: Service {
+    let certificates: TLSCertificates?
     let logger: Logger
 
     func run() async throws {
         for await _ in HangUps.all.cancelOnGracefulShutdown() {
+            if let certificates {
+                certificates.reload()
+                continue
+            }
             logger.notice("SIGHUP: nothing to read again: a change of keys.json holds at once, other files at a start")
         }
         // The group ends with the first task that returns.

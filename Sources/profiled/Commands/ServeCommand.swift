@@ -48,9 +48,12 @@ struct ServeCommand: AsyncParsableCommand {
                     + "--host 127.0.0.1.")
         }
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
+        let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
+        noteOpenNetwork(logger)
         let metrics = Metrics()
         let server = Server(
-            options: options, keys: keys, metrics: metrics, maxConnections: maxConnections, logger: logger)
+            options: options, keys: keys, metrics: metrics, maxConnections: maxConnections,
+            certificates: certificates, logger: logger)
         if options.isEphemeral {
             let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace, metrics: metrics)
             defer { stores.remove() }
@@ -78,6 +81,15 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServeCommand {
+    /// Says that keys can be read on their way. An https address of clients means that a proxy speaks TLS.
+    private func noteOpenNetwork(_ logger: Logger) {
+        if options.isLoopback || options.tlsFiles != nil || options.baseURL?.isSecure == true { return }
+        logger.notice(
+            "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
+                + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
+        )
+    }
+
     /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.
     private func noteKeys(in log: EventLog, areClosed: Bool, _ logger: Logger) throws {
         if areClosed {

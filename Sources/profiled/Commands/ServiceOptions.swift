@@ -18,6 +18,21 @@ struct ServiceOptions: ParsableArguments, Sendable {
             valueName: "url"))
     var baseURL: BaseURL?
 
+    @Option(
+        name: .customLong("tls-certificate"),
+        help: ArgumentHelp(
+            "Speak HTTPS with this certificate, and those that it rests on after it, in PEM.", valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(
+        name: .customLong("tls-key"), help: ArgumentHelp("The private key of the certificate.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(
+        name: .customLong("tls-client-ca"),
+        help: ArgumentHelp("Take only clients with a certificate that one of these has signed.", valueName: "file"))
+    var tlsClientCA: String?
+
     @Flag(
         name: .customLong("ephemeral"),
         help: "Serve a store for tests, in a temporary folder that is removed at the end; /v1/reset and /v1/clock work."
@@ -94,6 +109,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
             self.text = text
         }
 
+        var isSecure: Bool { text.lowercased().hasPrefix("https:") }
+
         /// As browsers send it: without a path and the port of its scheme, in small letters.
         var origin: String {
             let parts = text.lowercased().split(separator: "/", omittingEmptySubsequences: false).prefix(3)
@@ -102,6 +119,14 @@ struct ServiceOptions: ParsableArguments, Sendable {
             return origin.hasSuffix(usual) ? String(origin.dropLast(usual.count)) : origin
         }
     }
+
+    /// The files of TLS; nil for plain HTTP.
+    var tlsFiles: TLSFiles? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        return TLSFiles(certificate: tlsCertificate, key: tlsKey, clientCA: tlsClientCA)
+    }
+
+    var scheme: String { tlsFiles == nil ? "http" : "https" }
 
     var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .notice }
 
@@ -122,6 +147,16 @@ struct ServiceOptions: ParsableArguments, Sendable {
             throw ValidationError("--log-level must be one of \(levels).")
         }
         if host.isEmpty { throw ValidationError("--host must not be empty.") }
+        for (name, file) in [
+            ("tls-certificate", tlsCertificate), ("tls-key", tlsKey), ("tls-client-ca", tlsClientCA),
+        ] where file?.isEmpty == true { throw ValidationError("--\(name) must not be empty.") }
+        if (tlsCertificate == nil) != (tlsKey == nil) {
+            throw ValidationError(
+                "--tls-certificate and --tls-key belong together: name both, or none for plain HTTP.")
+        }
+        if tlsClientCA != nil, tlsCertificate == nil {
+            throw ValidationError("--tls-client-ca needs --tls-certificate and --tls-key.")
+        }
         for (name, number) in [
             ("max-connections", maxConnections), ("max-connections-per-address", maxConnectionsPerAddress),
             ("max-streams", maxStreams), ("heartbeat", heartbeatSeconds), ("body-timeout", bodyTimeoutSeconds),

@@ -12,6 +12,7 @@ struct HTTPConnection: ServerChildChannel {
     let http1: HTTP1Channel
     let connections: Connections
     let patience: Duration
+    let speaksTLS: Bool
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         http1.setup(channel: channel, logger: logger).flatMap { value in
@@ -19,7 +20,8 @@ struct HTTPConnection: ServerChildChannel {
             do {
                 let nioDecoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
                 let decoder = RequestDecoder(Self.limits)
-                let handler = ConnectionHandler(connections, decoder, patience: TimeAmount(patience))
+                let handler = ConnectionHandler(
+                    connections, decoder, patience: TimeAmount(patience), speaksTLS: speaksTLS)
                 // Right after the decoder: at the end of the pipeline requests no longer have their version.
                 try pipeline.addHandlers([ByteToMessageHandler(decoder), handler], position: .after(nioDecoder))
                 return pipeline.removeHandler(nioDecoder).map { value }
@@ -70,9 +72,9 @@ struct ConnectionContext: RequestContext {
     var isOpen: Bool { channel.isActive }
 
     /// The address of this service that the client connected to, as a URL. Not what the client calls the service.
-    var localURL: String {
+    func localURL(scheme: String) -> String {
         guard let address = channel.localAddress, let ip = address.ipAddress, let port = address.port else { return "" }
-        return ip.contains(":") ? "http://[\(ip)]:\(port)" : "http://\(ip):\(port)"
+        return ip.contains(":") ? "\(scheme)://[\(ip)]:\(port)" : "\(scheme)://\(ip):\(port)"
     }
 
     /// Lets the connection end from now on when its client closes its side: a reader of events has left.
