@@ -12,8 +12,8 @@ struct ProfileCLI: AsyncParsableCommand {
         discussion: """
             Everything that is saved or logged is an event in a store: the folder named by --store, by \
             PROFILELOG_STORE, or ./profilelog. With --url (or PROFILELOG_URL) the same commands talk to a running \
-            profiled, with the key in PROFILELOG_KEY if it asks for one. --store, --url and --format may come before \
-            or after the subcommand.
+            profiled, with the key in PROFILELOG_KEY if it asks for one, and a certificate that only --ca (or \
+            PROFILELOG_CA) knows. --store, --url, --ca and --format may come before or after the subcommand.
 
             \(HelpTopic.user.text)
 

@@ -67,7 +67,9 @@ final class Metrics: Sendable {
     func closeStream() { state.withLock { $0.openStreams -= 1 } }
 
     /// Everything, as of now. Numbers of the store are skipped while it cannot be read.
-    func answer(_ api: API, _ connections: Connections.Counts, _ reads: Reads.Counts) -> APIAnswer {
+    func answer(
+        _ api: API, _ connections: Connections.Counts, _ reads: Reads.Counts, _ certificate: TLSCertificates.Report?
+    ) -> APIAnswer {
         let state = state.withLock { $0 }
         var text = PrometheusText()
         let answers = state.answers.sorted { $0.key.labels < $1.key.labels }
@@ -98,6 +100,7 @@ final class Metrics: Sendable {
         text.single(
             "profilelog_config_reload_failures_total", .counter,
             "SIGHUPs that changed nothing, as the configuration had an error.", state.failedReloads)
+        if let certificate { text.certificate(certificate, handshakesCut: connections.handshakesCut) }
         let activity = api.store.activity
         text.single(
             "profilelog_appends_total", .counter,
@@ -172,6 +175,24 @@ private struct PrometheusText {
     mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: some CustomStringConvertible) {
         family(name, kind, help)
         sample("", value)
+    }
+
+    mutating func certificate(_ report: TLSCertificates.Report, handshakesCut: Int) {
+        let served = report.served
+        single(
+            "profilelog_tls_certificate_not_after_timestamp_seconds", .gauge,
+            "When the certificate ends that is served.", served.end.rawValue / 1_000_000)
+        family("profilelog_tls_certificate_info", .gauge, "The certificate that is served.")
+        sample("serial=\"\(served.serial)\",names=\"\(served.names.joined(separator: ","))\"", 1)
+        single(
+            "profilelog_tls_reloads_total", .counter, "Times that the files of TLS were read again and served.",
+            report.reloads)
+        single(
+            "profilelog_tls_reload_failures_total", .counter,
+            "Times that the files of TLS could not be used, and the old certificate was served on.", report.failures)
+        single(
+            "profilelog_tls_handshakes_cut_total", .counter,
+            "Connections that ended before their TLS handshake was done.", handshakesCut)
     }
 
     mutating func sample(_ labels: String, suffix: String = "", _ value: some CustomStringConvertible) {

@@ -16,6 +16,8 @@ struct Server {
     let keys: KeyRing
     let metrics: Metrics
     let maxConnections: Int
+    /// Those of TLS; nil for plain HTTP.
+    var certificates: TLSCertificates?
     let logger: Logger
     /// The lines that standard output gets when the service is ready, by its URL; nil for the usual one.
     var welcome: (@Sendable (_ url: String) -> [String])?
@@ -33,18 +35,23 @@ struct Server {
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
         let live = LiveSettings(options)
         let requests = RequestAdaptor(
-            store, connections, keys: keys, metrics: metrics, live: live, logger: logger)
+            store, connections, certificates, keys: keys, metrics: metrics, live: live, logger: logger)
+        let wrongProtocols = WrongProtocols(logger)
         let reloader = configured.map { source, configuration in
-            Reloader(
-                source, after: configuration, live: live,
-                hooks: [requests.reloadHook, limitsHook(connections), Self.levelHook], metrics: metrics, logger: logger)
+            let hooks = [certificates?.reloadHook, requests.reloadHook, limitsHook(connections), Self.levelHook]
+            return Reloader(
+                source, after: configuration, live: live, hooks: hooks.compactMap(\.self), metrics: metrics,
+                logger: logger)
         }
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, connection in
                 try await requests.respond(to: request, connection)
             },
             server: HTTPServerBuilder { responder in
-                HTTPConnection(responder: responder, connections: connections, live: live)
+                PortConnection(
+                    http: HTTPConnection(
+                        responder: responder, connections: connections, live: live, speaksTLS: certificates != nil),
+                    certificates: certificates, wrongProtocols: wrongProtocols)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(options.host, port: options.port), serverName: "profiled",
@@ -53,13 +60,14 @@ struct Server {
                 do throws(StartError) { try announce(channel, store.api.log, portFile) } catch { failed.yield(error) }
             },
             logger: quiet)
+        var services: [any Service] = [
+            StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
+            AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
+            HangUp(reloader: reloader, logger: logger), application,
+        ]
+        if let certificates { services.append(certificates) }
         var configuration = ServiceGroupConfiguration(
-            services: [
-                StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
-                AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
-                HangUp(reloader: reloader, logger: logger), application,
-            ],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.patience
         let end: Result<Void, any Error>
         do { end = .success(try await ServiceGroup(configuration: configuration).run()) } catch {
@@ -90,7 +98,7 @@ struct Server {
         let port = channel.localAddress?.port ?? options.port
         try portFile?.write(port)
         let address = options.host.contains(":") ? "[\(options.host)]" : options.host
-        let url = "http://\(address):\(port)/"
+        let url = "\(options.scheme)://\(address):\(port)/"
         for line in welcome?(url) ?? ["profiled: \(url) serves the store \(log.path)"] { try? Console.print(line) }
         if !keys.isClosed {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")

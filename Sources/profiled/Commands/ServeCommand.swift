@@ -32,9 +32,9 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let source = ConfigurationSource(Setting.Flags(store: store, service: options))
         let configuration: Configuration
-        do { configuration = try source.read() } catch {
+        do throws(ConfigurationErrors) { configuration = try source.read() } catch {
             StartError(error, host: "", port: 0).report()
-            throw ExitCode.failure
+            throw error.all.allSatisfy(\.isOfFlags) ? ExitCode.validationFailure : ExitCode.failure
         }
         try await configuration.settings.run { logger in
             if let file = configuration.file {
@@ -61,10 +61,12 @@ struct ServeCommand: AsyncParsableCommand {
         let present = hasKeyFile ? try store.presentKeys() : nil
         try options.refuseOpenDoor(keys: present)
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
+        let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
+        noteOpenNetwork(options, logger)
         let metrics = Metrics()
         let server = Server(
             options: options, configured: (source, configuration), keys: keys, metrics: metrics,
-            maxConnections: maxConnections, logger: logger)
+            maxConnections: maxConnections, certificates: certificates, logger: logger)
         if options.isEphemeral {
             let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace, metrics: metrics)
             defer { stores.remove() }
@@ -92,6 +94,15 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServeCommand {
+    /// Says that keys can be read on their way. An https address of clients means that a proxy speaks TLS.
+    private func noteOpenNetwork(_ options: ServiceSettings, _ logger: Logger) {
+        if options.isLoopback || options.tlsFiles != nil || options.baseURL?.isSecure == true { return }
+        logger.notice(
+            "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
+                + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
+        )
+    }
+
     /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.
     private func noteKeys(
         in log: EventLog, of options: ServiceSettings, areClosed: Bool, _ logger: Logger

@@ -9,6 +9,9 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("host"), help: .setting("host")) var host: String?
     @Option(name: .setting("port-file"), help: .setting("port-file")) var portFile: String?
     @Option(name: .setting("base-url"), help: .setting("base-url")) var baseURL: BaseURL?
+    @Option(name: .setting("tls.certificate"), help: .setting("tls.certificate")) var tlsCertificate: String?
+    @Option(name: .setting("tls.key"), help: .setting("tls.key")) var tlsKey: String?
+    @Option(name: .setting("tls.client-ca"), help: .setting("tls.client-ca")) var tlsClientCA: String?
     @Flag(name: .setting("ephemeral"), help: .setting("ephemeral")) var isEphemeral = false
     @Option(name: .setting("fixtures"), help: .setting("fixtures")) var fixtures: String?
     @Option(name: .setting("console"), help: .setting("console")) var console: String?
@@ -48,6 +51,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
             else { return nil }
             self.text = text
         }
+
+        var isSecure: Bool { text.lowercased().hasPrefix("https:") }
 
         /// As browsers send it: without a path and the port of its scheme, in small letters.
         var origin: String {

@@ -11,6 +11,7 @@ enum ConfigurationCheck {
         { if let file = $0.workspace { _ = try Workspace(path: file) } },
         { if let file = $0.fixtures { _ = try Fixtures(path: file) } },
         { try ConsoleFiles(folder: $0.console).check() },
+        { if let files = $0.tlsFiles { _ = try files.read() } },
         { if let file = $0.portFile { try refuseUnwritable(file, "port-file") } },
     ]
 

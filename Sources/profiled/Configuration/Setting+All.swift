@@ -7,7 +7,7 @@ extension Setting {
     /// A new one needs a row here, a property of ``ServiceSettings`` with its default, and an option of
     /// ``ServiceOptions``, whose name and help come from the row. A row that `reloads` also needs a ``ReloadHook``,
     /// unless what uses it asks ``LiveSettings`` each time. A secret is no setting: name a file that holds it.
-    static let all: [Setting] = [store, network, content, limits, messages].flatMap(\.self)
+    static let all: [Setting] = [store, network, content, limits, tls, messages].flatMap(\.self)
 
     private static let store: [Setting] = [
         Setting(
@@ -92,6 +92,17 @@ extension Setting {
         seconds(
             "timeouts.read", flag: "read-timeout", \.readTimeout, given: \.service?.readTimeout, reloads: true,
             "How long the answer to a read may take; then it is 503."),
+    ]
+
+    /// What the files hold is read again at SIGHUP; other names of files need a restart.
+    private static let tls: [Setting] = [
+        file(
+            "tls.certificate", \.tlsCertificate, given: \.service?.tlsCertificate,
+            "Speak HTTPS with this certificate, and those that it rests on after it, in PEM."),
+        file("tls.key", \.tlsKey, given: \.service?.tlsKey, "The private key of the certificate."),
+        file(
+            "tls.client-ca", \.tlsClientCA, given: \.service?.tlsClientCA,
+            "Take only clients with a certificate that one of these has signed."),
     ]
 
     private static let messages: [Setting] = [

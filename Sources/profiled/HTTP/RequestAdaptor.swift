@@ -17,20 +17,26 @@ final class RequestAdaptor: Sendable {
     private let reads: Reads
     private let metrics: Metrics
     private let connections: Connections
+    private let certificates: TLSCertificates?
     private let baseURL: String
+    private let scheme: String
     private let logger: Logger
 
     init(
-        _ store: LiveStore, _ connections: Connections, keys: KeyRing, metrics: Metrics, live: LiveSettings,
-        logger: Logger
+        _ store: LiveStore, _ connections: Connections, _ certificates: TLSCertificates?, keys: KeyRing,
+        metrics: Metrics, live: LiveSettings, logger: Logger
     ) {
         self.store = store
         self.connections = connections
+        self.certificates = certificates
         self.metrics = metrics
         self.logger = logger
         let options = live.current
         baseURL = options.baseURL?.text ?? ""
-        access = Access(keys: keys, serviceHost: options.host, publicOrigin: options.baseURL?.origin)
+        scheme = options.scheme
+        access = Access(
+            keys: keys, serviceHost: options.host, publicOrigin: options.baseURL?.origin,
+            speaksTLS: options.tlsFiles != nil)
         console = ConsoleFiles(folder: options.console)
         overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
         limiter = RateLimiter(options.rateLimits)
@@ -141,9 +147,9 @@ final class RequestAdaptor: Sendable {
         switch own {
         case .overview: return overview.answer(store.api)
         case .openAPI: return APIAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed))
-        case .metrics: return metrics.answer(store.api, connections.counts, reads.counts)
+        case .metrics: return metrics.answer(store.api, connections.counts, reads.counts, certificates?.report)
         case .live: return overview.live
-        case .health, .ready: return overview.health(store)
+        case .health, .ready: return overview.health(store, certificates?.report.served)
         }
     }
 
@@ -174,7 +180,7 @@ final class RequestAdaptor: Sendable {
         var call = APIRequest(endpoint.method, path)
         call.query = query
         call.baseURL = baseURL
-        call.localURL = { [connection = exchange.connection] in connection.localURL }
+        call.localURL = { [connection = exchange.connection, scheme] in connection.localURL(scheme: scheme) }
         call.key = { [access, authorization = asked[.authorization]] in try access.key(authorization) }
         if endpoint.method == .post {
             call.body = try await bodies.read(request, asked, exchange.connection)

@@ -16,22 +16,8 @@ struct KeyFile: Sendable {
         try status() != nil
     }
 
-    /// The version of the file: every change gives other numbers.
-    struct Stamp: Equatable {
-        var inode: UInt64
-        var seconds: Int
-        var nanoseconds: Int
-        var bytes: Int
-    }
-
     /// As ``exists()``; nil if there is no file.
-    func stamp() throws(StartError) -> Stamp? {
-        try status().map {
-            Stamp(
-                inode: UInt64($0.st_ino), seconds: $0.st_mtim.tv_sec, nanoseconds: $0.st_mtim.tv_nsec,
-                bytes: Int($0.st_size))
-        }
-    }
+    func stamp() throws(StartError) -> FileStamp? { try status().map { FileStamp($0) } }
 
     private func status() throws(StartError) -> stat? {
         var status = stat()
@@ -126,7 +112,7 @@ struct KeyFile: Sendable {
 final class KeyRing: Sendable {
     private struct State {
         /// The stamp of the file that was read.
-        var stamp: KeyFile.Stamp?
+        var stamp: FileStamp?
         var keys: [String: StoredKey] = [:]
         /// Tells whether requests need a key. Never becomes false again: if the file is removed, requests are refused.
         var isClosed: Bool
@@ -153,7 +139,7 @@ final class KeyRing: Sendable {
     private func current<Result: Sendable>(_ read: (State) -> Result) -> Result {
         state.withLock { state in
             guard let file else { return read(state) }
-            let stamp: KeyFile.Stamp?
+            let stamp: FileStamp?
             do throws(StartError) {
                 stamp = try file.stamp()
                 if stamp != nil { state.isClosed = true }
