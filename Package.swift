@@ -8,6 +8,11 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// Not `Context.gitInformation`: SwiftPM keeps what a manifest gave, and would name an old commit.
+let commit = (Context.environment["PROFILELOG_COMMIT"] ?? "").filter {
+    $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
+}
+
 let package = Package(
     name: "profilelog",
     products: [
@@ -31,6 +36,9 @@ let package = Package(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(name: "CMalloc", path: "Sources/profiled/CMalloc"),
         .target(name: "CConsole", path: "Sources/profiled/CConsole"),
+        .target(
+            name: "CProgram", path: "Sources/profiled/CProgram",
+            cSettings: [.define("PROFILELOG_COMMIT", to: "\"\(commit)\"")]),
         .systemLibrary(
             name: "CCurl", path: "Sources/profilecli/CCurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
@@ -94,14 +102,14 @@ let package = Package(
         .executableTarget(
             name: "profilecli",
             dependencies: [
-                "CCurl", "CWidth", "CZlib", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
+                "CCurl", "CProgram", "CWidth", "CZlib", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["CCurl", "CWidth", "CZlib"], swiftSettings: settings),
         .executableTarget(
             name: "profiled",
             dependencies: [
-                "CConsole", "CMalloc", "CZlib", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
+                "CConsole", "CMalloc", "CProgram", "CZlib", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -113,7 +121,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            exclude: ["CConsole", "CMalloc", "Console"], swiftSettings: settings),
+            exclude: ["CConsole", "CMalloc", "CProgram", "Console"], swiftSettings: settings),
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "TestSupport", dependencies: ["CSpawn", "ProfileLog"], path: "Tests/Support", swiftSettings: settings),

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CProgram
 internal import Foundation
 internal import ProfileLog
 internal import ProfileLogNativeAPI
@@ -47,7 +48,7 @@ struct ProfileCLI: AsyncParsableCommand {
               74 the output cannot be written, 75 conflict, 130 stopped by Ctrl-C,
               143 stopped by SIGTERM
             """,
-        version: "0.1.0",
+        version: ProgramVersion.text(commit: String(cString: profilelog_commit())),
         subcommands: [
             SaveCommand.self, LogCommand.self, TagCommand.self, LaunchCommand.self, DeviceCommand.self,
             PushCommand.self, PendingCommand.self, RejectedCommand.self, ProfileCommand.self, HistoryCommand.self,
@@ -62,6 +63,9 @@ struct ProfileCLI: AsyncParsableCommand {
     static func main() async {
         Output.holdStandardDescriptors()
         signal(SIGPIPE, SIG_IGN)
+        if ProgramArguments.areHidden(count: profilelog_argument_count()) {
+            end(by: CommandError(ProgramArguments.hiddenFact, remedy: ProgramArguments.hiddenRemedy))
+        }
         refuseForeignText()
         BrokenPage.endProcess(
             withStatus: ExitStatus.damaged.rawValue,

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CMalloc
+internal import CProgram
 internal import Foundation
 internal import ProfileLog
 internal import ProfileLogRequests
@@ -23,11 +24,15 @@ struct Profiled: AsyncParsableCommand {
                                               needs one
               curl http://127.0.0.1:8080/     what is where
             """,
-        version: "0.1.0",
+        version: ProgramVersion.text(commit: String(cString: profilelog_commit())),
         subcommands: [ServeCommand.self, DemoCommand.self, KeysCommand.self],
         defaultSubcommand: ServeCommand.self)
 
     static func main() async {
+        if ProgramArguments.areHidden(count: profilelog_argument_count()) {
+            StartError(ProgramArguments.hiddenFact, remedy: ProgramArguments.hiddenRemedy).report()
+            exit(withError: ExitCode.failure)
+        }
         ProcessLimits.returnLargeBuffers()
         BrokenPage.endProcess(
             withStatus: 2,

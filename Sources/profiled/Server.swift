@@ -52,7 +52,7 @@ struct Server {
             services: [
                 StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
                 AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
-                HangUp(logger: logger), application,
+                HangUp(logger: logger), application, StopNotice(),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.patience
@@ -73,6 +73,7 @@ struct Server {
         let address = options.host.contains(":") ? "[\(options.host)]" : options.host
         let url = "http://\(address):\(port)/"
         for line in welcome?(url) ?? ["profiled: \(url) serves the store \(log.path)"] { try? Console.print(line) }
+        ServiceManager.ready("\(url) serves the store \(log.path).")
         if !keys.isClosed {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
         }
@@ -92,13 +93,23 @@ private struct StartCheck: Service {
     func run() async throws { for await failure in failures.cancelOnGracefulShutdown() { throw failure } }
 }
 
+/// Tells the service manager that the stop has begun. It is the last of the group, which stops them from the last one on.
+private struct StopNotice: Service {
+    func run() async throws {
+        try? await gracefulShutdown()
+        ServiceManager.stopping()
+    }
+}
+
 /// SIGHUP, as of a terminal that closes or of a rotation of logs, is not the end of the service.
 private struct HangUp: Service {
     let logger: Logger
 
     func run() async throws {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            ServiceManager.reloading()
             logger.notice("SIGHUP: nothing to read again: a change of keys.json holds at once, other files at a start")
+            ServiceManager.ready("SIGHUP: nothing was to be read again.")
         }
         // The group ends with the first task that returns.
         try? await gracefulShutdown()

@@ -20,7 +20,13 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var options: ServiceOptions
 
+    @Flag(help: "Refuse to start where there is no store, instead of making one: its disk may not be mounted.")
+    var expectStore = false
+
     func validate() throws {
+        if options.isEphemeral, expectStore {
+            throw ValidationError("--ephemeral makes a store of its own, so --expect-store has no meaning with it.")
+        }
         if options.isEphemeral, store.store != nil {
             throw ValidationError("--ephemeral makes a store of its own, so --store has no meaning with it.")
         }
@@ -58,8 +64,12 @@ struct ServeCommand: AsyncParsableCommand {
         } else {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
-            let log = try EventLog(
-                path: store.path, create: true, options: logOptions, projections: RequestStore.projections)
+            if expectStore { try refuseMissingStore() }
+            ServiceManager.status("Opening the store \(store.path).")
+            let log = try ServiceManager.extendingStart {
+                try EventLog(
+                    path: store.path, create: !expectStore, options: logOptions, projections: RequestStore.projections)
+            }
             try noteKeys(in: log, areClosed: keys.isClosed, logger)
             log.preload()
             try fixtures?.load(into: log)
@@ -78,6 +88,19 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServeCommand {
+    /// Throws unless the folder holds a store. An unfinished one holds no event, and opening it would make it again.
+    private func refuseMissingStore() throws {
+        switch try StoreFolder(path: store.path) {
+        case .store: return
+        case .foreign: throw StorageError.notAStore(path: store.path)
+        case .vacant, .unfinished:
+            throw StartError(
+                "There is no store in \(store.path), and with --expect-store the service makes none.",
+                remedy: "Mount its disk, correct --store, or restore a backup; "
+                    + "`profiled keys add` makes a new store, with its first key.")
+        }
+    }
+
     /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.
     private func noteKeys(in log: EventLog, areClosed: Bool, _ logger: Logger) throws {
         if areClosed {

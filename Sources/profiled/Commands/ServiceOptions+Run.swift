@@ -17,7 +17,9 @@ extension ServiceOptions {
         do {
             try await serve(logger)
         } catch {
-            StartError(error, host: host, port: port).report()
+            let failure = StartError(error, host: host, port: port)
+            failure.report()
+            ServiceManager.status(failure.sentence)
             throw ExitCode.failure
         }
     }
