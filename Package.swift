@@ -8,6 +8,11 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// Not `Context.gitInformation`: SwiftPM keeps what a manifest gave, and would name an old commit.
+let commit = (Context.environment["PROFILELOG_COMMIT"] ?? "").filter {
+    $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
+}
+
 let package = Package(
     name: "profilelog",
     products: [
@@ -35,6 +40,9 @@ let package = Package(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(name: "CMalloc", path: "Sources/profiled/CMalloc"),
         .target(name: "CConsole", path: "Sources/profiled/CConsole"),
+        .target(
+            name: "CProgram", path: "Sources/profiled/CProgram",
+            cSettings: [.define("PROFILELOG_COMMIT", to: "\"\(commit)\"")]),
         .systemLibrary(
             name: "CCurl", path: "Sources/profilecli/CCurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
@@ -101,7 +109,7 @@ let package = Package(
         .executableTarget(
             name: "profilecli",
             dependencies: [
-                "CCurl", "CWidth", "CZlib", "ProfileLog", "ProfileLogBackup", "ProfileLogBrazeAPI",
+                "CCurl", "CProgram", "CWidth", "CZlib", "ProfileLog", "ProfileLogBackup", "ProfileLogBrazeAPI",
                 "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -109,7 +117,7 @@ let package = Package(
         .executableTarget(
             name: "profiled",
             dependencies: [
-                "CConsole", "CMalloc", "CZlib", "ProfileLog", "ProfileLogBackup", "ProfileLogBrazeAPI",
+                "CConsole", "CMalloc", "CProgram", "CZlib", "ProfileLog", "ProfileLogBackup", "ProfileLogBrazeAPI",
                 "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -128,7 +136,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "X509", package: "swift-certificates"),
             ],
-            exclude: ["CConsole", "CMalloc", "Console"], swiftSettings: settings),
+            exclude: ["CConsole", "CMalloc", "CProgram", "Console"], swiftSettings: settings),
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "TestSupport", dependencies: ["CSpawn", "ProfileLog"], path: "Tests/Support", swiftSettings: settings),

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CProgram
 internal import Foundation
 internal import ProfileLog
 internal import ProfileLogBackup
@@ -36,7 +37,7 @@ struct ProfileCLI: AsyncParsableCommand {
 
             \(HelpTopic.exitCodes.text)
             """,
-        version: "0.1.0",
+        version: ProgramVersion.text(commit: String(cString: profilelog_commit())),
         groupedSubcommands: [
             ArgumentParser.CommandGroup(
                 name: "Save and log",
@@ -78,6 +79,9 @@ struct ProfileCLI: AsyncParsableCommand {
     static func main() async {
         Output.holdStandardDescriptors()
         signal(SIGPIPE, SIG_IGN)
+        if ProgramArguments.areHidden(count: profilelog_argument_count()) {
+            end(by: CommandError(ProgramArguments.hiddenFact, remedy: ProgramArguments.hiddenRemedy))
+        }
         refuseForeignText()
         BrokenPage.endProcess(
             withStatus: ExitStatus.damaged.rawValue,

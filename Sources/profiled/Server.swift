@@ -66,6 +66,7 @@ struct Server {
             HangUp(reloader: reloader, logger: logger), application,
         ]
         if let certificates { services.append(certificates) }
+        services.append(StopNotice())
         var configuration = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.patience
@@ -100,6 +101,7 @@ struct Server {
         let address = options.host.contains(":") ? "[\(options.host)]" : options.host
         let url = "\(options.scheme)://\(address):\(port)/"
         for line in welcome?(url) ?? ["profiled: \(url) serves the store \(log.path)"] { try? Console.print(line) }
+        ServiceManager.ready("\(url) serves the store \(log.path).")
         if !keys.isClosed {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
         }
@@ -119,6 +121,14 @@ private struct StartCheck: Service {
     func run() async throws { for await failure in failures.cancelOnGracefulShutdown() { throw failure } }
 }
 
+/// Tells the service manager that the stop has begun. It is the last of the group, which stops them from the last one on.
+private struct StopNotice: Service {
+    func run() async throws {
+        try? await gracefulShutdown()
+        ServiceManager.stopping()
+    }
+}
+
 /// Reads the configuration again at each SIGHUP. It may also come of a terminal that closes or of a rotation of logs.
 private struct HangUp: Service {
     /// Nil for a service that has nothing to read again.
@@ -127,10 +137,12 @@ private struct HangUp: Service {
 
     func run() async throws {
         for await _ in HangUps.all.cancelOnGracefulShutdown() {
+            ServiceManager.reloading()
             if let reloader {
-                reloader.reload()
+                ServiceManager.ready(reloader.reload())
             } else {
                 logger.notice("SIGHUP: there is nothing to read again")
+                ServiceManager.ready("SIGHUP: there was nothing to read again.")
             }
         }
         // The group ends with the first task that returns.

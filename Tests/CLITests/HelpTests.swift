@@ -143,11 +143,16 @@ struct HelpTests {
         }
     }
 
-    @Test("Both programs print their version", arguments: ["profilecli", "profiled"])
+    @Test(
+        "Both programs print their version and the commit that they were built from",
+        arguments: ["profilecli", "profiled"])
     func version(name: String) throws {
         let program = ChildProcess.built(name)
         let outcome = try CLI().run(["--version"], command: program)
-        #expect(outcome.status == 0 && outcome.output.contains(/^[0-9]+\.[0-9]+\.[0-9]+\n$/), "\(outcome.output)")
+        #expect(
+            outcome.status == 0
+                && outcome.output.contains(/^[0-9]+\.[0-9]+\.[0-9]+ \(commit (unknown|[0-9a-f]{12}(-changed)?)\)\n$/),
+            "\(outcome.output)")
     }
 
     @Test(

@@ -24,6 +24,9 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var options: ServiceOptions
 
     func validate() throws {
+        if options.isEphemeral, options.expectsStore {
+            throw ValidationError("--ephemeral makes a store of its own, so --expect-store has no meaning with it.")
+        }
         if options.isEphemeral, store.store != nil {
             throw ValidationError("--ephemeral makes a store of its own, so --store has no meaning with it.")
         }
@@ -33,7 +36,9 @@ struct ServeCommand: AsyncParsableCommand {
         let source = ConfigurationSource(Setting.Flags(store: store, service: options))
         let configuration: Configuration
         do throws(ConfigurationErrors) { configuration = try source.read() } catch {
-            StartError(error, host: "", port: 0).report()
+            let failure = StartError(error, host: "", port: 0)
+            failure.report()
+            ServiceManager.status(failure.sentence)
             throw error.all.allSatisfy(\.isOfFlags) ? ExitCode.validationFailure : ExitCode.failure
         }
         try await configuration.settings.run { logger in
@@ -74,8 +79,13 @@ struct ServeCommand: AsyncParsableCommand {
         } else {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
-            let log = try EventLog(
-                path: store.path, create: true, options: logOptions, projections: RequestStore.projections)
+            if options.expectsStore { try refuseMissingStore(store) }
+            ServiceManager.status("Opening the store \(store.path).")
+            let log = try ServiceManager.extendingStart {
+                try EventLog(
+                    path: store.path, create: !options.expectsStore, options: logOptions,
+                    projections: RequestStore.projections)
+            }
             try noteKeys(in: log, of: options, areClosed: keys.isClosed, logger)
             log.preload()
             try fixtures?.load(into: log)
@@ -101,6 +111,19 @@ extension ServeCommand {
             "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
                 + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
         )
+    }
+
+    /// Throws unless the folder holds a store. An unfinished one holds no event, and opening it would make it again.
+    private func refuseMissingStore(_ store: StorePlace) throws {
+        switch try StoreFolder(path: store.path) {
+        case .store: return
+        case .foreign: throw StorageError.notAStore(path: store.path)
+        case .vacant, .unfinished:
+            throw StartError(
+                "There is no store in \(store.path), and with --expect-store the service makes none.",
+                remedy: "Mount its disk, correct --store, or restore a backup; "
+                    + "`profiled keys add` makes a new store, with its first key.")
+        }
     }
 
     /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.

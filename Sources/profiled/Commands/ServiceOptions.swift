@@ -12,6 +12,7 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("tls.certificate"), help: .setting("tls.certificate")) var tlsCertificate: String?
     @Option(name: .setting("tls.key"), help: .setting("tls.key")) var tlsKey: String?
     @Option(name: .setting("tls.client-ca"), help: .setting("tls.client-ca")) var tlsClientCA: String?
+    @Flag(name: .setting("expect-store"), help: .setting("expect-store")) var expectsStore = false
     @Flag(name: .setting("ephemeral"), help: .setting("ephemeral")) var isEphemeral = false
     @Option(name: .setting("fixtures"), help: .setting("fixtures")) var fixtures: String?
     @Option(name: .setting("console"), help: .setting("console")) var console: String?
@@ -35,6 +36,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("log.format"), help: .setting("log.format")) var logFormat: LogFormat?
 
     /// Nil unless it was given: a flag cannot say false.
+    var storeExpected: Bool? { expectsStore ? true : nil }
+    /// Nil unless it was given.
     var ephemeral: Bool? { isEphemeral ? true : nil }
     var givenRateLimits: [RateLimit]? { rateLimits.isEmpty ? nil : rateLimits }
 

@@ -10,6 +10,8 @@ struct ServiceSettings: Sendable {
     var port = 8080
     var portFile: String?
     var baseURL: ServiceOptions.BaseURL?
+    /// Tells whether a store must be there at the start.
+    var expectsStore = false
     var isEphemeral = false
     var tlsCertificate: String?
     var tlsKey: String?

@@ -20,6 +20,11 @@ extension Setting {
             "keys", \.keys, given: \.store?.keys, defaultNote: "keys.json in the store's folder",
             "The file of the keys."),
         Setting(
+            "expect-store", \.expectsStore, given: \.service?.storeExpected,
+            Words(
+                help: "Refuse to start where there is no store, instead of making one: its disk may not be mounted.",
+                rule: "must be true or false")),
+        Setting(
             "ephemeral", \.isEphemeral, given: \.service?.ephemeral,
             Words(
                 help: "Serve a store for tests, in a temporary folder that is removed at the end; /v1/reset and "

@@ -56,7 +56,7 @@ struct KeyFile: Sendable {
     /// Syncs the folder: else a revoked key could be valid again after a power cut.
     func sync() throws(StartError) {
         do throws(StorageError) {
-            try FolderSync.sync(URL(fileURLWithPath: realPath).deletingLastPathComponent().path)
+            try FolderSync.sync(KeyFile(path: realPath).folder)
         } catch {
             throw StartError(
                 "\(path) is changed, but a power cut may undo that: its folder cannot be synced.",
@@ -72,7 +72,7 @@ struct KeyFile: Sendable {
     }
 
     private func updateItself<Result>(_ change: (inout [StoredKey]) throws -> Result) throws -> Result {
-        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let lock = FolderOwner.open(path + ".lock", O_RDWR, 0o600, in: folder)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw cannotWrite }
         defer { close(lock) }
         var keys = try read() ?? []
@@ -82,6 +82,8 @@ struct KeyFile: Sendable {
         try replace(by: encoder.encode(Content(keys: keys)) + Data("\n".utf8))
         return result
     }
+
+    private var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
 
     private var cannotWrite: StartError {
         StartError(
@@ -95,6 +97,7 @@ struct KeyFile: Sendable {
         unlink(new)
         let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw cannotWrite }
+        FolderOwner.give(descriptor, in: folder)
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
             try handle.write(contentsOf: data)

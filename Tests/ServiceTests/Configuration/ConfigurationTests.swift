@@ -128,6 +128,13 @@ struct ConfigurationTests {
         #expect(FileManager.default.fileExists(atPath: folder.file("other.json").path))
     }
 
+    @Test("The file of the package can be read")
+    func packaged() async throws {
+        let lines = try await shown(["--config", Repository.file("packaging/profiled.yaml").path])
+        #expect(lines["store"]?.at("value") == "/var/lib/profilelog")
+        #expect(lines["store"]?.at("from") == "file")
+    }
+
     // MARK: - What is wrong
 
     @Test("Each error of the file has its line and column, and config check tells all of them at once")
