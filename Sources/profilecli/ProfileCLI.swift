@@ -71,8 +71,8 @@ struct ProfileCLI: AsyncParsableCommand {
             ArgumentParser.CommandGroup(
                 name: "Store and backup",
                 subcommands: [
-                    CheckCommand.self, ReplayCommand.self, CompactCommand.self, EraseCommand.self, RestoreCommand.self,
-                    KeyCommand.self,
+                    CheckCommand.self, ReplayCommand.self, CompactCommand.self, EraseCommand.self,
+                    ErasuresCommand.self, BackupCommand.self, RestoreCommand.self, KeyCommand.self,
                 ]),
         ])
 
