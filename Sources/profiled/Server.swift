@@ -17,6 +17,8 @@ struct Server {
     let logger: Logger
     /// The lines that standard output gets when the service is ready, by its URL; nil for the usual one.
     var welcome: (@Sendable (_ url: String) -> [String])?
+    /// The backup that it writes while it runs; nil for none.
+    var backup: BackupPlan?
 
     /// Requests that take longer than this after the signal are cut off.
     private static let patience = Duration.seconds(10)
@@ -52,6 +54,7 @@ struct Server {
             services: [
                 StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
                 AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
+                BackupTask(plan: backup, store: store, metrics: metrics.backups, logger: logger),
                 HangUp(logger: logger), application,
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)

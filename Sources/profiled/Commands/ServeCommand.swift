@@ -19,10 +19,14 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var options: ServiceOptions
+    @OptionGroup var backup: BackupOptions
 
     func validate() throws {
         if options.isEphemeral, store.store != nil {
             throw ValidationError("--ephemeral makes a store of its own, so --store has no meaning with it.")
+        }
+        if options.isEphemeral, backup.folder != nil {
+            throw ValidationError("--ephemeral removes its store at the end, so --backup has no meaning with it.")
         }
     }
 
@@ -49,8 +53,9 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
         let metrics = Metrics()
-        let server = Server(
+        var server = Server(
             options: options, keys: keys, metrics: metrics, maxConnections: maxConnections, logger: logger)
+        server.backup = backup.plan(keys: store.keyFile.path, workspace: options.workspace)
         if options.isEphemeral {
             let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace, metrics: metrics)
             defer { stores.remove() }
