@@ -34,6 +34,8 @@ final class Metrics: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Of the backup that the service writes.
+    let backups = BackupMetrics()
 
     /// Counts a commit: for the options of a log.
     func record(_ commit: CommitReport) {
@@ -114,6 +116,7 @@ final class Metrics: Sendable {
         text.histogram("", state.commitSeconds)
         text.family("profilelog_commit_events", .histogram, "Events of a commit.")
         text.histogram("", state.commitEvents)
+        write(backups.counts, to: &text)
         if let extent = try? api.log.reader.extent() {
             let last = extent.lastPosition.rawValue
             text.single("profilelog_last_position", .gauge, "Position of the last event.", last)
@@ -136,6 +139,34 @@ final class Metrics: Sendable {
         var answer = APIAnswer(status: 200, body: Array(text.text.utf8))
         answer.mediaType = "text/plain; version=0.0.4; charset=utf-8"
         return answer
+    }
+}
+
+extension Metrics {
+    /// The families of the backup; none without one.
+    private func write(_ backup: BackupMetrics.Counts?, to text: inout PrometheusText) {
+        guard let backup else { return }
+        func seconds(_ time: Timestamp?) -> Int64 { (time?.rawValue ?? 0) / 1_000_000 }
+        text.single(
+            "profilelog_backup_last_success_timestamp_seconds", .gauge, "When the last backup was complete.",
+            seconds(backup.succeeded))
+        text.single(
+            "profilelog_backup_last_position", .gauge, "Position of the last event in the backup.",
+            backup.position.rawValue)
+        text.single(
+            "profilelog_backup_duration_seconds", .gauge, "Time of the last complete backup.",
+            backup.duration / .seconds(1))
+        text.single(
+            "profilelog_backup_verified_timestamp_seconds", .gauge,
+            "When the backup was last read whole and was sound.",
+            seconds(backup.verified))
+        text.single(
+            "profilelog_backup_segments_rewritten_total", .counter, "Segments that were written again for an erasure.",
+            backup.rewritten)
+        text.family("profilelog_backup_failures_total", .counter, "Backups and verifications that failed, by reason.")
+        for (reason, count) in backup.failures.sorted(by: { $0.key < $1.key }) {
+            text.sample("reason=\"\(reason)\"", count)
+        }
     }
 }
 

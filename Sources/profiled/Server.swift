@@ -21,6 +21,8 @@ struct Server {
     let logger: Logger
     /// The lines that standard output gets when the service is ready, by its URL; nil for the usual one.
     var welcome: (@Sendable (_ url: String) -> [String])?
+    /// The backup that it writes while it runs; nil for none.
+    var backup: BackupPlan?
 
     /// Requests that take longer than this after the signal are cut off.
     private static let patience = Duration.seconds(10)
@@ -63,6 +65,7 @@ struct Server {
         var services: [any Service] = [
             StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
             AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
+            BackupTask(plan: backup, live: live, store: store, metrics: metrics.backups, logger: logger),
             HangUp(reloader: reloader, logger: logger), application,
         ]
         if let certificates { services.append(certificates) }

@@ -30,6 +30,9 @@ struct ServeCommand: AsyncParsableCommand {
         if options.isEphemeral, store.store != nil {
             throw ValidationError("--ephemeral makes a store of its own, so --store has no meaning with it.")
         }
+        if options.isEphemeral, options.backupFolder != nil {
+            throw ValidationError("--ephemeral removes its store at the end, so --backup has no meaning with it.")
+        }
     }
 
     func run() async throws {
@@ -69,9 +72,10 @@ struct ServeCommand: AsyncParsableCommand {
         let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
         noteOpenNetwork(options, logger)
         let metrics = Metrics()
-        let server = Server(
+        var server = Server(
             options: options, configured: (source, configuration), keys: keys, metrics: metrics,
             maxConnections: maxConnections, certificates: certificates, logger: logger)
+        server.backup = options.backupPlan
         if options.isEphemeral {
             let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace, metrics: metrics)
             defer { stores.remove() }

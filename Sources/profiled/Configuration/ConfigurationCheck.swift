@@ -12,6 +12,7 @@ enum ConfigurationCheck {
         { if let file = $0.fixtures { _ = try Fixtures(path: file) } },
         { try ConsoleFiles(folder: $0.console).check() },
         { if let files = $0.tlsFiles { _ = try files.read() } },
+        { if let plan = $0.backupPlan { try refuseUnwritable(plan.folder, "backup.folder") } },
         { if let file = $0.portFile { try refuseUnwritable(file, "port-file") } },
     ]
 
@@ -44,8 +45,8 @@ enum ConfigurationCheck {
         let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         if access(file, W_OK) == 0 || errno == ENOENT && access(folder, W_OK | X_OK) == 0 { return }
         throw StartError(
-            "The file \(file) of \(key) cannot be written: \(String(cString: strerror(errno))).",
-            remedy: "Name a file in a folder that exists and that this user may write to.")
+            "\(file), which \(key) names, cannot be written: \(String(cString: strerror(errno))).",
+            remedy: "Name one in a folder that exists and that this user may write to.")
     }
 }
 

@@ -226,7 +226,7 @@ struct ConfigurationTests {
         #expect(refused.code == 1)
         for part in [
             "Other machines could reach 0.0.0.0", "The workspace file none.yaml cannot be read", "index.html",
-            "The file nowhere/port of port-file cannot be written",
+            "nowhere/port, which port-file names, cannot be written",
         ] {
             #expect(refused.errors.contains(part), "\(part)\n\(refused.errors)")
         }
