@@ -83,7 +83,7 @@ struct ServeCommand: AsyncParsableCommand {
         } else {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
-            if options.expectsStore { try refuseMissingStore(store) }
+            if options.expectsStore { try options.refuseMissingStore() }
             ServiceManager.status("Opening the store \(store.path).")
             let log = try ServiceManager.extendingStart {
                 try EventLog(
@@ -115,19 +115,6 @@ extension ServeCommand {
             "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
                 + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
         )
-    }
-
-    /// Throws unless the folder holds a store. An unfinished one holds no event, and opening it would make it again.
-    private func refuseMissingStore(_ store: StorePlace) throws {
-        switch try StoreFolder(path: store.path) {
-        case .store: return
-        case .foreign: throw StorageError.notAStore(path: store.path)
-        case .vacant, .unfinished:
-            throw StartError(
-                "There is no store in \(store.path), and with --expect-store the service makes none.",
-                remedy: "Mount its disk, correct --store, or restore a backup; "
-                    + "`profiled keys add` makes a new store, with its first key.")
-        }
     }
 
     /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.

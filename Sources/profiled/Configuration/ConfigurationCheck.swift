@@ -6,7 +6,7 @@ internal import ProfileLogBrazeAPI
 enum ConfigurationCheck {
     /// The checks of a start that touch files, each of which throws what is wrong.
     private static let all: [@Sendable (ServiceSettings) throws -> Void] = [
-        { try refuseForeignStore($0) },
+        { try refuseStore($0) },
         { try refuseOpenDoor($0) },
         { if let file = $0.workspace { _ = try Workspace(path: file) } },
         { if let file = $0.fixtures { _ = try Fixtures(path: file) } },
@@ -29,9 +29,15 @@ enum ConfigurationCheck {
         }
     }
 
-    private static func refuseForeignStore(_ settings: ServiceSettings) throws {
+    private static func refuseStore(_ settings: ServiceSettings) throws {
         if settings.isEphemeral { return }
-        if try StoreFolder(path: settings.store) == .foreign { throw StorageError.notAStore(path: settings.store) }
+        if settings.expectsStore { try settings.refuseMissingStore() }
+        switch try StoreFolder(path: settings.store) {
+        case .foreign: throw StorageError.notAStore(path: settings.store)
+        case .store, .unfinished, .vacant:
+            // One that is not there is made with all folders above it.
+            if access(settings.store, F_OK) == 0 { try refuseUnwritable(settings.store, "store") }
+        }
     }
 
     /// Keys that cannot be read, or none where other machines could reach the service.
@@ -51,6 +57,19 @@ enum ConfigurationCheck {
 }
 
 extension ServiceSettings {
+    /// Throws unless the folder holds a store. An unfinished one holds no event, and opening it would make it again.
+    func refuseMissingStore() throws {
+        switch try StoreFolder(path: store) {
+        case .store: return
+        case .foreign: throw StorageError.notAStore(path: store)
+        case .vacant, .unfinished:
+            throw StartError(
+                "There is no store in \(store), and with --expect-store the service makes none.",
+                remedy: "Mount its disk, correct --store, or restore a backup; "
+                    + "`profiled keys add` makes a new store, with its first key.")
+        }
+    }
+
     /// Throws if other machines could reach the service, and there are no keys.
     func refuseOpenDoor(keys: [StoredKey]?) throws(StartError) {
         guard !isLoopback, keys?.isEmpty != false else { return }
