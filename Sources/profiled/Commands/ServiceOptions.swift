@@ -30,8 +30,15 @@ struct ServiceOptions: ParsableArguments, Sendable {
 
     @Option(
         name: .customLong("tls-client-ca"),
-        help: ArgumentHelp("Take only clients with a certificate that one of these has signed.", valueName: "file"))
+        help: ArgumentHelp(
+            "Take only clients with a certificate that one of these has signed; its name may be that of a key.",
+            valueName: "file"))
     var tlsClientCA: String?
+
+    @Option(
+        name: .customLong("tls-client-auth"),
+        help: "required, or optional: then a client may come without a certificate. (default: required)")
+    var tlsClientAuth: TLSFiles.ClientAuth?
 
     @Flag(
         name: .customLong("ephemeral"),
@@ -123,7 +130,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
     /// The files of TLS; nil for plain HTTP.
     var tlsFiles: TLSFiles? {
         guard let tlsCertificate, let tlsKey else { return nil }
-        return TLSFiles(certificate: tlsCertificate, key: tlsKey, clientCA: tlsClientCA)
+        return TLSFiles(
+            certificate: tlsCertificate, key: tlsKey, clientCA: tlsClientCA, clientAuth: tlsClientAuth ?? .required)
     }
 
     var scheme: String { tlsFiles == nil ? "http" : "https" }
@@ -157,6 +165,9 @@ struct ServiceOptions: ParsableArguments, Sendable {
         if tlsClientCA != nil, tlsCertificate == nil {
             throw ValidationError("--tls-client-ca needs --tls-certificate and --tls-key.")
         }
+        if tlsClientAuth != nil, tlsClientCA == nil {
+            throw ValidationError("--tls-client-auth needs --tls-client-ca.")
+        }
         for (name, number) in [
             ("max-connections", maxConnections), ("max-connections-per-address", maxConnectionsPerAddress),
             ("max-streams", maxStreams), ("heartbeat", heartbeatSeconds), ("body-timeout", bodyTimeoutSeconds),
@@ -170,6 +181,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
         }
     }
 }
+
+extension TLSFiles.ClientAuth: ExpressibleByArgument {}
 
 struct StoreOptions: ParsableArguments {
     @Option(help: "The folder of the store. (default: $PROFILELOG_STORE, or ./profilelog)") var store: String?
