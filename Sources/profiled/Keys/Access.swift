@@ -17,7 +17,7 @@ struct Access: Sendable {
     ) -> APIError? {
         guard keys.isClosed else { return nil }
         let text = Self.bearer(authorization) ?? (Self.mayBeOlder(authorization, isNative: isNative) ? olderKey : nil)
-        guard let key = key(sent: text, client) else { return Self.unknownKey }
+        guard let key = self.key(sent: text, client) else { return Self.unknownKey }
         guard let permission, !key.allows(permission) else { return nil }
         return APIError(
             status: 403, code: "not_allowed", error: "This key is not allowed to do this; nothing was done.",
@@ -36,7 +36,7 @@ struct Access: Sendable {
     /// The key of a request with this header; nil if requests need none. Throws if it is not valid.
     func key(_ authorization: String?, client: [String]) throws(APIError) -> SentKey? {
         guard keys.isClosed else { return nil }
-        guard let key = key(sent: Self.bearer(authorization), client) else { throw Self.unknownKey }
+        guard let key = self.key(sent: Self.bearer(authorization), client) else { throw Self.unknownKey }
         return SentKey(name: key.name, permissions: key.permissions)
     }
 
