@@ -70,6 +70,9 @@ let package = Package(
             dependencies: ["ProfileLogLog"],
             path: "Sources/ProfileLog/Replay", swiftSettings: settings),
         .target(
+            name: "ProfileLogBackup", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Backup",
+            swiftSettings: settings),
+        .target(
             name: "ProfileLogSnippets", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Snippets",
             swiftSettings: settings),
         .target(
@@ -98,14 +101,16 @@ let package = Package(
         .executableTarget(
             name: "profilecli",
             dependencies: [
-                "CCurl", "CWidth", "CZlib", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
+                "CCurl", "CWidth", "CZlib", "ProfileLog", "ProfileLogBackup", "ProfileLogBrazeAPI",
+                "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["CCurl", "CWidth", "CZlib"], swiftSettings: settings),
         .executableTarget(
             name: "profiled",
             dependencies: [
-                "CConsole", "CMalloc", "CZlib", "ProfileLog", "ProfileLogBrazeAPI", "ProfileLogNativeAPI",
+                "CConsole", "CMalloc", "CZlib", "ProfileLog", "ProfileLogBackup", "ProfileLogBrazeAPI",
+                "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -175,7 +180,9 @@ let package = Package(
             packageAccess: false, swiftSettings: settings),
         .testTarget(
             name: "ProfileLogTests",
-            dependencies: ["ProfileLog", "ProfileLogMachines", "ProfileLogMessaging", "TestSupport"],
+            dependencies: [
+                "ProfileLog", "ProfileLogBackup", "ProfileLogMachines", "ProfileLogMessaging", "TestSupport",
+            ],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import ProfileLog
+internal import ProfileLogBackup
 internal import ProfileLogNativeAPI
 
 @main
@@ -54,9 +55,9 @@ struct ProfileCLI: AsyncParsableCommand {
             DiffCommand.self, BlameCommand.self, ExplainCommand.self, VoidingCommand<VoidCommand>.self,
             VoidingCommand<UnvoidCommand>.self, RulesCommand.self, TailCommand.self, UsersCommand.self,
             NamesCommand.self, TraitsCommand.self, ChangeUserCommand.self, EraseCommand.self, CompactCommand.self,
-            ReplayCommand.self, WhatIfCommand.self, FoldCommand.self, ImportCommand.self, ExportCommand.self,
-            CheckCommand.self, StatsCommand.self, GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self,
-            SendsCommand.self, MessagesCommand.self, KeyCommand.self,
+            RestoreCommand.self, ReplayCommand.self, WhatIfCommand.self, FoldCommand.self, ImportCommand.self,
+            ExportCommand.self, CheckCommand.self, StatsCommand.self, GenerateCommand.self, SimulateCommand.self,
+            ScenarioCommand.self, SendsCommand.self, MessagesCommand.self, KeyCommand.self,
         ])
 
     static func main() async {
@@ -247,6 +248,9 @@ struct CommandError: Error {
             self.init(error.description, remedy: error.commandRemedy, status: error.exitStatus)
         case let error as StorageError:
             self.init(error.description, remedy: error.commandRemedy, status: error.isDamage ? .damaged : .failed)
+        case let error as RestoreError: self.init(error.description, remedy: error.remedy)
+        case let error as BackupError:
+            self.init(error.description, remedy: error.remedy, status: error.isDamage ? .damaged : .failed)
         case let error as MomentError: self.init(error.description, remedy: error.commandRemedy)
         case let error as ScratchFolder.FolderError: self.init(error.description, remedy: error.remedy)
         case let error as JSONError: self.init(error.description, remedy: "Correct it and run the command again.")

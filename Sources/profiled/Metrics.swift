@@ -27,6 +27,10 @@ final class Metrics: Sendable {
         var commitSeconds = Histogram(bounds: Histogram.seconds)
         var commitEvents = Histogram(bounds: Histogram.counts)
         var openStreams = 0
+        /// The configuration of the start was good.
+        var isLastReloadGood = true
+        var lastGoodReload = Timestamp.now()
+        var failedReloads = 0
     }
 
     private let state = Mutex(State())
@@ -50,6 +54,13 @@ final class Metrics: Sendable {
             guard state.openStreams < limit else { return false }
             state.openStreams += 1
             return true
+        }
+    }
+
+    func recordReload(isGood: Bool) {
+        state.withLock { state in
+            state.isLastReloadGood = isGood
+            if isGood { state.lastGoodReload = .now() } else { state.failedReloads += 1 }
         }
     }
 
@@ -81,6 +92,15 @@ final class Metrics: Sendable {
             "profiled_connections_refused_total", .counter,
             "Connections refused with 503 because their address had too many.", connections.refused)
         if let certificate { text.certificate(certificate, handshakesCut: connections.handshakesCut) }
+        text.single(
+            "profilelog_config_last_reload_successful", .gauge,
+            "Whether the last SIGHUP, or the start, found a good configuration.", state.isLastReloadGood ? 1 : 0)
+        text.single(
+            "profilelog_config_last_reload_success_timestamp_seconds", .gauge,
+            "When the configuration that holds was read.", state.lastGoodReload.rawValue / 1_000_000)
+        text.single(
+            "profilelog_config_reload_failures_total", .counter,
+            "SIGHUPs that changed nothing, as the configuration had an error.", state.failedReloads)
         let activity = api.store.activity
         text.single(
             "profilelog_appends_total", .counter,

@@ -21,12 +21,15 @@ struct Profiled: AsyncParsableCommand {
                                               free port, named in the file
               profiled keys add --name app    a key; from then on every request
                                               needs one
+              profiled config check           is the configuration good?
               profiled tls self-signed --name localhost
                                               a certificate and its key, for tests
               curl http://127.0.0.1:8080/     what is where
             """,
         version: "0.1.0",
-        subcommands: [ServeCommand.self, DemoCommand.self, KeysCommand.self, TLSCommand.self],
+        subcommands: [
+            ServeCommand.self, DemoCommand.self, KeysCommand.self, ConfigCommand.self, TLSCommand.self,
+        ],
         defaultSubcommand: ServeCommand.self)
 
     static func main() async {

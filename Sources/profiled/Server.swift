@@ -10,7 +10,9 @@ internal import UnixSignals
 
 /// The HTTP server, and the end of the store after it.
 struct Server {
-    let options: ServiceOptions
+    let options: ServiceSettings
+    /// Where the settings came from, to read them again; nil for a service that does not.
+    var configured: (source: ConfigurationSource, configuration: Configuration)?
     let keys: KeyRing
     let metrics: Metrics
     let maxConnections: Int
@@ -31,10 +33,16 @@ struct Server {
             ? Logger(label: "profiled", factory: { _ in SwiftLogNoOpLogHandler() }) : logger
         let (failures, failed) = AsyncStream<StartError>.makeStream()
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
+        let live = LiveSettings(options)
         let requests = RequestAdaptor(
-            store, connections, certificates, keys: keys, metrics: metrics, options: options, logger: logger)
+            store, connections, certificates, keys: keys, metrics: metrics, live: live, logger: logger)
+        let reloader = configured.map { source, configuration in
+            Reloader(
+                source, after: configuration, live: live,
+                hooks: [requests.reloadHook, limitsHook(connections), Self.levelHook]
+                    + [certificates?.reloadHook].compactMap(\.self), metrics: metrics, logger: logger)
+        }
         let wrongProtocols = WrongProtocols(logger)
-        let http1 = HTTP1Channel.Configuration(idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)))
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, connection in
                 try await requests.respond(to: request, connection)
@@ -42,8 +50,7 @@ struct Server {
             server: HTTPServerBuilder { responder in
                 PortConnection(
                     http: HTTPConnection(
-                        http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections,
-                        patience: .seconds(options.bodyTimeoutSeconds), speaksTLS: certificates != nil),
+                        responder: responder, connections: connections, live: live, speaksTLS: certificates != nil),
                     certificates: certificates, wrongProtocols: wrongProtocols)
             },
             configuration: ApplicationConfiguration(
@@ -56,7 +63,7 @@ struct Server {
         var services: [any Service] = [
             StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
             AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
-            HangUp(certificates: certificates, logger: logger), application,
+            HangUp(reloader: reloader, logger: logger), application,
         ]
         if let certificates { services.append(certificates) }
         var configuration = ServiceGroupConfiguration(
@@ -71,6 +78,20 @@ struct Server {
         try end.get()
         let position = store.lastPosition.map { ["last_position": Logger.MetadataValue.stringConvertible($0)] }
         logger.notice("stopped", metadata: position)
+    }
+
+    /// Takes another number of connections, and opens room for their files.
+    private func limitsHook(_ connections: Connections) -> ReloadHook {
+        ReloadHook { [logger] old, new in
+            // The start may have found room for fewer than the setting says, and has told so.
+            let isSame = old.maxConnections == new.maxConnections
+            let limit = try isSame ? connections.limit : new.reserveConnections(logger)
+            return { connections.setLimit(limit, perAddress: new.maxConnectionsPerAddress) }
+        }
+    }
+
+    private static let levelHook = ReloadHook { _, new in
+        return { LeveledLogHandler.setLevel(new.level) }
     }
 
     private func announce(_ channel: any Channel, _ log: EventLog, _ portFile: PortFile?) throws(StartError) {
@@ -98,18 +119,19 @@ private struct StartCheck: Service {
     func run() async throws { for await failure in failures.cancelOnGracefulShutdown() { throw failure } }
 }
 
-/// SIGHUP, as of a terminal that closes or of a rotation of logs, is not the end of the service.
+/// Reads the configuration again at each SIGHUP. It may also come of a terminal that closes or of a rotation of logs.
 private struct HangUp: Service {
-    let certificates: TLSCertificates?
+    /// Nil for a service that has nothing to read again.
+    let reloader: Reloader?
     let logger: Logger
 
     func run() async throws {
         for await _ in HangUps.all.cancelOnGracefulShutdown() {
-            if let certificates {
-                certificates.reload()
-                continue
+            if let reloader {
+                reloader.reload()
+            } else {
+                logger.notice("SIGHUP: there is nothing to read again")
             }
-            logger.notice("SIGHUP: nothing to read again: a change of keys.json holds at once, other files at a start")
         }
         // The group ends with the first task that returns.
         try? await gracefulShutdown()

@@ -12,6 +12,9 @@ struct ServeCommand: AsyncParsableCommand {
             Opens the store, or makes one, and answers until SIGTERM or SIGINT. Then it takes no new requests, \
             finishes those that it has, writes what waits and exits with 0.
 
+            Settings come from flags, the environment and a file: docs/configuration.md, and `profiled config show`. \
+            SIGHUP reads the file again.
+
             Messages and the log of requests go to standard error; standard output gets one line when it is ready. \
             Without keys, anyone who can reach the port can read and write the store, so it listens on this machine \
             alone.
@@ -27,10 +30,25 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.run { logger in try await serve(logger) }
+        let source = ConfigurationSource(Setting.Flags(store: store, service: options))
+        let configuration: Configuration
+        do { configuration = try source.read() } catch {
+            StartError(error, host: "", port: 0).report()
+            throw ExitCode.failure
+        }
+        try await configuration.settings.run { logger in
+            if let file = configuration.file {
+                logger.info("the configuration was read", metadata: ["file": "\(file)"])
+            }
+            for note in configuration.notes { logger.warning("\(note)") }
+            try await serve(configuration, from: source, logger)
+        }
     }
 
-    private func serve(_ logger: Logger) async throws {
+    private func serve(
+        _ configuration: Configuration, from source: ConfigurationSource, _ logger: Logger
+    ) async throws {
+        let (options, store) = (configuration.settings, configuration.settings.place)
         let maxConnections = try options.reserveConnections(logger)
         // First, so that an old file is not read as this service's port.
         let portFile = try options.portFile.map { try PortFile(path: $0) }
@@ -41,19 +59,15 @@ struct ServeCommand: AsyncParsableCommand {
         // A temporary store has no folder with keys: those must be named.
         let hasKeyFile = !options.isEphemeral || store.keys != nil
         let present = hasKeyFile ? try store.presentKeys() : nil
-        guard options.isLoopback || present?.isEmpty == false else {
-            throw StartError(
-                "Other machines could reach \(options.host), and there are no keys.",
-                remedy: "Make one with `profiled keys add --name NAME`, or listen on this machine alone with "
-                    + "--host 127.0.0.1.")
-        }
+        try options.refuseOpenDoor(keys: present)
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
+        try options.refuseHalfTLS()
         let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
-        noteOpenNetwork(logger)
+        options.noteOpenNetwork(logger)
         let metrics = Metrics()
         let server = Server(
-            options: options, keys: keys, metrics: metrics, maxConnections: maxConnections,
-            certificates: certificates, logger: logger)
+            options: options, configured: (source, configuration), keys: keys, metrics: metrics,
+            maxConnections: maxConnections, certificates: certificates, logger: logger)
         if options.isEphemeral {
             let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace, metrics: metrics)
             defer { stores.remove() }
@@ -63,7 +77,7 @@ struct ServeCommand: AsyncParsableCommand {
             logOptions.onCommit = { metrics.record($0) }
             let log = try EventLog(
                 path: store.path, create: true, options: logOptions, projections: RequestStore.projections)
-            try noteKeys(in: log, areClosed: keys.isClosed, logger)
+            try noteKeys(in: log, of: options, areClosed: keys.isClosed, logger)
             log.preload()
             try fixtures?.load(into: log)
             try workspace.declare(in: log)
@@ -81,17 +95,10 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServeCommand {
-    /// Says that keys can be read on their way. An https address of clients means that a proxy speaks TLS.
-    private func noteOpenNetwork(_ logger: Logger) {
-        if options.isLoopback || options.tlsFiles != nil || options.baseURL?.isSecure == true { return }
-        logger.notice(
-            "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
-                + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
-        )
-    }
-
     /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.
-    private func noteKeys(in log: EventLog, areClosed: Bool, _ logger: Logger) throws {
+    private func noteKeys(
+        in log: EventLog, of options: ServiceSettings, areClosed: Bool, _ logger: Logger
+    ) throws {
         if areClosed {
             // A store that takes no writes can still be read.
             try? log.store.noteKeys()
@@ -99,7 +106,7 @@ extension ServeCommand {
         }
         guard try log.store.hadKeys() else { return }
         let fact = "requests for this store, or for the one that it is a copy of, needed keys; here it has none"
-        let remedy = "Put the file keys.json of the other store into \(store.path), or make a key with "
+        let remedy = "Put the file keys.json of the other store into \(options.store), or make a key with "
         if options.baseURL != nil {
             throw StartError(
                 "With --base-url other machines could reach the service, but \(fact).",
@@ -111,7 +118,7 @@ extension ServeCommand {
 
 extension Workspace {
     /// Reads the file that `--workspace` names; if it cannot be used, the start fails.
-    fileprivate init(path: String) throws(StartError) {
+    init(path: String) throws(StartError) {
         guard let file = FileHandle(forReadingAtPath: path),
             let data = try? file.read(upToCount: Workspace.maxBytes + 1) ?? Data()
         else {
@@ -127,5 +134,16 @@ extension Workspace {
         } catch {
             throw StartError("The workspace file \(path), \(error)", remedy: error.remedy)
         }
+    }
+}
+
+extension ServiceSettings {
+    /// Says that keys can be read on their way. An https address of clients means that a proxy speaks TLS.
+    fileprivate func noteOpenNetwork(_ logger: Logger) {
+        if isLoopback || tlsFiles != nil || baseURL?.isSecure == true { return }
+        logger.notice(
+            "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
+                + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
+        )
     }
 }

@@ -33,6 +33,8 @@ final class Connections: AvailableConnectionsDelegate {
     }
 
     fileprivate struct State {
+        var limit: Int
+        var limitPerAddress: Int
         var open: [Int: Connection] = [:]
         var openByAddress: [String: Int] = [:]
         /// Connections whose client has a certificate, by their channels.
@@ -44,11 +46,19 @@ final class Connections: AvailableConnectionsDelegate {
         var counts = Counts()
     }
 
-    private let limit: Int
-    private let limitPerAddress: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(limit: Int, limitPerAddress: Int) { (self.limit, self.limitPerAddress) = (limit, limitPerAddress) }
+    init(limit: Int, limitPerAddress: Int) {
+        state = Mutex(State(limit: limit, limitPerAddress: limitPerAddress))
+    }
+
+    /// The most that are open at once.
+    var limit: Int { state.withLock { $0.limit } }
+
+    /// Takes other limits. Connections that are one too many stay until new ones come.
+    func setLimit(_ limit: Int, perAddress limitPerAddress: Int) {
+        state.withLock { ($0.limit, $0.limitPerAddress) = (limit, limitPerAddress) }
+    }
 
     var counts: Counts {
         state.withLock { state in
@@ -64,14 +74,14 @@ final class Connections: AvailableConnectionsDelegate {
         let address = channel.remoteAddress?.ipAddress ?? ""
         let (id, closed) = state.withLock { state -> (Int?, [any Channel]) in
             var closed: [any Channel] = []
-            if state.openByAddress[address, default: 0] >= limitPerAddress {
+            if state.openByAddress[address, default: 0] >= state.limitPerAddress {
                 guard let channel = state.removeLongestWaiting(at: address) else {
                     state.counts.refused += 1
                     return (nil, [])
                 }
                 closed.append(channel)
             }
-            while state.open.count >= limit, let channel = state.removeLongestWaiting() { closed.append(channel) }
+            while state.open.count >= state.limit, let channel = state.removeLongestWaiting() { closed.append(channel) }
             state.lastID += 1
             state.open[state.lastID] = Connection(
                 channel: channel, address: address, waitingSince: .now(), isInHandshake: isInHandshake)
@@ -135,7 +145,7 @@ final class Connections: AvailableConnectionsDelegate {
 
     func isAcceptingNewConnections() -> Bool {
         state.withLock { state in
-            state.isFull = state.working >= limit
+            state.isFull = state.working >= state.limit
             return !state.isFull
         }
     }

@@ -24,13 +24,14 @@ final class RequestAdaptor: Sendable {
 
     init(
         _ store: LiveStore, _ connections: Connections, _ certificates: TLSCertificates?, keys: KeyRing,
-        metrics: Metrics, options: ServiceOptions, logger: Logger
+        metrics: Metrics, live: LiveSettings, logger: Logger
     ) {
         self.store = store
         self.connections = connections
         self.certificates = certificates
         self.metrics = metrics
         self.logger = logger
+        let options = live.current
         baseURL = options.baseURL?.text ?? ""
         scheme = options.scheme
         access = Access(
@@ -40,9 +41,19 @@ final class RequestAdaptor: Sendable {
         overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
         limiter = RateLimiter(options.rateLimits)
         bodies = BodyReader(maxBytesAtOnce: options.bodyMemoryMebibytes << 20)
-        reads = Reads(timeout: .seconds(options.readTimeoutSeconds))
-        streams = EventStreams(
-            store: store, metrics: metrics, limit: options.maxStreams, heartbeat: .seconds(options.heartbeatSeconds))
+        reads = Reads(timeout: options.readTimeout.duration)
+        streams = EventStreams(store: store, metrics: metrics, live: live)
+    }
+
+    /// What changes with a reload: the rest asks ``LiveSettings`` itself.
+    var reloadHook: ReloadHook {
+        ReloadHook { [limiter, bodies, reads] old, new in
+            return {
+                limiter.replace(by: new.rateLimits)
+                bodies.addRoom((new.bodyMemoryMebibytes - old.bodyMemoryMebibytes) << 20)
+                reads.timeout = new.readTimeout.duration
+            }
+        }
     }
 
     private struct Exchange {

@@ -15,7 +15,7 @@ struct TLSFiles: Equatable, Sendable {
     let clientAuth: ClientAuth
 
     /// Whether a client may come without a certificate.
-    enum ClientAuth: String, CaseIterable, Sendable { case required, optional }
+    enum ClientAuth: String, Sendable { case required, optional }
 
     /// What the files hold: checked, and ready to be served.
     struct Content: Sendable {

@@ -1,17 +1,17 @@
 internal import ArgumentParser
-internal import Foundation
 internal import Logging
 
 /// Steps that the commands share that serve a store.
-extension ServiceOptions {
-    /// Runs `serve` with a logger as the options ask for. A failure is printed, and ends the process with 1.
+extension ServiceSettings {
+    /// Runs `serve` with a logger as the settings ask for. A failure is printed, and ends the process with 1.
     func run(_ serve: (Logger) async throws -> Void) async throws {
         LoggingSystem.bootstrap { [isJSON = logFormat == .json] label -> any LogHandler in
-            isJSON
-                ? JSONLogHandler(label: label) : PrintableLogHandler(StreamLogHandler.standardError(label: label))
+            LeveledLogHandler(
+                isJSON
+                    ? JSONLogHandler(label: label) : PrintableLogHandler(StreamLogHandler.standardError(label: label)))
         }
-        var logger = Logger(label: "profiled")
-        logger.logLevel = level
+        LeveledLogHandler.setLevel(level)
+        let logger = Logger(label: "profiled")
         do {
             try await serve(logger)
         } catch {
