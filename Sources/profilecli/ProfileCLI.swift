@@ -54,10 +54,11 @@ struct ProfileCLI: AsyncParsableCommand {
             PushCommand.self, PendingCommand.self, RejectedCommand.self, ProfileCommand.self, HistoryCommand.self,
             DiffCommand.self, BlameCommand.self, ExplainCommand.self, VoidingCommand<VoidCommand>.self,
             VoidingCommand<UnvoidCommand>.self, RulesCommand.self, TailCommand.self, UsersCommand.self,
-            NamesCommand.self, TraitsCommand.self, ChangeUserCommand.self, EraseCommand.self, CompactCommand.self,
-            RestoreCommand.self, ReplayCommand.self, WhatIfCommand.self, FoldCommand.self, ImportCommand.self,
-            ExportCommand.self, CheckCommand.self, StatsCommand.self, GenerateCommand.self, SimulateCommand.self,
-            ScenarioCommand.self, SendsCommand.self, MessagesCommand.self, KeyCommand.self,
+            NamesCommand.self, TraitsCommand.self, ChangeUserCommand.self, EraseCommand.self, ErasuresCommand.self,
+            CompactCommand.self, BackupCommand.self, RestoreCommand.self, ReplayCommand.self, WhatIfCommand.self,
+            FoldCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self,
+            GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self, SendsCommand.self, MessagesCommand.self,
+            KeyCommand.self,
         ])
 
     static func main() async {

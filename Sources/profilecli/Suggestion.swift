@@ -108,6 +108,9 @@ enum Shell {
 /// The device of requests that name none.
 enum DefaultDevice { static let name = "phone" }
 
+/// A command that its group runs by itself, and that takes arguments: `backup DIR` is `backup run DIR`.
+protocol TakesArguments: ParsableCommand {}
+
 /// The typed arguments, in the order that the argument parser wants: options that precede a subcommand come after it.
 ///
 ///     profilecli --store shop log --format json event jane hello
@@ -136,6 +139,7 @@ enum TypedArguments {
             }
             if word.hasPrefix("-") { break }
             guard let next = subcommands.first(where: { $0.configuration.commandName == word }) else {
+                if command.configuration.defaultSubcommand is any TakesArguments.Type { break }
                 throw unknown(word, path, subcommands)
             }
             command = next

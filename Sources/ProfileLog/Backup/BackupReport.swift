@@ -13,7 +13,7 @@ package struct BackupReport: Hashable, Sendable {
     package var bytesWritten: UInt64 = 0
     /// All bytes of the backup.
     package var bytes: UInt64 = 0
-    /// Erasures that came into the register.
+    /// Erased users who came into the register.
     package var erasures = 0
     /// Files that had lost their content, and were written again from the store.
     package var repaired: [String] = []

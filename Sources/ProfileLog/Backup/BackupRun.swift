@@ -17,6 +17,8 @@ package struct BackupRun {
     package var settings: [(name: String, content: [UInt8])] = []
     /// The version of the program, for the manifest.
     package var program = ""
+    /// The time of the last verification, for the manifest; nil leaves what it says.
+    package var verified: Timestamp?
 
     package init(log: EventLog, target: any BackupTarget) {
         source = StoreReads(log: log)
@@ -43,7 +45,7 @@ package struct BackupRun {
     private func run(_ old: Manifest?, _ progress: (LogProgress) -> Bool) throws -> BackupReport {
         let start = try source.moment()
         if let old { try refuseForeign(old, start) }
-        var state = try RunState(old, path: target.path, history: start.history(), histories: start.histories())
+        var state = try RunState(old, path: target.path, start.histories(), unrecorded: source.unrecordedErasures())
         state.report.isOnFileSystemOfStore = target.path != "-" && Self.areTogether(target.path, source.log.path)
         try check(&state)
         for _ in 0..<Self.mostPasses {
@@ -60,26 +62,13 @@ package struct BackupRun {
 
     private func refuseForeign(_ old: Manifest, _ start: StoreReads.Moment) throws {
         guard old.store == source.log.storeID else { throw BackupError.otherStore(path: target.path) }
-        let known = old.meta.first { $0.name == "histories" }?.value ?? []
-        let histories = try start.histories()
-        if known != histories {
-            throw BackupError.otherHistory(path: target.path, from: Self.fork(known, histories))
+        let known = try StoreReads.Moment(last: old.position, meta: old.meta).histories()
+        if let common = try known.commonEnd(with: start.histories()) {
+            throw BackupError.otherHistory(path: target.path, from: common.next)
         }
         if start.last < old.position {
             throw BackupError.shorterStore(path: target.path, last: start.last, backup: old.position)
         }
-    }
-
-    /// The first position from which two lists of histories differ.
-    private static func fork(_ left: [UInt8], _ right: [UInt8]) -> Position {
-        var begin = 0
-        while begin < min(left.count, right.count), left[begin..<begin + 24] == right[begin..<begin + 24] {
-            begin += 24
-        }
-        let starts = [left, right].compactMap { row in
-            begin < row.count ? row.withUnsafeBytes { $0.bigEndian64(at: begin + 8) } : nil
-        }
-        return Position(rawValue: starts.min() ?? 1)
     }
 
     private static func areTogether(_ left: String, _ right: String) -> Bool {
@@ -190,18 +179,13 @@ package struct BackupRun {
     // MARK: - Erasures
 
     /// Notes erasures that the run met, and the segments that they concern.
-    private func register(_ found: [RegisteredErasure], _ state: inout RunState) throws {
-        for erasure in found where state.registered.insert(erasure.position).inserted {
+    private func register(_ found: [StoreReads.FoundErasure], _ state: inout RunState) throws {
+        for erasure in found where state.met.insert(erasure.position).inserted {
             let erased = try source.erasedPositions(of: erasure.user)
-            state.erasures += erased.users.sorted().map { user in
-                RegisteredErasure(
-                    position: erasure.position, user: UserNumber(rawValue: user), recordedAt: erasure.recordedAt,
-                    history: state.history(at: erasure.position))
-            }
-            state.report.erasures += 1
-            state.erasedUsers.formUnion(erased.users)
+            state.erasures += source.entries(of: erasure, erased, state.histories)
+            state.erasedUsers.formUnion(erased.users.map(\.number.rawValue))
             for position in erased.positions {
-                let number = Segment.number(of: Position(rawValue: position))
+                let number = Segment.number(of: position)
                 state.erasedLast[number] = max(state.erasedLast[number] ?? .start, erasure.position)
             }
         }
@@ -253,13 +237,16 @@ package struct BackupRun {
         let names = try writeNames(rows, moment, &state)
         let settings = try writeSettings(&state)
         let last = state.segments.last
-        state.erasures.sort { ($0.position, $0.user) < ($1.position, $1.user) }
+        let erasures = ErasureRegister.sorted(state.erasures)
+        state.report.erasures = erasures.count - (state.old?.erasures.count ?? 0)
         let manifest = Manifest(
             program: program, store: source.log.storeID, history: state.history, written: source.log.options.now(),
+            verified: verified ?? state.old?.verified,
             position: last?.last ?? .start, recordedAt: last?.lastAt ?? Timestamp(rawValue: 0),
             erasedUpTo: state.erasedUpTo, rewrites: try moment.rewrites(), nameErasures: try moment.nameErasures(),
             meta: moment.meta, names: names, nameCount: UInt32(rows.count), segments: state.segments,
-            settings: settings, erasures: state.erasures, nextCheck: max(state.nextCheck, min(1, state.closed)))
+            settings: settings, erasures: erasures,
+            nextCheck: max(state.nextCheck, min(1, state.closed)))
         try target.commit(manifest)
         state.report.position = manifest.position
         state.report.recordedAt = manifest.recordedAt
@@ -271,13 +258,13 @@ package struct BackupRun {
     private func writeNames(
         _ rows: [[UInt8]], _ moment: StoreReads.Moment, _ state: inout RunState
     ) throws -> Manifest.File {
-        let content = NamesSegment(store: source.log.storeID, history: state.history, rows: rows).bytes
+        let content = names(rows[...], state)
         guard let old = state.old else { return try write(content, to: BackupFileName.names.text, &state) }
         let reader = BackupReader(path: target.path, manifest: old)
         if old.names.sha256 == SHA256.hash(content) {
             if (try? reader.content(of: old.names)) != nil { return old.names }
             state.report.repaired.append("\(target.path)/\(old.names.name)")
-        } else {
+        } else if SHA256.hash(names(rows.prefix(Int(old.nameCount)), state)) != old.names.sha256 {
             let known = try reader.names().rows
             let isErasure = try moment.nameErasures() > old.nameErasures
             for (index, row) in known.enumerated() {
@@ -289,6 +276,10 @@ package struct BackupRun {
             }
         }
         return try write(content, to: state.newName(.names, in: old.names), &state)
+    }
+
+    private func names(_ rows: ArraySlice<[UInt8]>, _ state: RunState) -> [UInt8] {
+        NamesSegment(store: source.log.storeID, history: state.history, rows: Array(rows)).bytes
     }
 
     private func writeSettings(_ state: inout RunState) throws -> [Manifest.SettingsFile] {
@@ -312,9 +303,7 @@ package struct BackupRun {
 /// What a run knows by now of the backup that it writes.
 private struct RunState {
     let old: Manifest?
-    /// The ID of the newest history, and the row of all.
-    let history: UInt64
-    private let histories: [UInt8]
+    let histories: LogHistories
     var report: BackupReport
     /// The segments of the new manifest, and the end of the log when each was read.
     private(set) var segments: [Manifest.SegmentFile]
@@ -322,8 +311,8 @@ private struct RunState {
     /// The number of closed segments.
     var closed: UInt64
     var erasures: [RegisteredErasure]
-    /// The positions of erasures that are in the register.
-    var registered: Set<Position>
+    /// The positions of the erasures that this run has met.
+    var met: Set<Position> = []
     /// Users whose erasure this run has met, and the last erasure that concerns each segment.
     var erasedUsers: Set<UInt64> = []
     var erasedLast: [UInt64: Position] = [:]
@@ -336,15 +325,13 @@ private struct RunState {
     /// Names of files that this run wrote.
     private var written: Set<String> = []
 
-    init(_ old: Manifest?, path: String, history: UInt64, histories: [UInt8]) {
-        self.old = old
-        (self.history, self.histories) = (history, histories)
+    init(_ old: Manifest?, path: String, _ histories: LogHistories, unrecorded: [RegisteredErasure]) {
+        (self.old, self.histories) = (old, histories)
         report = BackupReport(path: path, before: old?.position ?? .start)
         segments = old?.segments ?? []
         asOf = segments.map { _ in old?.erasedUpTo ?? .start }
         closed = UInt64(segments.count { $0.isClosed })
-        erasures = old?.erasures ?? []
-        registered = Set(erasures.map(\.position))
+        erasures = (old?.erasures ?? []) + unrecorded
         erasedUpTo = old?.erasedUpTo ?? .start
         if let old { written = Set(old.files.map(\.name)) }
     }
@@ -354,8 +341,8 @@ private struct RunState {
         return old
     }
 
-    /// The ID of the history that `position` is of.
-    func history(at position: Position) -> UInt64 { StoreReads.history(at: position, in: histories) }
+    /// The ID of the newest history.
+    var history: UInt64 { histories.newest.id }
 
     func entry(_ number: UInt64) -> Manifest.SegmentFile? {
         number <= segments.count ? segments[Int(number - 1)] : nil

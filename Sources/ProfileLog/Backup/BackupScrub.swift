@@ -11,7 +11,7 @@ package struct BackupScrub {
     package struct Report: Hashable, Sendable {
         /// Segments that held content of erased users, and names that were emptied.
         package var segments = 0, names = 0
-        /// Erasures that the register of the backup lacked.
+        /// Erased users whom the register of the backup lacked.
         package var erasures = 0
         /// False if it was stopped: the backup is as it was.
         package var isComplete = true
@@ -38,47 +38,38 @@ package struct BackupScrub {
         let reader = BackupReader(path: folder.path, manifest: old)
         var manifest = old
         var report = Report()
-        manifest.erasures = Set(old.erasures + register.erasures).sorted {
-            ($0.position, $0.user) < ($1.position, $1.user)
-        }
-        report.erasures = Set(manifest.erasures.map(\.position)).count - Set(old.erasures.map(\.position)).count
-        let users = Set(manifest.erasures.map(\.user.rawValue))
-        var (gone, used) = (Set<UInt32>(), Set<UInt32>())
-        for (index, file) in old.segments.enumerated() {
-            let segment = try reader.segment(file)
-            segment.forEachRecord { _, record in
-                guard let header = RecordHeader(record), let body = RecordBody(header.body), !body.erased else {
-                    return
+        manifest.erasures = ErasureRegister.sorted(old.erasures + register.erasures)
+        report.erasures = manifest.erasures.count - old.erasures.count
+        let names = try reader.names()
+        let erasures: RestoredErasures
+        do {
+            erasures = try RestoredErasures(register, in: reader, upTo: old.position, names: names) {
+                if !progress($0) { throw Stopped() }
+            }
+            for (index, file) in old.segments.enumerated() {
+                if let scrubbed = try scrubbed(reader.segment(file), file, erasures) {
+                    manifest.segments[index] = scrubbed
+                    report.segments += 1
                 }
-                let isErased = users.contains(header.user)
-                body.forEachName(header.kind) { if isErased { gone.insert($0) } else { used.insert($0) } }
+                if !progress(LogProgress(stage: "scrub", done: file.last.rawValue, total: old.position.rawValue)) {
+                    throw Stopped()
+                }
             }
-            if let bytes = try segment.erasing(users) {
-                let name = Self.newName(file.file)
-                try folder.write(bytes, to: name)
-                manifest.segments[index] = Manifest.SegmentFile(
-                    file: Manifest.File(name: name, content: bytes), first: file.first, last: file.last,
-                    firstAt: file.firstAt, lastAt: file.lastAt)
-                report.segments += 1
-            }
-            if !progress(LogProgress(stage: "scrub", done: file.last.rawValue, total: old.position.rawValue)) {
-                report = Report(isComplete: false)
-                try folder.removeUnnamed(old)
-                return report
-            }
+        } catch is Stopped {
+            try folder.removeUnnamed(old)
+            return Report(isComplete: false)
         }
-        let rows = try reader.names().rows
         let live = try log.map { try StoreReads(log: $0).names().rows }
         let empty = Self.erasedRow
-        let scrubbed = rows.enumerated().map { index, row in
-            let number = UInt32(index + 1)
+        let rows = names.rows.enumerated().map { index, row in
             let isErased =
-                live.map { index < $0.count && $0[index] == empty } ?? (gone.contains(number) && !used.contains(number))
+                live.map { index < $0.count && $0[index] == empty }
+                ?? erasures.forgottenNames.contains(UInt32(index + 1))
             return isErased ? empty : row
         }
-        report.names = zip(rows, scrubbed).count { $0 != $1 }
+        report.names = zip(names.rows, rows).count { $0 != $1 }
         if report.names > 0 {
-            let bytes = NamesSegment(store: old.store, history: old.history, rows: scrubbed).bytes
+            let bytes = NamesSegment(store: old.store, history: old.history, rows: rows).bytes
             let name = Self.newName(old.names)
             try folder.write(bytes, to: name)
             manifest.names = Manifest.File(name: name, content: bytes)
@@ -86,6 +77,27 @@ package struct BackupScrub {
         if manifest != old { try folder.commit(manifest) }
         try folder.removeUnnamed(manifest)
         return report
+    }
+
+    private struct Stopped: Error {}
+
+    /// Writes the segment with tombstones for what is erased; nil if it has none of it.
+    private func scrubbed(
+        _ segment: Segment, _ file: Manifest.SegmentFile, _ erasures: RestoredErasures
+    ) throws -> Manifest.SegmentFile? {
+        var writer = SegmentWriter(store: segment.store, history: segment.history, number: segment.number)
+        var hasChanged = false
+        try segment.forEachRecord { position, record in
+            guard let tombstone = try erasures.tombstone(of: record, at: position) else { return writer.append(record) }
+            hasChanged = true
+            tombstone.withUnsafeBytes { writer.append($0) }
+        }
+        if !hasChanged { return nil }
+        let (name, bytes) = (Self.newName(file.file), writer.finish())
+        try folder.write(bytes, to: name)
+        return Manifest.SegmentFile(
+            file: Manifest.File(name: name, content: bytes), first: file.first, last: file.last,
+            firstAt: file.firstAt, lastAt: file.lastAt)
     }
 
     private static func newName(_ file: Manifest.File) -> String { BackupFileName(file.name)?.next.text ?? file.name }

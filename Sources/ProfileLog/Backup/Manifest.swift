@@ -58,6 +58,8 @@ package struct Manifest: Hashable, Sendable {
     package var history: UInt64
     /// When the backup was made, by the clock of that machine.
     package var written: Timestamp
+    /// The time of the last verification by the service that writes the backup; nil if there was none.
+    package var verified: Timestamp?
     /// The position of the last event of the backup; 0 if it has none.
     package var position: Position
     /// The time of the last event.
@@ -117,6 +119,7 @@ extension Manifest {
         json.member("store", Hexadecimal.text(store))
         json.member("history", Hexadecimal.text(history))
         json.member("written_at", .int(written.rawValue))
+        json.member("verified_at", verified.map { .int($0.rawValue) } ?? .null)
         json.member("position", position.rawValue)
         json.member("recorded_at", .int(recordedAt.rawValue))
         json.member("erased_up_to", erasedUpTo.rawValue)
@@ -220,6 +223,7 @@ extension Manifest {
         self.init(
             program: try fields.text("program"), store: try fields.bytes("store", count: 16),
             history: try fields.history("history"), written: try fields.time("written_at"),
+            verified: try fields.optionalTime("verified_at"),
             position: try fields.position("position"), recordedAt: try fields.time("recorded_at"),
             erasedUpTo: try fields.position("erased_up_to"), rewrites: UInt32(clamping: try fields.count("rewrites")),
             nameErasures: UInt32(clamping: try fields.count("name_erasures")), meta: [], names: try File(names),
@@ -280,6 +284,12 @@ struct ManifestFields {
 
     func position(_ key: String) throws(BackupFault) -> Position { Position(rawValue: try count(key)) }
     func time(_ key: String) throws(BackupFault) -> Timestamp { Timestamp(rawValue: try integer(key)) }
+
+    /// A time, or null.
+    func optionalTime(_ key: String) throws(BackupFault) -> Timestamp? {
+        if case .null? = value[Name(key)] { return nil }
+        return try time(key)
+    }
 
     /// Bytes in hexadecimal digits, as many as `count` if that is given.
     func bytes(_ key: String, count: Int? = nil) throws(BackupFault) -> [UInt8] {

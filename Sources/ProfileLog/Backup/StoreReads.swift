@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The reads of a live store for a backup. None is longer than a part of a segment: an open reader keeps old pages in
 /// use.
 struct StoreReads {
@@ -24,26 +26,12 @@ struct StoreReads {
         func rewrites() throws(StorageError) -> UInt32 { try counter("rewrites") }
         func nameErasures() throws(StorageError) -> UInt32 { try counter("erasures") }
 
-        /// The row of the histories of the store: 24 bytes each, ID, first position and time; empty without one.
-        func histories() throws(StorageError) -> [UInt8] {
-            let row = row("histories") ?? []
-            guard row.count % 24 == 0 else { throw .damaged(place: "row histories of table meta") }
-            return row
-        }
-
-        /// The ID of the newest history.
-        func history() throws(StorageError) -> UInt64 {
-            let row = try histories()
-            return row.isEmpty ? 0 : row.withUnsafeBytes { $0.bigEndian64(at: row.count - 24) }
-        }
-    }
-
-    /// The ID of the history that `position` is of, by the row of all.
-    static func history(at position: Position, in histories: [UInt8]) -> UInt64 {
-        histories.withUnsafeBytes { row in
-            var begin = row.count - 24
-            while begin >= 0, row.bigEndian64(at: begin + 8) > position.rawValue { begin -= 24 }
-            return begin < 0 ? 0 : row.bigEndian64(at: begin)
+        func histories() throws(StorageError) -> LogHistories {
+            guard let row = row(LogHistories.row) else { return LogHistories() }
+            guard let histories = row.withUnsafeBytes({ LogHistories($0) }) else {
+                throw .damaged(place: "row \(LogHistories.row) of table meta")
+            }
+            return histories
         }
     }
 
@@ -65,6 +53,21 @@ struct StoreReads {
 
     // MARK: - Segments
 
+    /// An event `userErased`.
+    struct FoundErasure {
+        let position: Position
+        let user: UserNumber
+        let recordedAt: Timestamp
+
+        /// The event of the record at `position`; nil if it is of another kind.
+        init?(_ header: RecordHeader, at position: UInt64) {
+            guard header.kind == .userErased else { return nil }
+            self.position = Position(rawValue: position)
+            user = UserNumber(rawValue: header.user)
+            recordedAt = Timestamp(rawValue: header.recordedAt)
+        }
+    }
+
     /// A segment as the store has it.
     struct LiveSegment {
         let bytes: [UInt8]
@@ -73,17 +76,16 @@ struct StoreReads {
         /// The end of the log when the first record was read: later erasures may have changed records since.
         let asOf: Position
         /// Its events `userErased`.
-        let erasures: [RegisteredErasure]
+        let erasures: [FoundErasure]
     }
 
     /// A segment that is being read, in several transactions if it has many bytes.
     struct PartialSegment {
         fileprivate let number: UInt64
-        fileprivate let history: UInt64
         fileprivate var writer: SegmentWriter
         fileprivate var asOf: Position?
         fileprivate var times: (first: Timestamp, last: Timestamp)?
-        fileprivate var erasures: [RegisteredErasure] = []
+        fileprivate var erasures: [FoundErasure] = []
 
         /// The segment; nil if it has no record.
         func finished() -> LiveSegment? {
@@ -100,20 +102,14 @@ struct StoreReads {
             let header = try RecordHeader(record, at: position)
             let time = Timestamp(rawValue: header.recordedAt)
             times = (times?.first ?? time, time)
-            if header.kind == .userErased {
-                erasures.append(
-                    RegisteredErasure(
-                        position: Position(rawValue: position), user: UserNumber(rawValue: header.user),
-                        recordedAt: time, history: history))
-            }
+            if let erasure = FoundErasure(header, at: position) { erasures.append(erasure) }
             writer.append(record)
         }
     }
 
     func reading(_ number: UInt64, history: UInt64) -> PartialSegment {
         PartialSegment(
-            number: number, history: history,
-            writer: SegmentWriter(store: log.storeID, history: history, number: number))
+            number: number, writer: SegmentWriter(store: log.storeID, history: history, number: number))
     }
 
     /// Reads the segment `number` up to `end`, or to its own end. The log reaches to there.
@@ -210,36 +206,45 @@ struct StoreReads {
         try log.withView { try $0.erasedPositions(of: user.rawValue) }
     }
 
-    /// All erasures of the log, an entry for each user: reads every record. Nil if `progress` stopped it.
+    /// The erasures that a restored store keeps beside its log, which does not tell of them.
+    func unrecordedErasures() throws -> [RegisteredErasure] {
+        do throws(BackupError) {
+            return try ErasureRegister.read("\(log.path)/\(ErasureRegister.fileName)").erasures
+        } catch {
+            if case .unreachable(_, let code) = error, code == ENOENT { return [] }
+            throw error
+        }
+    }
+
+    /// The erasures of the log, with an entry for each user: reads every record. Nil if `progress` stopped it.
     func erasures(progress: (LogProgress) -> Bool) throws -> [RegisteredErasure]? {
         let start = try moment()
         let (last, histories) = (start.last, try start.histories())
-        var found: [RegisteredErasure] = []
+        var found: [FoundErasure] = []
         var position: UInt64 = 0
         while position < last.rawValue {
             let end = min(last.rawValue, position + Segment.positions)
             try log.environment.withReadTransaction { transaction in
                 try OpenStore.scan(tables, from: position + 1, to: end, transaction) { at, header in
-                    if header.kind == .userErased {
-                        let at = Position(rawValue: at)
-                        found.append(
-                            RegisteredErasure(
-                                position: at, user: UserNumber(rawValue: header.user),
-                                recordedAt: Timestamp(rawValue: header.recordedAt),
-                                history: Self.history(at: at, in: histories)))
-                    }
+                    if let erasure = FoundErasure(header, at: at) { found.append(erasure) }
                     return true
                 }
             }
             position = end
             if !progress(LogProgress(stage: "erasures", done: position, total: last.rawValue)) { return nil }
         }
-        return try found.flatMap { erasure in
-            try erasedPositions(of: erasure.user).users.sorted().map { user in
-                RegisteredErasure(
-                    position: erasure.position, user: UserNumber(rawValue: user), recordedAt: erasure.recordedAt,
-                    history: erasure.history)
-            }
+        let ofLog = try found.flatMap { try entries(of: $0, erasedPositions(of: $0.user), histories) }
+        return try ofLog + unrecordedErasures()
+    }
+
+    /// The entries of an erasure in the register.
+    func entries(
+        of erasure: FoundErasure, _ erased: ErasedPositions, _ histories: LogHistories
+    ) -> [RegisteredErasure] {
+        erased.users.map { user in
+            RegisteredErasure(
+                position: erasure.position, user: user.number, recordedAt: erasure.recordedAt,
+                history: histories.history(at: erasure.position).id, first: user.first, firstAt: user.firstAt)
         }
     }
 }
@@ -248,6 +253,11 @@ extension ErasureRegister {
     /// The erasures of a log; nil if `progress` stopped the work.
     package init?(of log: EventLog, progress: (LogProgress) -> Bool = { _ in true }) throws {
         guard let erasures = try StoreReads(log: log).erasures(progress: progress) else { return nil }
-        self.init(store: log.storeID, erasures: erasures)
+        self.init(store: log.storeID, erasures: Self.sorted(erasures))
+    }
+
+    /// Each erasure once, in the order of their positions.
+    static func sorted(_ erasures: [RegisteredErasure]) -> [RegisteredErasure] {
+        Set(erasures).sorted { ($0.position, $0.history, $0.user) < ($1.position, $1.history, $1.user) }
     }
 }

@@ -1,27 +1,5 @@
-/// What an erasure makes of a segment, and of another one of the same positions.
+/// What an erasure has made of a segment.
 extension Segment {
-    /// The file with tombstones for the records of `users`, as an erasure makes them in a store; nil if it has no
-    /// content of theirs.
-    package func erasing(_ users: Set<UInt64>) throws(BackupFault) -> [UInt8]? {
-        do {
-            var writer = SegmentWriter(store: store, history: history, number: number)
-            var hasChanged = false
-            try forEachRecord { position, record in
-                guard let header = RecordHeader(record), users.contains(header.user), !header.isErased else {
-                    return writer.append(record)
-                }
-                guard let tombstone = Tombstone.record(of: header) else {
-                    throw BackupFault("the record at position \(position.rawValue) is unreadable")
-                }
-                hasChanged = true
-                tombstone.withUnsafeBytes { writer.append($0) }
-            }
-            return hasChanged ? writer.finish() : nil
-        } catch {
-            throw error as? BackupFault ?? BackupFault("it is unreadable")
-        }
-    }
-
     /// A record that another segment has as a tombstone.
     struct Change: Hashable, Sendable {
         let position: Position
