@@ -93,6 +93,7 @@ final class Metrics: Sendable {
         text.single(
             "profiled_connections_refused_total", .counter,
             "Connections refused with 503 because their address had too many.", connections.refused)
+        if let certificate { text.certificate(certificate, handshakesCut: connections.handshakesCut) }
         text.single(
             "profilelog_config_last_reload_successful", .gauge,
             "Whether the last SIGHUP, or the start, found a good configuration.", state.isLastReloadGood ? 1 : 0)
@@ -102,7 +103,6 @@ final class Metrics: Sendable {
         text.single(
             "profilelog_config_reload_failures_total", .counter,
             "SIGHUPs that changed nothing, as the configuration had an error.", state.failedReloads)
-        if let certificate { text.certificate(certificate, handshakesCut: connections.handshakesCut) }
         let activity = api.store.activity
         text.single(
             "profilelog_appends_total", .counter,
