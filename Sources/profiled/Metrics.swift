@@ -134,7 +134,8 @@ extension Metrics {
             "profilelog_backup_duration_seconds", .gauge, "Time of the last complete backup.",
             backup.duration / .seconds(1))
         text.single(
-            "profilelog_backup_verified_timestamp_seconds", .gauge, "When the backup was last read whole and was sound.",
+            "profilelog_backup_verified_timestamp_seconds", .gauge,
+            "When the backup was last read whole and was sound.",
             seconds(backup.verified))
         text.single(
             "profilelog_backup_segments_rewritten_total", .counter, "Segments that were written again for an erasure.",
