@@ -34,6 +34,8 @@ final class Metrics: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Of the backup that the service writes.
+    let backups = BackupMetrics()
 
     /// Counts a commit: for the options of a log.
     func record(_ commit: CommitReport) {
@@ -67,7 +69,9 @@ final class Metrics: Sendable {
     func closeStream() { state.withLock { $0.openStreams -= 1 } }
 
     /// Everything, as of now. Numbers of the store are skipped while it cannot be read.
-    func answer(_ api: API, _ connections: Connections.Counts, _ reads: Reads.Counts) -> APIAnswer {
+    func answer(
+        _ api: API, _ connections: Connections.Counts, _ reads: Reads.Counts, _ certificate: TLSCertificates.Report?
+    ) -> APIAnswer {
         let state = state.withLock { $0 }
         var text = PrometheusText()
         let answers = state.answers.sorted { $0.key.labels < $1.key.labels }
@@ -89,6 +93,7 @@ final class Metrics: Sendable {
         text.single(
             "profiled_connections_refused_total", .counter,
             "Connections refused with 503 because their address had too many.", connections.refused)
+        if let certificate { text.certificate(certificate, handshakesCut: connections.handshakesCut) }
         text.single(
             "profilelog_config_last_reload_successful", .gauge,
             "Whether the last SIGHUP, or the start, found a good configuration.", state.isLastReloadGood ? 1 : 0)
@@ -111,6 +116,7 @@ final class Metrics: Sendable {
         text.histogram("", state.commitSeconds)
         text.family("profilelog_commit_events", .histogram, "Events of a commit.")
         text.histogram("", state.commitEvents)
+        write(backups.counts, to: &text)
         if let extent = try? api.log.reader.extent() {
             let last = extent.lastPosition.rawValue
             text.single("profilelog_last_position", .gauge, "Position of the last event.", last)
@@ -133,6 +139,34 @@ final class Metrics: Sendable {
         var answer = APIAnswer(status: 200, body: Array(text.text.utf8))
         answer.mediaType = "text/plain; version=0.0.4; charset=utf-8"
         return answer
+    }
+}
+
+extension Metrics {
+    /// The families of the backup; none without one.
+    private func write(_ backup: BackupMetrics.Counts?, to text: inout PrometheusText) {
+        guard let backup else { return }
+        func seconds(_ time: Timestamp?) -> Int64 { (time?.rawValue ?? 0) / 1_000_000 }
+        text.single(
+            "profilelog_backup_last_success_timestamp_seconds", .gauge, "When the last backup was complete.",
+            seconds(backup.succeeded))
+        text.single(
+            "profilelog_backup_last_position", .gauge, "Position of the last event in the backup.",
+            backup.position.rawValue)
+        text.single(
+            "profilelog_backup_duration_seconds", .gauge, "Time of the last complete backup.",
+            backup.duration / .seconds(1))
+        text.single(
+            "profilelog_backup_verified_timestamp_seconds", .gauge,
+            "When the backup was last read whole and was sound.",
+            seconds(backup.verified))
+        text.single(
+            "profilelog_backup_segments_rewritten_total", .counter, "Segments that were written again for an erasure.",
+            backup.rewritten)
+        text.family("profilelog_backup_failures_total", .counter, "Backups and verifications that failed, by reason.")
+        for (reason, count) in backup.failures.sorted(by: { $0.key < $1.key }) {
+            text.sample("reason=\"\(reason)\"", count)
+        }
     }
 }
 
@@ -172,6 +206,24 @@ private struct PrometheusText {
     mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: some CustomStringConvertible) {
         family(name, kind, help)
         sample("", value)
+    }
+
+    mutating func certificate(_ report: TLSCertificates.Report, handshakesCut: Int) {
+        let served = report.served
+        single(
+            "profilelog_tls_certificate_not_after_timestamp_seconds", .gauge,
+            "When the certificate ends that is served.", served.end.rawValue / 1_000_000)
+        family("profilelog_tls_certificate_info", .gauge, "The certificate that is served.")
+        sample("serial=\"\(served.serial)\",names=\"\(served.names.joined(separator: ","))\"", 1)
+        single(
+            "profilelog_tls_reloads_total", .counter, "Times that the files of TLS were read again and served.",
+            report.reloads)
+        single(
+            "profilelog_tls_reload_failures_total", .counter,
+            "Times that the files of TLS could not be used, and the old certificate was served on.", report.failures)
+        single(
+            "profilelog_tls_handshakes_cut_total", .counter,
+            "Connections that ended before their TLS handshake was done.", handshakesCut)
     }
 
     mutating func sample(_ labels: String, suffix: String = "", _ value: some CustomStringConvertible) {

@@ -16,9 +16,13 @@ struct Server {
     let keys: KeyRing
     let metrics: Metrics
     let maxConnections: Int
+    /// Those of TLS; nil for plain HTTP.
+    var certificates: TLSCertificates?
     let logger: Logger
     /// The lines that standard output gets when the service is ready, by its URL; nil for the usual one.
     var welcome: (@Sendable (_ url: String) -> [String])?
+    /// The backup that it writes while it runs; nil for none.
+    var backup: BackupPlan?
 
     /// Requests that take longer than this after the signal are cut off.
     private static let patience = Duration.seconds(10)
@@ -33,18 +37,23 @@ struct Server {
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
         let live = LiveSettings(options)
         let requests = RequestAdaptor(
-            store, connections, keys: keys, metrics: metrics, live: live, logger: logger)
+            store, connections, certificates, keys: keys, metrics: metrics, live: live, logger: logger)
         let reloader = configured.map { source, configuration in
             Reloader(
                 source, after: configuration, live: live,
-                hooks: [requests.reloadHook, limitsHook(connections), Self.levelHook], metrics: metrics, logger: logger)
+                hooks: [requests.reloadHook, limitsHook(connections), Self.levelHook]
+                    + [certificates?.reloadHook].compactMap(\.self), metrics: metrics, logger: logger)
         }
+        let wrongProtocols = WrongProtocols(logger)
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, connection in
                 try await requests.respond(to: request, connection)
             },
             server: HTTPServerBuilder { responder in
-                HTTPConnection(responder: responder, connections: connections, live: live)
+                PortConnection(
+                    http: HTTPConnection(
+                        responder: responder, connections: connections, live: live, speaksTLS: certificates != nil),
+                    certificates: certificates, wrongProtocols: wrongProtocols)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(options.host, port: options.port), serverName: "profiled",
@@ -53,13 +62,16 @@ struct Server {
                 do throws(StartError) { try announce(channel, store.api.log, portFile) } catch { failed.yield(error) }
             },
             logger: quiet)
+        var services: [any Service] = [
+            StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
+            AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
+            BackupTask(plan: backup, live: live, store: store, metrics: metrics.backups, logger: logger),
+            HangUp(reloader: reloader, logger: logger), application,
+        ]
+        if let certificates { services.append(certificates) }
+        services.append(StopNotice())
         var configuration = ServiceGroupConfiguration(
-            services: [
-                StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
-                AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
-                HangUp(reloader: reloader, logger: logger), application,
-            ],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.patience
         let end: Result<Void, any Error>
         do { end = .success(try await ServiceGroup(configuration: configuration).run()) } catch {
@@ -90,8 +102,9 @@ struct Server {
         let port = channel.localAddress?.port ?? options.port
         try portFile?.write(port)
         let address = options.host.contains(":") ? "[\(options.host)]" : options.host
-        let url = "http://\(address):\(port)/"
+        let url = "\(options.scheme)://\(address):\(port)/"
         for line in welcome?(url) ?? ["profiled: \(url) serves the store \(log.path)"] { try? Console.print(line) }
+        ServiceManager.ready("\(url) serves the store \(log.path).")
         if !keys.isClosed {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
         }
@@ -111,6 +124,14 @@ private struct StartCheck: Service {
     func run() async throws { for await failure in failures.cancelOnGracefulShutdown() { throw failure } }
 }
 
+/// Tells the service manager that the stop has begun. It is the last of the group, which stops them from the last one on.
+private struct StopNotice: Service {
+    func run() async throws {
+        try? await gracefulShutdown()
+        ServiceManager.stopping()
+    }
+}
+
 /// Reads the configuration again at each SIGHUP. It may also come of a terminal that closes or of a rotation of logs.
 private struct HangUp: Service {
     /// Nil for a service that has nothing to read again.
@@ -119,10 +140,12 @@ private struct HangUp: Service {
 
     func run() async throws {
         for await _ in HangUps.all.cancelOnGracefulShutdown() {
+            ServiceManager.reloading()
             if let reloader {
-                reloader.reload()
+                ServiceManager.ready(reloader.reload())
             } else {
                 logger.notice("SIGHUP: there is nothing to read again")
+                ServiceManager.ready("SIGHUP: there was nothing to read again.")
             }
         }
         // The group ends with the first task that returns.

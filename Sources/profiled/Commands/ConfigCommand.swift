@@ -79,7 +79,7 @@ struct ConfigShow: ParsableCommand {
             } else {
                 try Console.printTable(
                     [["KEY", "RELOAD", "FROM", "VALUE"]]
-                        + Setting.all.map { setting in
+                        + Setting.all.map { setting -> [String] in
                             let value = setting.json(configuration.settings).map { Setting.text($0) }
                             return [
                                 setting.key, setting.words.reloads ? "yes" : "no", Self.origin(setting, configuration),

@@ -24,16 +24,24 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var options: ServiceOptions
 
     func validate() throws {
+        if options.isEphemeral, options.expectsStore {
+            throw ValidationError("--ephemeral makes a store of its own, so --expect-store has no meaning with it.")
+        }
         if options.isEphemeral, store.store != nil {
             throw ValidationError("--ephemeral makes a store of its own, so --store has no meaning with it.")
+        }
+        if options.isEphemeral, options.backupFolder != nil {
+            throw ValidationError("--ephemeral removes its store at the end, so --backup has no meaning with it.")
         }
     }
 
     func run() async throws {
         let source = ConfigurationSource(Setting.Flags(store: store, service: options))
         let configuration: Configuration
-        do { configuration = try source.read() } catch {
-            StartError(error, host: "", port: 0).report()
+        do throws(ConfigurationErrors) { configuration = try source.read() } catch {
+            let failure = StartError(error, host: "", port: 0)
+            failure.report()
+            ServiceManager.status(failure.sentence)
             throw ExitCode.failure
         }
         try await configuration.settings.run { logger in
@@ -61,10 +69,14 @@ struct ServeCommand: AsyncParsableCommand {
         let present = hasKeyFile ? try store.presentKeys() : nil
         try options.refuseOpenDoor(keys: present)
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
+        try options.refuseHalfTLS()
+        let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
+        options.noteOpenNetwork(logger)
         let metrics = Metrics()
-        let server = Server(
+        var server = Server(
             options: options, configured: (source, configuration), keys: keys, metrics: metrics,
-            maxConnections: maxConnections, logger: logger)
+            maxConnections: maxConnections, certificates: certificates, logger: logger)
+        server.backup = options.backupPlan
         if options.isEphemeral {
             let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace, metrics: metrics)
             defer { stores.remove() }
@@ -72,8 +84,13 @@ struct ServeCommand: AsyncParsableCommand {
         } else {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
-            let log = try EventLog(
-                path: store.path, create: true, options: logOptions, projections: RequestStore.projections)
+            if options.expectsStore { try options.refuseMissingStore() }
+            ServiceManager.status("Opening the store \(store.path).")
+            let log = try ServiceManager.extendingStart {
+                try EventLog(
+                    path: store.path, create: !options.expectsStore, options: logOptions,
+                    projections: RequestStore.projections)
+            }
             try noteKeys(in: log, of: options, areClosed: keys.isClosed, logger)
             log.preload()
             try fixtures?.load(into: log)
@@ -131,5 +148,16 @@ extension Workspace {
         } catch {
             throw StartError("The workspace file \(path), \(error)", remedy: error.remedy)
         }
+    }
+}
+
+extension ServiceSettings {
+    /// Says that keys can be read on their way. An https address of clients means that a proxy speaks TLS.
+    fileprivate func noteOpenNetwork(_ logger: Logger) {
+        if isLoopback || tlsFiles != nil || baseURL?.isSecure == true { return }
+        logger.notice(
+            "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
+                + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
+        )
     }
 }

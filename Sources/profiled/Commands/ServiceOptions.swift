@@ -9,10 +9,24 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("host"), help: .setting("host")) var host: String?
     @Option(name: .setting("port-file"), help: .setting("port-file")) var portFile: String?
     @Option(name: .setting("base-url"), help: .setting("base-url")) var baseURL: BaseURL?
+    @Flag(name: .setting("expect-store"), help: .setting("expect-store")) var expectsStore = false
     @Flag(name: .setting("ephemeral"), help: .setting("ephemeral")) var isEphemeral = false
     @Option(name: .setting("fixtures"), help: .setting("fixtures")) var fixtures: String?
     @Option(name: .setting("console"), help: .setting("console")) var console: String?
     @Option(name: .setting("workspace"), help: .setting("workspace")) var workspace: String?
+    @Option(name: .setting("tls.certificate"), help: .setting("tls.certificate")) var tlsCertificate: String?
+    @Option(name: .setting("tls.key"), help: .setting("tls.key")) var tlsKey: String?
+    @Option(name: .setting("tls.client-ca"), help: .setting("tls.client-ca")) var tlsClientCA: String?
+
+    @Option(name: .setting("tls.client-auth"), help: .setting("tls.client-auth"))
+    var tlsClientAuth: TLSFiles.ClientAuth?
+
+    @Option(name: .setting("backup.folder"), help: .setting("backup.folder")) var backupFolder: String?
+    @Option(name: .setting("backup.every"), help: .setting("backup.every")) var backupEvery: Seconds?
+
+    @Option(name: .setting("backup.verify-every"), help: .setting("backup.verify-every"))
+    var backupVerifyEvery: Seconds?
+
     @Option(name: .setting("rate-limits"), help: .setting("rate-limits")) var rateLimits: [RateLimit] = []
     @Option(name: .setting("limits.connections"), help: .setting("limits.connections")) var maxConnections: Int?
 
@@ -32,6 +46,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("log.format"), help: .setting("log.format")) var logFormat: LogFormat?
 
     /// Nil unless it was given: a flag cannot say false.
+    var storeExpected: Bool? { expectsStore ? true : nil }
+    /// Nil unless it was given.
     var ephemeral: Bool? { isEphemeral ? true : nil }
     var givenRateLimits: [RateLimit]? { rateLimits.isEmpty ? nil : rateLimits }
 
@@ -48,6 +64,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
             else { return nil }
             self.text = text
         }
+
+        var isSecure: Bool { text.lowercased().hasPrefix("https:") }
 
         /// As browsers send it: without a path and the port of its scheme, in small letters.
         var origin: String {
@@ -66,6 +84,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
         try Setting.validate(Setting.Flags(service: self))
     }
 }
+
+extension TLSFiles.ClientAuth: ExpressibleByArgument {}
 
 /// The flags that name a store and the file of the configuration.
 struct StoreOptions: ParsableArguments, Sendable {

@@ -20,8 +20,8 @@ final class Reloader: Sendable {
         (self.source, self.live, self.hooks, self.metrics, self.logger) = (source, live, hooks, metrics, logger)
     }
 
-    /// Reads, checks, and changes what can change. Not to be called twice at once.
-    func reload() {
+    /// Reads, checks, and changes what can change. Returns the outcome in one sentence. Not to be called twice at once.
+    func reload() -> String {
         let old = live.current
         let configuration: Configuration
         do throws(ConfigurationErrors) { configuration = try source.read() } catch {
@@ -53,11 +53,13 @@ final class Reloader: Sendable {
                 "settings changed that need a restart; until then the old values hold",
                 metadata: ["settings": "\(Self.list(waiting))"])
         }
+        return waiting.isEmpty
+            ? "The configuration was read again." : "A restart is needed for \(Self.list(waiting))."
     }
 
     private static func list(_ keys: [String]) -> String { keys.joined(separator: ",") }
 
-    private func refuse(_ errors: [ConfigurationError]) {
+    private func refuse(_ errors: [ConfigurationError]) -> String {
         metrics.recordReload(isGood: false)
         for error in errors {
             var metadata: Logger.Metadata = ["reason": "\(error.sentence)", "remedy": "\(error.remedy)"]
@@ -65,5 +67,6 @@ final class Reloader: Sendable {
             if let column = error.column { metadata["column"] = .stringConvertible(column) }
             logger.error("SIGHUP: the configuration is not used, and the old one holds", metadata: metadata)
         }
+        return "The old configuration holds: \(errors.first?.sentence ?? "")"
     }
 }

@@ -15,7 +15,9 @@ extension ServiceSettings {
         do {
             try await serve(logger)
         } catch {
-            StartError(error, host: host, port: port).report()
+            let failure = StartError(error, host: host, port: port)
+            failure.report()
+            ServiceManager.status(failure.sentence)
             throw ExitCode.failure
         }
     }

@@ -10,10 +10,19 @@ struct ServiceSettings: Sendable {
     var port = 8080
     var portFile: String?
     var baseURL: ServiceOptions.BaseURL?
+    /// Tells whether a store must be there at the start.
+    var expectsStore = false
     var isEphemeral = false
     var fixtures: String?
     var console: String?
     var workspace: String?
+    var tlsCertificate: String?
+    var tlsKey: String?
+    var tlsClientCA: String?
+    var tlsClientAuth = TLSFiles.ClientAuth.required
+    var backupFolder: String?
+    var backupEvery: Seconds = 60
+    var backupVerifyEvery: Seconds = 86_400
     var rateLimits: [RateLimit] = []
     var maxConnections = 1024
     var maxConnectionsPerAddress = 512
@@ -28,7 +37,22 @@ struct ServiceSettings: Sendable {
 
     var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .notice }
 
+    /// The backup that the service writes; nil for none. A temporary store needs none.
+    var backupPlan: BackupPlan? {
+        guard let backupFolder, !isEphemeral else { return nil }
+        return BackupPlan(folder: backupFolder, keys: place.keyFile.path, workspace: workspace)
+    }
+
     var place: StorePlace { StorePlace(path: store, keys: keys) }
+
+    /// The files of TLS; nil for plain HTTP.
+    var tlsFiles: TLSFiles? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        return TLSFiles(
+            certificate: tlsCertificate, key: tlsKey, clientCA: tlsClientCA, clientAuth: tlsClientAuth)
+    }
+
+    var scheme: String { tlsFiles == nil ? "http" : "https" }
 
     /// Tells whether only this machine can reach the address. A name like `127.example.com` is no such address.
     var isLoopback: Bool {

@@ -7,7 +7,7 @@ extension Setting {
     /// A new one needs a row here, a property of ``ServiceSettings`` with its default, and an option of
     /// ``ServiceOptions``, whose name and help come from the row. A row that `reloads` also needs a ``ReloadHook``,
     /// unless what uses it asks ``LiveSettings`` each time. A secret is no setting: name a file that holds it.
-    static let all: [Setting] = [store, network, content, limits, messages].flatMap(\.self)
+    static let all: [Setting] = [store, network, content, limits, tls, backup, messages].flatMap(\.self)
 
     private static let store: [Setting] = [
         Setting(
@@ -19,6 +19,11 @@ extension Setting {
         file(
             "keys", \.keys, given: \.store?.keys, defaultNote: "keys.json in the store's folder",
             "The file of the keys."),
+        Setting(
+            "expect-store", \.expectsStore, given: \.service?.storeExpected,
+            Words(
+                help: "Refuse to start where there is no store, instead of making one: its disk may not be mounted.",
+                rule: "must be true or false")),
         Setting(
             "ephemeral", \.isEphemeral, given: \.service?.ephemeral,
             Words(
@@ -92,6 +97,34 @@ extension Setting {
         seconds(
             "timeouts.read", flag: "read-timeout", \.readTimeout, given: \.service?.readTimeout, reloads: true,
             "How long the answer to a read may take; then it is 503."),
+    ]
+
+    /// What the files hold is read again at SIGHUP; other names of files need a restart.
+    private static let tls: [Setting] = [
+        file(
+            "tls.certificate", \.tlsCertificate, given: \.service?.tlsCertificate,
+            "Speak HTTPS with this certificate, and those that it rests on after it, in PEM."),
+        file("tls.key", \.tlsKey, given: \.service?.tlsKey, "The private key of the certificate, in PEM."),
+        file(
+            "tls.client-ca", \.tlsClientCA, given: \.service?.tlsClientCA,
+            "Take clients with a certificate that one of these has signed; its name may be that of a key."),
+        Setting(
+            "tls.client-auth", \.tlsClientAuth, given: \.service?.tlsClientAuth,
+            Words(
+                help: "required, or optional: then a client may come without a certificate.",
+                rule: "must be required or optional")),
+    ]
+
+    private static let backup: [Setting] = [
+        file(
+            "backup.folder", flag: "backup", \.backupFolder, given: \.service?.backupFolder, value: "folder",
+            "Back the store up into this folder while the service runs."),
+        seconds(
+            "backup.every", \.backupEvery, given: \.service?.backupEvery, in: 1...31_536_000, reloads: true,
+            "How long after a backup the next one begins: 30s, 1m, 24h."),
+        seconds(
+            "backup.verify-every", \.backupVerifyEvery, given: \.service?.backupVerifyEvery, in: 1...31_536_000,
+            reloads: true, "How often the backup is read whole and compared."),
     ]
 
     private static let messages: [Setting] = [

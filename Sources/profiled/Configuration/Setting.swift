@@ -46,8 +46,8 @@ struct Setting: Sendable {
 
     /// A setting that always has a value.
     init<Value: SettingValue>(
-        _ key: String, flag: String? = nil, _ path: WritableKeyPath<ServiceSettings, Value> & Sendable,
-        given: KeyPath<Flags, Value?> & Sendable, _ words: Words,
+        _ key: String, flag: String? = nil, _ path: any WritableKeyPath<ServiceSettings, Value> & Sendable,
+        given: any KeyPath<Flags, Value?> & Sendable, _ words: Words,
         where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) {
         self.init(
@@ -60,8 +60,8 @@ struct Setting: Sendable {
     /// A setting that may have no value.
     init<Value: SettingValue>(
         _ key: String, flag: String? = nil,
-        ofOptional path: WritableKeyPath<ServiceSettings, Value?> & Sendable,
-        given: KeyPath<Flags, Value?> & Sendable, _ words: Words,
+        ofOptional path: any WritableKeyPath<ServiceSettings, Value?> & Sendable,
+        given: any KeyPath<Flags, Value?> & Sendable, _ words: Words,
         where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) {
         self.init(
@@ -70,7 +70,7 @@ struct Setting: Sendable {
     }
 
     private init<Value: SettingValue>(
-        _ key: String, _ flag: String?, _ given: KeyPath<Flags, Value?> & Sendable, _ words: Words,
+        _ key: String, _ flag: String?, _ given: any KeyPath<Flags, Value?> & Sendable, _ words: Words,
         _ isAllowed: @escaping @Sendable (Value) -> Bool, get: @escaping @Sendable (ServiceSettings) -> Value?,
         set: @escaping @Sendable (Value?, inout ServiceSettings) -> Void
     ) {
@@ -128,8 +128,8 @@ struct Setting: Sendable {
 
 extension Setting {
     static func number(
-        _ key: String, flag: String? = nil, _ path: WritableKeyPath<ServiceSettings, Int> & Sendable,
-        given: KeyPath<Flags, Int?> & Sendable, in range: ClosedRange<Int>, value: String? = nil,
+        _ key: String, flag: String? = nil, _ path: any WritableKeyPath<ServiceSettings, Int> & Sendable,
+        given: any KeyPath<Flags, Int?> & Sendable, in range: ClosedRange<Int>, value: String? = nil,
         reloads: Bool = false, _ help: String
     ) -> Setting {
         let limits = "from \(range.lowerBound) to \(range.upperBound)"
@@ -142,8 +142,8 @@ extension Setting {
     }
 
     static func seconds(
-        _ key: String, flag: String? = nil, _ path: WritableKeyPath<ServiceSettings, Seconds> & Sendable,
-        given: KeyPath<Flags, Seconds?> & Sendable, in range: ClosedRange<Int> = 1...86_400, reloads: Bool = false,
+        _ key: String, flag: String? = nil, _ path: any WritableKeyPath<ServiceSettings, Seconds> & Sendable,
+        given: any KeyPath<Flags, Seconds?> & Sendable, in range: ClosedRange<Int> = 1...86_400, reloads: Bool = false,
         _ help: String
     ) -> Setting {
         let limits = "from \(range.lowerBound) to \(range.upperBound)"
@@ -158,7 +158,7 @@ extension Setting {
     /// The name of a file, or of a folder.
     static func file(
         _ key: String, flag: String? = nil,
-        _ path: WritableKeyPath<ServiceSettings, String?> & Sendable, given: KeyPath<Flags, String?> & Sendable,
+        _ path: any WritableKeyPath<ServiceSettings, String?> & Sendable, given: any KeyPath<Flags, String?> & Sendable,
         value: String = "file", defaultNote: String? = nil, reloads: Bool = false, _ help: String
     ) -> Setting {
         Setting(

@@ -12,6 +12,7 @@ struct HTTPConnection: ServerChildChannel {
     let responder: HTTPChannelHandler.Responder
     let connections: Connections
     let live: LiveSettings
+    let speaksTLS: Bool
 
     /// With the settings of this moment.
     private var http1: HTTP1Channel {
@@ -26,7 +27,7 @@ struct HTTPConnection: ServerChildChannel {
                 let nioDecoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
                 let decoder = RequestDecoder(Self.limits)
                 let patience = TimeAmount(live.current.bodyTimeout.duration)
-                let handler = ConnectionHandler(connections, decoder, patience: patience)
+                let handler = ConnectionHandler(connections, decoder, patience: patience, speaksTLS: speaksTLS)
                 // Right after the decoder: at the end of the pipeline requests no longer have their version.
                 try pipeline.addHandlers([ByteToMessageHandler(decoder), handler], position: .after(nioDecoder))
                 return pipeline.removeHandler(nioDecoder).map { value }
@@ -67,7 +68,7 @@ final class LoopExecutor: TaskExecutor {
 
 struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    private let channel: any Channel
+    let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
@@ -77,9 +78,9 @@ struct ConnectionContext: RequestContext {
     var isOpen: Bool { channel.isActive }
 
     /// The address of this service that the client connected to, as a URL. Not what the client calls the service.
-    var localURL: String {
+    func localURL(scheme: String) -> String {
         guard let address = channel.localAddress, let ip = address.ipAddress, let port = address.port else { return "" }
-        return ip.contains(":") ? "http://[\(ip)]:\(port)" : "http://\(ip):\(port)"
+        return ip.contains(":") ? "\(scheme)://[\(ip)]:\(port)" : "\(scheme)://\(ip):\(port)"
     }
 
     /// Lets the connection end from now on when its client closes its side: a reader of events has left.

@@ -128,6 +128,13 @@ struct ConfigurationTests {
         #expect(FileManager.default.fileExists(atPath: folder.file("other.json").path))
     }
 
+    @Test("The file of the package can be read")
+    func packaged() async throws {
+        let lines = try await shown(["--config", Repository.file("packaging/profiled.yaml").path])
+        #expect(lines["store"]?.at("value") == "/var/lib/profilelog")
+        #expect(lines["store"]?.at("from") == "file")
+    }
+
     // MARK: - What is wrong
 
     @Test("Each error of the file has its line and column, and config check tells all of them at once")
@@ -214,12 +221,23 @@ struct ConfigurationTests {
 
     @Test("config check looks at what the settings name, and changes nothing")
     func named() async throws {
-        try write("store: s\nhost: 0.0.0.0\nworkspace: none.yaml\nconsole: .\nport-file: nowhere/port\n")
+        try write(
+            """
+            store: s
+            expect-store: true
+            host: 0.0.0.0
+            workspace: none.yaml
+            console: .
+            port-file: nowhere/port
+            backup:
+              folder: nowhere/backup
+            """)
         let refused = try await run(["config", "check", "--config", "profiled.yaml"], in: folder)
         #expect(refused.code == 1)
         for part in [
+            "There is no store in s", "nowhere/backup, which backup.folder names, cannot be written",
             "Other machines could reach 0.0.0.0", "The workspace file none.yaml cannot be read", "index.html",
-            "The file nowhere/port of port-file cannot be written",
+            "nowhere/port, which port-file names, cannot be written",
         ] {
             #expect(refused.errors.contains(part), "\(part)\n\(refused.errors)")
         }
