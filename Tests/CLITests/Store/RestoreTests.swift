@@ -22,6 +22,10 @@ struct RestoreTests {
         if case .string(let text)? = value { text } else { nil }
     }
 
+    private func integer(_ value: AttributeValue?) -> Int64? {
+        if case .int(let number)? = value { number } else { nil }
+    }
+
     private func events(_ store: String) throws -> [String] { try cli.succeed("export", "--store", store).lines }
 
     @Test("A restored store has the events of the backup, and goes on with others")
@@ -46,11 +50,11 @@ struct RestoreTests {
     @Test("--to is a position or a time, and what the backup does not have is refused")
     func to() throws {
         let all = try events(cli.store)
-        let positions = try all.map { try #require(JSON.parse($0)["position"]?.integer) }
+        let positions = try all.map { try #require(integer(JSON.parse($0)["position"])) }
         func upTo(_ last: Int64) -> [String] { zip(all, positions).filter { $0.1 <= last }.map(\.0) }
         let line = try cli.succeed("restore", "copy", "--store", "a", "--to", "3", "--format", "json").lines[0]
         let answer = try JSON.parse(line)
-        #expect(answer["position"]?.integer == 3 && answer["dry_run"] == .bool(false))
+        #expect(integer(answer["position"]) == 3 && answer["dry_run"] == .bool(false))
         #expect(try events("a") == upTo(3))
         // Events 1 and 2 are of one commit.
         let time = try #require(text(JSON.parse(all[0])["recorded_at"]))
