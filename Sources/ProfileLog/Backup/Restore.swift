@@ -260,7 +260,7 @@ package struct RestoreReport: Hashable, Sendable {
     /// The time until `log`, `names` and `meta` were written, and that until the caches were too.
     package var elapsedOfTruth = Duration.zero
     package var elapsed = Duration.zero
-    /// What a drill has found.
+    /// Problems that a drill has found.
     package var problems: [String] = []
 
     init(

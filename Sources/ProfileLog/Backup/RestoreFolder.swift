@@ -134,7 +134,7 @@ package final class RestoreFolder {
         throw RestoreError.of(EEXIST, path: first)
     }
 
-    /// What root makes belongs to the owner of the folder: else the service could not open its store.
+    /// Gives what root makes to the owner of the folder: else the service could not open its store.
     private func giveToOwner() throws {
         guard let owner else { return }
         if let mode = owner.mode, chmod(store, mode) != 0 { throw RestoreError.of(errno, path: store) }
