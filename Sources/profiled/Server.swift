@@ -13,6 +13,8 @@ struct Server {
     let options: ServiceOptions
     let keys: KeyRing
     let metrics: Metrics
+    /// What makes the service degraded; parts of it register what they know.
+    var health = HealthReasons()
     let maxConnections: Int
     let logger: Logger
     /// The lines that standard output gets when the service is ready, by its URL; nil for the usual one.
@@ -29,8 +31,11 @@ struct Server {
             ? Logger(label: "profiled", factory: { _ in SwiftLogNoOpLogHandler() }) : logger
         let (failures, failed) = AsyncStream<StartError>.makeStream()
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
+        health.register(.audit) { _ in
+            HealthReason.audit(differences: store.api.store.auditor.report.differences.count)
+        }
         let requests = RequestAdaptor(
-            store, connections, keys: keys, metrics: metrics, options: options, logger: logger)
+            store, connections, keys: keys, metrics: metrics, health: health, options: options, logger: logger)
         let http1 = HTTP1Channel.Configuration(idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)))
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, connection in

@@ -77,6 +77,12 @@ struct ServiceOptions: ParsableArguments, Sendable {
         help: ArgumentHelp("How long the answer to a read may take; then it is 503.", valueName: "seconds"))
     var readTimeoutSeconds = 60
 
+    @Option(
+        name: .customLong("slow-request"),
+        help: ArgumentHelp(
+            "Log a request that takes at least so long, with its phases; 0 logs none.", valueName: "milliseconds"))
+    var slowRequestMilliseconds = 1_000
+
     @Option(help: "trace, debug, info (each request), notice, warning, error or critical.") var logLevel = "notice"
     @Option(help: "text or json.") var logFormat = LogFormat.text
 
@@ -101,6 +107,11 @@ struct ServiceOptions: ParsableArguments, Sendable {
             let origin = parts.joined(separator: "/")
             return origin.hasSuffix(usual) ? String(origin.dropLast(usual.count)) : origin
         }
+    }
+
+    /// How long a request takes that is logged as slow; nil for none.
+    var slowRequest: Duration? {
+        slowRequestMilliseconds == 0 ? nil : .milliseconds(slowRequestMilliseconds)
     }
 
     var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .notice }
@@ -129,6 +140,9 @@ struct ServiceOptions: ParsableArguments, Sendable {
             ("read-timeout", readTimeoutSeconds),
         ] where !(1...86_400).contains(number) {
             throw ValidationError("--\(name) must be from 1 to 86400.")
+        }
+        guard (0...86_400_000).contains(slowRequestMilliseconds) else {
+            throw ValidationError("--slow-request must be from 0 to 86400000.")
         }
         for path in rateLimits.flatMap(\.paths) where !API.table.endpoints.contains(where: { $0.path == path }) {
             throw ValidationError("--rate-limit names \(path), which is not an endpoint; GET / lists them.")

@@ -3,6 +3,7 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 internal import ProfileLogNativeAPI
+internal import ProfileLogRequests
 internal import ServiceLifecycle
 
 /// HTTP requests to calls of the API, and its answers to responses.
@@ -16,19 +17,24 @@ final class RequestAdaptor: Sendable {
     private let streams: EventStreams
     private let reads: Reads
     private let metrics: Metrics
+    private let health: HealthReasons
     private let connections: Connections
     private let baseURL: String
+    /// Requests that take at least so long get a line with their phases; nil for none.
+    private let slow: Duration?
     private let logger: Logger
 
     init(
-        _ store: LiveStore, _ connections: Connections, keys: KeyRing, metrics: Metrics, options: ServiceOptions,
-        logger: Logger
+        _ store: LiveStore, _ connections: Connections, keys: KeyRing, metrics: Metrics, health: HealthReasons,
+        options: ServiceOptions, logger: Logger
     ) {
         self.store = store
         self.connections = connections
         self.metrics = metrics
+        self.health = health
         self.logger = logger
         baseURL = options.baseURL?.text ?? ""
+        slow = options.slowRequest
         access = Access(keys: keys, serviceHost: options.host, publicOrigin: options.baseURL?.origin)
         console = ConsoleFiles(folder: options.console)
         overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
@@ -72,14 +78,20 @@ final class RequestAdaptor: Sendable {
             request: request, path: path, asked: asked, connection: connection,
             route: Route(method: request.method.rawValue, path: path), reads: reads,
             headers: [HTTPField(name: .xRequestID, value: id)])
-        // What may take longer would hold up the other connections of the event loop.
-        var response =
+        let phases = slow.map { _ in RequestPhases() }
+        metrics.begin()
+        defer { metrics.end() }
+        var response = try await RequestPhases.$current.withValue(phases) {
+            // What may take longer would hold up the other connections of the event loop.
             exchange.route.isBrief
-            ? try await self.response(&exchange)
-            : try await withTaskExecutorPreference(globalConcurrentExecutor) { try await self.response(&exchange) }
+                ? try await self.response(&exchange)
+                : try await withTaskExecutorPreference(globalConcurrentExecutor) { try await self.response(&exchange) }
+        }
         if request.method == .head { response = response.createHeadResponse() }
         let (status, code, took) = (response.status.code, exchange.code, ContinuousClock.now - begin)
-        metrics.record(method: request.method.rawValue, template: exchange.route.template, status: status, took: took)
+        metrics.record(
+            method: request.method.rawValue, template: exchange.route.template, status: status, code: code, took: took)
+        if let phases, let slow, took >= slow { note(exchange, path, id, status, took, phases.measured, slow) }
         logger.log(
             level: status >= 500 && !["not_reached", "not_simulated"].contains(code) ? .error : .info, "request",
             metadata: [
@@ -92,6 +104,26 @@ final class RequestAdaptor: Sendable {
                 }
             ) { $1 })
         return response
+    }
+
+    /// Logs a request that took long, unless it only waited for news.
+    private func note(
+        _ exchange: Exchange, _ path: String, _ id: String, _ status: Int, _ took: Duration,
+        _ times: RequestPhases.Times, _ slow: Duration
+    ) {
+        let own = took - times.news
+        if own < slow { return }
+        func milliseconds(_ duration: Duration) -> Logger.MetadataValue {
+            .stringConvertible((duration / .milliseconds(1) * 10).rounded() / 10)
+        }
+        let phases = [RequestPhases.Phase.read, .decide, .wait, .commit, .sync]
+        var metadata: Logger.Metadata = [
+            "id": "\(id)", "method": "\(exchange.request.method.rawValue)", "path": "\(exchange.route.logged(path))",
+            "status": .stringConvertible(status), "ms": milliseconds(own),
+            "other_ms": milliseconds(phases.reduce(own) { $0 - times[$1] }),
+        ]
+        for phase in phases { metadata["\(phase.rawValue)_ms"] = milliseconds(times[phase]) }
+        logger.notice("slow request", metadata: metadata)
     }
 
     // MARK: - By route
@@ -130,9 +162,9 @@ final class RequestAdaptor: Sendable {
         switch own {
         case .overview: return overview.answer(store.api)
         case .openAPI: return APIAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed))
-        case .metrics: return metrics.answer(store.api, connections.counts, reads.counts)
+        case .metrics: return metrics.answer(store, connections.counts, reads.counts, health)
         case .live: return overview.live
-        case .health, .ready: return overview.health(store)
+        case .health, .ready: return overview.health(store, health.reasons)
         }
     }
 
@@ -166,7 +198,10 @@ final class RequestAdaptor: Sendable {
         call.localURL = { [connection = exchange.connection] in connection.localURL }
         call.key = { [access, authorization = asked[.authorization]] in try access.key(authorization) }
         if endpoint.method == .post {
-            call.body = try await bodies.read(request, asked, exchange.connection)
+            let connection = exchange.connection
+            call.body = try await RequestPhases.awaiting(.read) { [bodies] in
+                try await bodies.read(request, asked, connection)
+            }
             call.ifMatch = asked[.ifMatch]
             call.idempotencyKey = asked[.idempotencyKey]
         }

@@ -1,0 +1,40 @@
+internal import Foundation
+
+/// What this process uses of the machine. What the system does not tell is nil.
+struct ProcessUsage {
+    let cpuSeconds: Double
+    let residentBytes: Int?
+    let openFiles: Int?
+    let mostFiles: UInt64?
+
+    init() {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        cpuSeconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        // Pages in all, pages in memory, and more.
+        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+        residentBytes = pages.flatMap { $0.count > 1 ? Int($0[1]) : nil }.map { $0 * Int(getpagesize()) }
+        openFiles = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        mostFiles = getrlimit(resource, &limit) == 0 ? UInt64(limit.rlim_cur) : nil
+    }
+}
+
+/// The space of a disk, for users without special rights.
+struct DiskSpace {
+    let free: UInt64
+    let size: UInt64
+
+    /// The disk on which `path` is; nil if the system does not tell.
+    init?(path: String) {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
+        size = UInt64(status.f_blocks) * UInt64(status.f_frsize)
+    }
+}
