@@ -37,8 +37,9 @@ final class Metrics: Sendable {
         var openStreams = 0
         /// Requests whose answer is not ready.
         var inFlight = 0
-        /// Answers by the word for their error.
-        var refusals: [String: Int] = [:]
+        /// Answers by the word for their error. Those with an alert are there from the start: the increase of a counter
+        /// begins with its second sample.
+        var refusals = ["closed_after_failure": 0, "damaged": 0, "disk_full": 0, "files_changed": 0, "map_full": 0]
         /// When the reads that keep old pages were first seen.
         var oldReaders: [PageUse.Reader: ContinuousClock.Instant] = [:]
         var sources: [Source] = []
