@@ -55,8 +55,8 @@ struct ProfileCLI: AsyncParsableCommand {
             VoidingCommand<UnvoidCommand>.self, RulesCommand.self, TailCommand.self, UsersCommand.self,
             NamesCommand.self, TraitsCommand.self, ChangeUserCommand.self, EraseCommand.self, CompactCommand.self,
             ReplayCommand.self, WhatIfCommand.self, FoldCommand.self, ImportCommand.self, ExportCommand.self,
-            CheckCommand.self, StatsCommand.self, GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self,
-            SendsCommand.self, MessagesCommand.self, KeyCommand.self,
+            CheckCommand.self, DoctorCommand.self, StatsCommand.self, GenerateCommand.self, SimulateCommand.self,
+            ScenarioCommand.self, SendsCommand.self, MessagesCommand.self, KeyCommand.self,
         ])
 
     static func main() async {

@@ -24,17 +24,3 @@ struct ProcessUsage {
         mostFiles = getrlimit(resource, &limit) == 0 ? UInt64(limit.rlim_cur) : nil
     }
 }
-
-/// The space of a disk, for users without special rights.
-struct DiskSpace {
-    let free: UInt64
-    let size: UInt64
-
-    /// The disk on which `path` is; nil if the system does not tell.
-    init?(path: String) {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return nil }
-        free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
-        size = UInt64(status.f_blocks) * UInt64(status.f_frsize)
-    }
-}
