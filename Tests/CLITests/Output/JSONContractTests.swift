@@ -255,6 +255,9 @@ struct JSONContractTests {
         // The whole store.
         try run("stats")
         try run("stats --audit")
+        try run("stats --growth")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: cli.store)
+        try run("doctor")
         try run("stats --plot", "purchases")
         try run("whatif")
         try run("whatif --without", "name:level", "--sample", "2")
