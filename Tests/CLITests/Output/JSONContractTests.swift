@@ -256,7 +256,6 @@ struct JSONContractTests {
         try run("stats")
         try run("stats --audit")
         try run("stats --growth")
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: cli.store)
         try run("doctor")
         try run("stats --plot", "purchases")
         try run("whatif")
