@@ -35,6 +35,10 @@ final class Metrics: Sendable {
         var commitSeconds = Histogram(bounds: Histogram.seconds)
         var commitEvents = Histogram(bounds: Histogram.counts)
         var openStreams = 0
+        /// The configuration of the start was good.
+        var isLastReloadGood = true
+        var lastGoodReload = Timestamp.now()
+        var failedReloads = 0
         /// Requests whose answer is not ready.
         var inFlight = 0
         /// Answers by the word for their error. Those with an alert are there from the start: the increase of a counter
@@ -84,16 +88,25 @@ final class Metrics: Sendable {
         }
     }
 
+    func recordReload(isGood: Bool) {
+        state.withLock { state in
+            state.isLastReloadGood = isGood
+            if isGood { state.lastGoodReload = .now() } else { state.failedReloads += 1 }
+        }
+    }
+
     func closeStream() { state.withLock { $0.openStreams -= 1 } }
 
     /// Everything, as of now. Numbers of the store are skipped while it cannot be read.
     func answer(
-        _ store: LiveStore, _ connections: Connections.Counts, _ reads: Reads.Counts, _ health: HealthReasons
+        _ store: LiveStore, _ connections: Connections.Counts, _ reads: Reads.Counts, _ health: HealthReasons,
+        _ certificate: TLSCertificates.Report?
     ) -> APIAnswer {
         let state = state.withLock { $0 }
         var text = PrometheusText()
         addProcess(to: &text)
         add(state, connections, reads, to: &text)
+        if let certificate { text.certificate(certificate, handshakesCut: connections.handshakesCut) }
         addStore(store, state, to: &text)
         text.family("profiled_degraded", .gauge, "Reasons for which /health says degraded: 1 while one holds.")
         let reasons = Set(health.reasons.map(\.kind))
@@ -158,6 +171,15 @@ final class Metrics: Sendable {
         text.single(
             "profiled_connections_refused_total", .counter,
             "Connections refused with 503 because their address had too many.", connections.refused)
+        text.single(
+            "profilelog_config_last_reload_successful", .gauge,
+            "Whether the last SIGHUP, or the start, found a good configuration.", state.isLastReloadGood ? 1 : 0)
+        text.single(
+            "profilelog_config_last_reload_success_timestamp_seconds", .gauge,
+            "When the configuration that holds was read.", state.lastGoodReload.rawValue / 1_000_000)
+        text.single(
+            "profilelog_config_reload_failures_total", .counter,
+            "SIGHUPs that changed nothing, as the configuration had an error.", state.failedReloads)
     }
 
     private func addStore(_ store: LiveStore, _ state: State, to text: inout PrometheusText) {
@@ -273,6 +295,24 @@ struct PrometheusText {
     mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: some CustomStringConvertible) {
         family(name, kind, help)
         sample("", value)
+    }
+
+    mutating func certificate(_ report: TLSCertificates.Report, handshakesCut: Int) {
+        let served = report.served
+        single(
+            "profilelog_tls_certificate_not_after_timestamp_seconds", .gauge,
+            "When the certificate ends that is served.", served.end.rawValue / 1_000_000)
+        family("profilelog_tls_certificate_info", .gauge, "The certificate that is served.")
+        sample("serial=\"\(served.serial)\",names=\"\(served.names.joined(separator: ","))\"", 1)
+        single(
+            "profilelog_tls_reloads_total", .counter, "Times that the files of TLS were read again and served.",
+            report.reloads)
+        single(
+            "profilelog_tls_reload_failures_total", .counter,
+            "Times that the files of TLS could not be used, and the old certificate was served on.", report.failures)
+        single(
+            "profilelog_tls_handshakes_cut_total", .counter,
+            "Connections that ended before their TLS handshake was done.", handshakesCut)
     }
 
     mutating func sample(_ labels: String, suffix: String = "", _ value: some CustomStringConvertible) {

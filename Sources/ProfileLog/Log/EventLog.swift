@@ -176,6 +176,19 @@ public final class EventLog: Sendable {
         try caches.rebuildCaches()
     }
 
+    // MARK: - Restoring
+
+    /// Stores the next records of a log that is restored into this one, durably, and leaves the caches as they are:
+    /// ``writeCachesOfRestored(_:)`` writes them at the end. Until then the log is not for reading.
+    package func restore(_ batch: CommitBatch) throws { try committer.applyWithoutCaches(batch) }
+
+    /// Writes the caches of a log that was restored, in rounds of 2^20 events, and then the states over the whole store.
+    ///
+    /// - Parameter progress: gets the position that the caches have reached; what it throws ends the work.
+    package func writeCachesOfRestored(_ progress: (Position) throws -> Void) throws {
+        try caches.writeInRounds(progress)
+    }
+
     // MARK: - Closing
 
     /// Closes the store: writes the caches, waits for the reads and commits that run, and gives the files back.

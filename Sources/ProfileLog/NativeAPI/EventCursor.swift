@@ -45,6 +45,12 @@ extension APIError {
 }
 
 extension JSONWriter {
+    /// The `store` that an answer is from, and the `history` of its next event: a restore begins another one.
+    mutating func store(_ log: LogReader) throws {
+        member("store", Hexadecimal.text(log.storeID))
+        member("history", try log.history().text)
+    }
+
     /// The `position` of what a write has stored, and its `cursor` for `wait_for` and `after`. If it stored nothing,
     /// the position is `null`, and there is no cursor.
     mutating func stored(_ position: Position, in log: LogReader) throws {

@@ -34,6 +34,14 @@ package struct EventFeed: Sendable {
     /// Tells whether it reads this log.
     package func reads(_ log: EventLog) -> Bool { self.log === log }
 
+    /// The first line of the stream, a comment: the `store` and the `history` of the answers of the list, by which a
+    /// reader sees that the store was restored.
+    package func firstLine() -> String {
+        // A store that cannot be read says so in the first slice.
+        let history = (try? log.history()).map { ", history \($0.text)" } ?? ""
+        return ": events follow, store \(Hexadecimal.text(log.storeID))\(history)\n\n"
+    }
+
     /// Returns when the log has events that were not sent yet, and at `deadline`. Throws as ``EventLog/wait(for:)``.
     package func wait(until deadline: ContinuousClock.Instant) async throws {
         _ = try await log.wait(after: pages.scanned, until: deadline)

@@ -273,7 +273,7 @@ struct HistoryEndpoints {
                         beyond: page.scanned, in: log, upTo: min(walk.limit - count, Self.chunk), &keys)
                 }
             }
-            json.member("store", Hexadecimal.text(log.storeID))
+            try json.store(log)
             json.member("scanned", page.scanned.rawValue)
             json.member("cursor", try log.cursor(at: page.scanned).description)
             json.member("last", page.last.rawValue)
@@ -317,7 +317,7 @@ extension HistoryEndpoints {
         + EventJSON.misses + DamageList.shape
 
     static let events: AnswerShape = [
-        "events": [EventJSON.shape], "store": .text, "scanned": .integer, "cursor": .text,
+        "events": [EventJSON.shape], "store": .text, "history": .text, "scanned": .integer, "cursor": .text,
         "last": .integer, "note?": .text,
     ]
 }

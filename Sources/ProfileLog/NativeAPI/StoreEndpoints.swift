@@ -79,8 +79,8 @@ struct StoreEndpoints {
         let rejected = try log.items.rejected(isOpen: false)
         let jump = try log.clockJump()
         let outdated = try log.withView { try store.log.shadow.projections(withStatesOf: .otherPrograms, $0) }
-        return APIAnswer.ok { json in
-            json.member("store", Hexadecimal.text(log.storeID))
+        return try APIAnswer.ok { json in
+            try json.store(log)
             json.member("events", statistics.extent.lastPosition.rawValue)
             json.member("last_position", statistics.extent.lastPosition.rawValue)
             json.member("users", statistics.extent.users)
@@ -120,7 +120,8 @@ struct StoreEndpoints {
         try Query(request).end()
         let extent = try log.extent()
         let report = store.auditor.report
-        return APIAnswer.ok { json in
+        return try APIAnswer.ok { json in
+            try json.store(log)
             json.member("last_position", extent.lastPosition.rawValue)
             json.member("indexed_position", extent.indexed.rawValue)
             json.object("audit") { Self.write(report, users: extent.users, to: &$0) }
@@ -154,8 +155,8 @@ struct StoreEndpoints {
 
 extension StoreEndpoints {
     static let statistics: AnswerShape = [
-        "store": .text, "events": .integer, "last_position": .integer, "users": .integer, "devices": .integer,
-        "file_bytes": .integer, "indexed_position": .integer, "rows": .map(.integer),
+        "store": .text, "history": .text, "events": .integer, "last_position": .integer, "users": .integer,
+        "devices": .integer, "file_bytes": .integer, "indexed_position": .integer, "rows": .map(.integer),
         "pending": ["total": .integer, "devices": .integer] + PendingKind.shape(.integer)
             + ["waiting_s": WaitingTimes.shape],
         "queued": .integer, "rejected": ["open": .integer, "repaired": .integer], "outdated_states?": [.text],
@@ -163,7 +164,7 @@ extension StoreEndpoints {
     ]
 
     static let state: AnswerShape = [
-        "last_position": .integer, "indexed_position": .integer,
+        "store": .text, "history": .text, "last_position": .integer, "indexed_position": .integer,
         "audit": [
             "at": .orNull(.time), "position?": .integer, "users?": .integer, "took_s?": .integer,
             "differences": [["user_number": .integer, "place": .text]],

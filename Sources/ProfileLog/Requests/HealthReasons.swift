@@ -7,7 +7,7 @@ internal import Synchronization
 /// compare a time that is in memory, and read no file.
 ///
 /// ```swift
-/// health.register(.certificate) { now in HealthReason.certificate(endsAt: served.end, now: now) }
+/// health.register(.backup) { now in HealthReason.backup(lastSuccess: last, since: start, every: interval, now: now) }
 /// ```
 ///
 /// A reason never makes the service unready: a balancer that took it away would turn an old backup into an outage.
@@ -34,7 +34,7 @@ package final class HealthReasons: Sendable {
 
 /// One reason: what is wrong, and what to do.
 ///
-/// `/health` needs no key, so both sentences name no path, no host and no person.
+/// `/health` needs no key, so both sentences name no path and no person.
 package struct HealthReason: Hashable, Sendable {
     /// The kinds of reasons: labels of a metric, and so few.
     package enum Kind: String, CaseIterable, Sendable { case audit, certificate, backup }
@@ -47,22 +47,8 @@ package struct HealthReason: Hashable, Sendable {
         (self.kind, self.error, self.remedy) = (kind, error, remedy)
     }
 
-    /// Days before its end at which a certificate is a reason.
-    package static let certificateDays: Int64 = 7
     /// Intervals without a backup after which that is a reason.
     package static let backupIntervals = 3
-
-    /// The reason that a certificate ends soon, or has ended; nil while it is valid for longer.
-    package static func certificate(endsAt end: Timestamp, now: Timestamp) -> HealthReason? {
-        let left = end.rawValue.subtractingReportingOverflow(now.rawValue)
-        if left.overflow || left.partialValue >= certificateDays * 86_400_000_000 { return nil }
-        return HealthReason(
-            .certificate,
-            error: left.partialValue <= 0
-                ? "The certificate has ended: clients refuse the service."
-                : "The certificate ends in \(span(left.partialValue)).",
-            remedy: "Put a new pair in place and reload: `systemctl reload profiled`.")
-    }
 
     /// The reason that no backup has been made for three intervals; nil if one was. Until the first backup the time
     /// counts from `since`, the start of the service.

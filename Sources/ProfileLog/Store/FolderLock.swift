@@ -11,7 +11,7 @@ package struct FolderLock: ~Copyable {
 
     /// Takes the lock, shared or `alone`. Throws `inUse` if another opening has a conflicting lock, and `unreachable`
     /// where the file system has no such locks.
-    init(_ path: String, alone: Bool) throws(StorageError) {
+    package init(_ path: String, alone: Bool) throws(StorageError) {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreachable(path: path, code: errno) }
         do throws(StorageError) {

@@ -5,6 +5,7 @@ internal import NIOCore
 internal import ProfileLogNativeAPI
 internal import ProfileLogRequests
 internal import ServiceLifecycle
+internal import Synchronization
 
 /// HTTP requests to calls of the API, and its answers to responses.
 final class RequestAdaptor: Sendable {
@@ -19,30 +20,48 @@ final class RequestAdaptor: Sendable {
     private let metrics: Metrics
     private let health: HealthReasons
     private let connections: Connections
+    private let certificates: TLSCertificates?
     private let baseURL: String
-    /// Requests that take at least so long get a line with their phases; nil for none.
-    private let slow: Duration?
+    private let scheme: String
+    /// Requests that take at least so many milliseconds get a line with their phases; 0 for none.
+    private let slowMilliseconds: Atomic<Int>
     private let logger: Logger
 
     init(
-        _ store: LiveStore, _ connections: Connections, keys: KeyRing, metrics: Metrics, health: HealthReasons,
-        options: ServiceOptions, logger: Logger
+        _ store: LiveStore, _ connections: Connections, _ certificates: TLSCertificates?, keys: KeyRing,
+        metrics: Metrics, health: HealthReasons, live: LiveSettings, logger: Logger
     ) {
         self.store = store
         self.connections = connections
+        self.certificates = certificates
         self.metrics = metrics
         self.health = health
         self.logger = logger
+        let options = live.current
         baseURL = options.baseURL?.text ?? ""
-        slow = options.slowRequest
-        access = Access(keys: keys, serviceHost: options.host, publicOrigin: options.baseURL?.origin)
+        slowMilliseconds = Atomic(options.slowRequestMilliseconds)
+        scheme = options.scheme
+        access = Access(
+            keys: keys, serviceHost: options.host, publicOrigin: options.baseURL?.origin,
+            speaksTLS: options.tlsFiles != nil)
         console = ConsoleFiles(folder: options.console)
         overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
         limiter = RateLimiter(options.rateLimits)
         bodies = BodyReader(maxBytesAtOnce: options.bodyMemoryMebibytes << 20)
-        reads = Reads(timeout: .seconds(options.readTimeoutSeconds))
-        streams = EventStreams(
-            store: store, metrics: metrics, limit: options.maxStreams, heartbeat: .seconds(options.heartbeatSeconds))
+        reads = Reads(timeout: options.readTimeout.duration)
+        streams = EventStreams(store: store, metrics: metrics, live: live)
+    }
+
+    /// What changes with a reload: the rest asks ``LiveSettings`` itself.
+    var reloadHook: ReloadHook {
+        ReloadHook { [limiter, bodies, reads, self] old, new in
+            return {
+                slowMilliseconds.store(new.slowRequestMilliseconds, ordering: .relaxed)
+                limiter.replace(by: new.rateLimits)
+                bodies.addRoom((new.bodyMemoryMebibytes - old.bodyMemoryMebibytes) << 20)
+                reads.timeout = new.readTimeout.duration
+            }
+        }
     }
 
     private struct Exchange {
@@ -78,7 +97,8 @@ final class RequestAdaptor: Sendable {
             request: request, path: path, asked: asked, connection: connection,
             route: Route(method: request.method.rawValue, path: path), reads: reads,
             headers: [HTTPField(name: .xRequestID, value: id)])
-        let phases = slow.map { _ in RequestPhases() }
+        let slow = slowMilliseconds.load(ordering: .relaxed)
+        let phases = slow > 0 ? RequestPhases() : nil
         metrics.begin()
         defer { metrics.end() }
         var response = try await RequestPhases.$current.withValue(phases) {
@@ -91,7 +111,9 @@ final class RequestAdaptor: Sendable {
         let (status, code, took) = (response.status.code, exchange.code, ContinuousClock.now - begin)
         metrics.record(
             method: request.method.rawValue, template: exchange.route.template, status: status, code: code, took: took)
-        if let phases, let slow, took >= slow { note(exchange, path, id, status, took, phases.measured, slow) }
+        if let phases, took >= .milliseconds(slow) {
+            note(exchange, path, id, status, took, phases.measured, .milliseconds(slow))
+        }
         logger.log(
             level: status >= 500 && !["not_reached", "not_simulated"].contains(code) ? .error : .info, "request",
             metadata: [
@@ -162,7 +184,7 @@ final class RequestAdaptor: Sendable {
         switch own {
         case .overview: return overview.answer(store.api)
         case .openAPI: return APIAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed))
-        case .metrics: return metrics.answer(store, connections.counts, reads.counts, health)
+        case .metrics: return metrics.answer(store, connections.counts, reads.counts, health, certificates?.report)
         case .live: return overview.live
         case .health, .ready: return overview.health(store, health.reasons)
         }
@@ -195,7 +217,7 @@ final class RequestAdaptor: Sendable {
         var call = APIRequest(endpoint.method, path)
         call.query = query
         call.baseURL = baseURL
-        call.localURL = { [connection = exchange.connection] in connection.localURL }
+        call.localURL = { [connection = exchange.connection, scheme] in connection.localURL(scheme: scheme) }
         call.key = { [access, authorization = asked[.authorization]] in try access.key(authorization) }
         if endpoint.method == .post {
             let connection = exchange.connection

@@ -5,6 +5,7 @@ struct Access: Sendable {
     let serviceHost: String
     /// The origin at which clients reach the service through a proxy, which may call it by another name; nil without `--base-url`.
     let publicOrigin: String?
+    let speaksTLS: Bool
 
     // MARK: - Keys
 
@@ -55,9 +56,7 @@ struct Access: Sendable {
     /// this machine could write. `host` is what the client calls the service, with the port.
     func refuseForeignPage(_ asked: RequestHeaders, host: String?, isWrite: Bool) throws(APIError) {
         guard let host else { return }
-        if isWrite, let origin = asked[.origin], origin != "http://\(host)", origin != "https://\(host)",
-            origin != publicOrigin
-        {
+        if isWrite, let origin = asked[.origin], !isOwn(origin: origin, host), origin != publicOrigin {
             throw Self.foreignOrigin
         }
         // DNS rebinding: a page's own name may lead to this machine.
@@ -73,6 +72,12 @@ struct Access: Sendable {
             + "page it is; nothing was done.",
         remedy: "Ask for the service by its address, or as localhost, or make a key with `profiled keys add`.",
         place: "Host")
+
+    /// Tells whether this is the service's own page. Without TLS here a proxy may speak it; with TLS a page that came
+    /// without it is from someone on the way.
+    private func isOwn(origin: String, _ host: String) -> Bool {
+        origin == "https://\(host)" || !speaksTLS && origin == "http://\(host)"
+    }
 
     /// Tells whether this is an address, or a name that only this machine or its network gives.
     private func isOwn(_ host: String) -> Bool {

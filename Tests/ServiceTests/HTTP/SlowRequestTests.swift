@@ -51,7 +51,7 @@ struct SlowRequestTests {
         #expect(try await service.stop() == 0)
     }
 
-    @Test("A request that only waits for news is not slow, and 0 logs none")
+    @Test("A request that only waits for news is not slow")
     func news() async throws {
         try await withService(arguments: ["--slow-request", "1500", "--log-format", "json"]) { service in
             let answer = try await service.get("/v1/events?after=0&wait_s=3")
@@ -59,7 +59,7 @@ struct SlowRequestTests {
             #expect(try slow(service).allSatisfy { $0.at("path") != "/v1/events" }, "\(service.messages)")
         }
         let folder = try TemporaryFolder.made(prefix: "profiled")
-        let refused = try await run(["--slow-request", "-1"], in: folder)
+        let refused = try await run(["--slow-request", "soon"], in: folder)
         #expect(refused.code == 64)
     }
 }

@@ -9,17 +9,6 @@ struct HealthReasonTests {
 
     private func after(_ microseconds: Int64) -> Timestamp { Timestamp(rawValue: now.rawValue + microseconds) }
 
-    @Test("A certificate is a reason from seven days before its end on, and after it")
-    func certificate() throws {
-        #expect(HealthReason.certificate(endsAt: after(7 * Self.day), now: now) == nil)
-        let soon = try #require(HealthReason.certificate(endsAt: after(7 * Self.day - 1), now: now))
-        #expect(soon.kind == .certificate && soon.error == "The certificate ends in 6 days.")
-        let over = try #require(HealthReason.certificate(endsAt: after(-1), now: now))
-        #expect(over.error.contains("has ended"))
-        // No clock is so wrong, and no file so odd, that this would be a crash.
-        #expect(HealthReason.certificate(endsAt: Timestamp(rawValue: .max), now: Timestamp(rawValue: .min)) == nil)
-    }
-
     @Test("A backup is a reason after three intervals without one; before the first one they count from the start")
     func backup() throws {
         func reason(last: Int64?, start: Int64 = -100 * Self.day) -> HealthReason? {

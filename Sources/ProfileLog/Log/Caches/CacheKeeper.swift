@@ -275,9 +275,20 @@ final class CacheKeeper: Sendable {
     // Caches that lag far too much are written in rounds. Each round is a flush with a tail of its own, which holds
     // only what it writes.
 
-    /// Writes the caches until a tail can hold the rest of the log.
-    func writeIndexInRounds() throws {
-        while let round = try nextRound() { try write(round) }
+    /// Writes the caches until a tail can hold the rest of the log. `progress` gets the position that they have reached.
+    func writeIndexInRounds(_ progress: (Position) throws -> Void = { _ in }) throws {
+        while let round = try nextRound() {
+            try write(round)
+            try progress(Position(rawValue: round.progress.target))
+        }
+    }
+
+    /// As `EventLog.writeCachesOfRestored(_:)`.
+    func writeInRounds(_ progress: (Position) throws -> Void) throws {
+        try writeIndexInRounds(progress)
+        try writeIndexInSlices()
+        try progress(store.lastPosition())
+        try writeIndex()
     }
 
     /// Registers a round in table `checkpoints`, or takes over the one that is there, and reads its part of the log.

@@ -63,10 +63,22 @@ struct LogChecker {
             case .meta: break
             }
         }
+        try checkHistories()
         report.users = versions.dropFirst().count { $0 > 0 }
     }
 
     // MARK: - Truth
+
+    /// No history begins later than the next event.
+    private mutating func checkHistories() throws {
+        guard let row = try view.get(tables.meta, Array(LogHistories.row.utf8)) else { return }
+        guard let histories = LogHistories(row) else {
+            return report.add("meta \(LogHistories.row)", "the row is no list of histories")
+        }
+        if histories.newest.from.rawValue > view.last + 1 {
+            report.add("meta \(LogHistories.row)", "a history begins later than the next event")
+        }
+    }
 
     private mutating func checkNames() throws {
         var count: UInt32 = 0

@@ -40,8 +40,10 @@ package struct CommitBatch: Hashable, Sendable {
 
     /// A row of table `meta`.
     package struct MetaRow: Hashable, Sendable {
-        let name: String
-        let value: [UInt8]
+        package let name: String
+        package let value: [UInt8]
+
+        package init(name: String, value: [UInt8]) { (self.name, self.value) = (name, value) }
     }
 
     /// The number of records that it appends.
@@ -175,6 +177,23 @@ extension CommitBatch {
         if tombstones.isEmpty { return }
         self.tombstones = tombstones
         meta.append(MetaRow(name: Self.rewritesRow, value: NameRow.key(rewrites + 1)))
+    }
+
+    /// The rows of table `meta` of a store that is restored from one with `rows`. `hasBuried` and `hasForgotten` tell
+    /// whether the restore erases records and names.
+    package static func restoredMeta(
+        _ rows: [MetaRow], _ histories: LogHistories, hasBuried: Bool, hasForgotten: Bool
+    ) throws(StorageError) -> [MetaRow] {
+        var batch = CommitBatch(meta: rows.filter { $0.name != LogHistories.row })
+        for (name, isRaised) in [(rewritesRow, hasBuried), (erasuresRow, hasForgotten)] where isRaised {
+            let row = batch.meta.first { $0.name == name }
+            guard row?.value.count ?? 4 == 4 else { throw .damaged(place: "row \(name) of table meta") }
+            let count = row?.value.withUnsafeBytes { $0.bigEndian32() } ?? 0
+            batch.meta.removeAll { $0.name == name }
+            batch.meta.append(MetaRow(name: name, value: NameRow.key(count + 1)))
+        }
+        batch.meta.append(MetaRow(name: LogHistories.row, value: histories.bytes))
+        return batch.meta
     }
 
     /// All rows of table `meta`.

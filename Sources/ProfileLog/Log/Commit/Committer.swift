@@ -179,10 +179,7 @@ package struct Committer: Sendable {
     /// Stores a batch that another store of the same log decided. What it erases leaves this store's caches too.
     package func apply(_ batch: CommitBatch) throws {
         if batch.tombstones.isEmpty {
-            try store.write { transaction in
-                try batch.refuseGap(after: OpenStore.last(transaction, store.environment.tables))
-                try batch.apply(to: transaction, store.environment.tables)
-            }
+            try applyWithoutCaches(batch)
         } else {
             try withWholeCaches { view, transaction in
                 try batch.refuseGap(after: view.last)
@@ -192,6 +189,14 @@ package struct Committer: Sendable {
         }
         try store.withView { _ in }
         caches.writeIndexIfDue()
+    }
+
+    /// Stores a batch that erases nothing, and leaves the caches and the tail as they are.
+    func applyWithoutCaches(_ batch: CommitBatch) throws {
+        try store.write { transaction in
+            try batch.refuseGap(after: OpenStore.last(transaction, store.environment.tables))
+            try batch.apply(to: transaction, store.environment.tables)
+        }
     }
 
     /// Applies the caches first: the records, which the batch empties, tell what to remove from them.

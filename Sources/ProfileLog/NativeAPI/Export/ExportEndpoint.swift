@@ -77,7 +77,7 @@ struct ExportEndpoint: Sendable {
             var count = 0
             try json.array("rows") { count = try reader.read(limit: limit, log, to: &$0) }
             json.member("what", table.name)
-            json.member("store", Hexadecimal.text(log.storeID))
+            try json.store(log)
             json.member("as_of", reader.past.position.rawValue)
             // The largest is no time that could be written.
             if let until = reader.past.until, until.rawValue < .max { json.member("until", until) }
@@ -235,9 +235,8 @@ struct ExportReader: Sendable {
 extension ExportEndpoint {
     static let shape: AnswerShape =
         [
-            "rows": [.either([EventJSON.shape, ProfileJSON.row])], "what": .text, "store": .text, "as_of": .integer,
-            "until?": .time, "note?": .text, "time": .time, "position": .integer, "cursor": .text, "next": .integer,
-            "total": .integer, "more": .boolean,
-            "outdated": .boolean,
+            "rows": [.either([EventJSON.shape, ProfileJSON.row])], "what": .text, "store": .text, "history": .text,
+            "as_of": .integer, "until?": .time, "note?": .text, "time": .time, "position": .integer, "cursor": .text,
+            "next": .integer, "total": .integer, "more": .boolean, "outdated": .boolean,
         ] + DamageList.shape
 }

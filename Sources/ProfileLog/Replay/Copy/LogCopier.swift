@@ -1,5 +1,5 @@
 /// Copies a log into another store, record by record: the copy has the same positions, times, names and rows of `meta`.
-struct LogCopier {
+package struct LogCopier {
     let source: EventLog
 
     /// As `EventLog.replay(into:until:latest:progress:)`.
@@ -28,7 +28,9 @@ struct LogCopier {
 
     /// Opens the store in `folder`; a new one gets this store's rows of table `meta`.
     func emptyCopy(in folder: String) throws -> EventLog {
-        let meta = try source.environment.withReadTransaction { try CommitBatch.meta(source.environment.tables, $0) }
+        let meta = try source.environment.withReadTransaction {
+            try CommitBatch.meta(source.environment.tables, $0, upTo: .start)
+        }
         return try EventLog(
             path: folder, create: true, options: source.options, projections: source.store.projections,
             creation: CommitBatch(meta: meta))
@@ -38,7 +40,7 @@ struct LogCopier {
         place: "The copy", reason: "holds what was erased during the copy; remove its folder and begin again")
 
     /// Runs `body`, which writes a copy into `folder`. Its errors are those of a copy, not of an append.
-    static func copying<Result>(into folder: String, _ body: () throws -> Result) throws -> Result {
+    package static func copying<Result>(into folder: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch StorageError.diskFull {
@@ -111,7 +113,6 @@ struct LogCopier {
             let known = target.names.count
             var most = known
             var batch = CommitBatch(firstPosition: from, firstName: known + 1)
-            batch.meta = try CommitBatch.meta(view.tables, view)
             try OpenStore.scanRecords(view.tables, from: from, to: to, view) { position, record in
                 if batch.bytes.count + record.count > Limits.bytesPerCommit, batch.count > 0 { return false }
                 let header = try RecordHeader(record, at: position)
@@ -129,6 +130,8 @@ struct LogCopier {
             if from + UInt64(batch.count) > view.last {
                 most = max(most, UInt32(try view.count(view.tables.names)))
             }
+            batch.meta = try CommitBatch.meta(
+                view.tables, view, upTo: Position(rawValue: from + UInt64(batch.count) - 1))
             batch.names = known < most ? (known + 1...most).compactMap { source.names.name($0) } : []
             return batch
         }

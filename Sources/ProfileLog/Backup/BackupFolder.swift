@@ -1,0 +1,286 @@
+internal import Glibc
+
+/// The folder of a backup, locked for one writer: until the value ends, another one is refused.
+///
+/// A file gets its name when it is complete and on the disk. Files that the manifest does not name do not count, so a
+/// crash at any moment leaves the backup of the last manifest.
+package final class BackupFolder {
+    package let path: String
+    private let lock: Int32
+    private static let lockName = "lock"
+    /// Set by an operation that a test stopped: nothing is changed from then on, as after a crash.
+    private var isStopped = false
+    /// Is called after each operation that changes a file: a test throws in it.
+    package var onOperation: (Operation) throws(BackupError) -> Void = { _ in }
+
+    /// An operation on the file `name`, or on a folder.
+    package enum Operation: Hashable, Sendable {
+        case makeFolder(String), write(String), sync(String), rename(String), syncFolder(String), remove(String)
+    }
+
+    /// Locks the folder at `path`, and makes it if there is none. Refuses one of other files, and one that is `store`,
+    /// the folder of the store, or inside it.
+    package init(path: String, store: String?) throws(BackupError) {
+        if let store {
+            let (inner, outer) = (Self.realPath(path), Self.realPath(store))
+            if inner == outer || inner.hasPrefix(outer + "/") { throw .insideStore(path: path) }
+        }
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw BackupError.of(errno, path: path) }
+        try Self.refuseForeign(path)
+        let file = "\(path)/\(Self.lockName)"
+        let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .of(errno, path: file) }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            let process = Self.process(descriptor)
+            close(descriptor)
+            throw code == EWOULDBLOCK ? .inUse(path: path, process: process) : .unreachable(path: file, code: code)
+        }
+        (self.path, lock) = (path, descriptor)
+        ftruncate(lock, 0)
+        let number = Array("\(getpid())\n".utf8)
+        // Without it, another process says only that it is in use.
+        _ = number.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    deinit {
+        ftruncate(lock, 0)
+        close(lock)
+    }
+
+    /// The process that has the lock.
+    private static func process(_ descriptor: Int32) -> Int32? {
+        var text = [UInt8](repeating: 0, count: 16)
+        let count = text.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        return Int32(String(decoding: text.prefix(max(0, count)).prefix { $0 != 0x0A }, as: UTF8.self))
+    }
+
+    /// The path without links; of a folder that does not exist yet, its parent's.
+    static func realPath(_ path: String) -> String {
+        if let name = realpath(path, nil) {
+            defer { free(name) }
+            return String(cString: name)
+        }
+        var parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        while parts.last == "" { parts.removeLast() }
+        guard let last = parts.popLast() else { return path }
+        let parent = parts.isEmpty ? "." : parts == [""] ? "/" : parts.joined(separator: "/")
+        guard let name = realpath(parent, nil) else { return path }
+        defer { free(name) }
+        let real = String(cString: name)
+        return real == "/" ? "/\(last)" : "\(real)/\(last)"
+    }
+
+    private static func refuseForeign(_ path: String) throws(BackupError) {
+        let names = try names(in: path)
+        if names.contains("data.mdb") { throw .insideStore(path: path) }
+        if names.contains(Manifest.fileName) { return }
+        let ours = [
+            lockName, Manifest.fileName + BackupFileName.unfinished, BackupFileName.logFolder,
+            BackupFileName.settingsFolder, "lost+found",
+        ]
+        if let foreign = names.first(where: { !ours.contains($0) && !isOurs($0) }) {
+            throw .foreign(path: path, name: foreign)
+        }
+    }
+
+    // MARK: - Names
+
+    /// Tells whether a program of ours gives such a name to a file of a backup.
+    static func isFileName(_ name: String) -> Bool { BackupFileName(name) != nil }
+
+    /// Tells whether a restore may give this name to a file of settings.
+    static func isPlainName(_ name: String) -> Bool { BackupFileName.settingsNames.contains(name) }
+
+    private static func isOurs(_ name: String) -> Bool {
+        let unfinished = BackupFileName.unfinished
+        return isFileName(name) || name.hasSuffix(unfinished) && isFileName(String(name.dropLast(unfinished.count)))
+    }
+
+    /// The names in a folder, in order; none if there is no folder.
+    static func names(in path: String) throws(BackupError) -> [String] {
+        guard let folder = opendir(path) else {
+            if errno == ENOENT { return [] }
+            throw .unreachable(path: path, code: errno)
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// The paths of all regular files in the folder `path` and in the folders inside it, also of those that are no part
+    /// of a backup.
+    static func allFiles(in path: String) throws(BackupError) -> [String] {
+        var (files, waiting) = ([String](), [""])
+        while let folder = waiting.popLast() {
+            for name in try names(in: "\(path)/\(folder)") {
+                let name = folder + name
+                var status = stat()
+                guard lstat("\(path)/\(name)", &status) == 0 else { continue }
+                if status.st_mode & S_IFMT == S_IFDIR { waiting.append(name + "/") }
+                if status.st_mode & S_IFMT == S_IFREG { files.append(name) }
+            }
+        }
+        return files.sorted()
+    }
+
+    // MARK: - Reading
+
+    /// The manifest; nil if there is none yet.
+    package func manifest() throws(BackupError) -> Manifest? { try Self.manifest(in: path) }
+
+    /// The manifest of the backup in the folder `path`; nil if there is none.
+    package static func manifest(in path: String) throws(BackupError) -> Manifest? {
+        guard let bytes = try content(of: Manifest.fileName, in: path) else { return nil }
+        return try Manifest(bytes, path: path)
+    }
+
+    /// The content of the file `name` in the folder `path`; nil if there is none. With `count`, nothing is read of a
+    /// file of another size.
+    static func content(of name: String, in path: String, count: Int? = nil) throws(BackupError) -> [UInt8]? {
+        let file = "\(path)/\(name)"
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .unreachable(path: file, code: errno)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .unreachable(path: file, code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .damaged(path: file, reason: "it is no regular file") }
+        let size = Int(status.st_size)
+        if let count, count != size {
+            throw .damaged(path: file, reason: "it has \(size) bytes, and the manifest says \(count)")
+        }
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+            while filled < size {
+                let more = read(
+                    descriptor, UnsafeMutableRawPointer(buffer.baseAddress)?.advanced(by: filled), size - filled)
+                if more > 0 {
+                    filled += more
+                } else if more == 0 || errno != EINTR {
+                    if more < 0 { failure = errno }
+                    return
+                }
+            }
+        }
+        if failure != 0 { throw .unreachable(path: file, code: failure) }
+        guard bytes.count == size else { throw .damaged(path: file, reason: "it was cut while it was read") }
+        return bytes
+    }
+
+    // MARK: - Writing
+
+    /// Writes the file `name` and brings it to the disk; its name is there after `syncFolders`. A run that was stopped
+    /// may have left the same file: it stays.
+    package func write(_ content: [UInt8], to name: String) throws(BackupError) {
+        try makeFolder(of: name)
+        if let known = try? Self.content(of: name, in: path, count: content.count), known == content {
+            return try sync(name)
+        }
+        let unfinished = name + BackupFileName.unfinished
+        do throws(BackupError) {
+            try writeNew(content, to: unfinished)
+            try refuseStopped()
+            guard Glibc.rename("\(path)/\(unfinished)", "\(path)/\(name)") == 0 else {
+                throw .of(errno, path: "\(path)/\(name)")
+            }
+            try note(.rename(name))
+        } catch {
+            if !isStopped { unlink("\(path)/\(unfinished)") }
+            throw error
+        }
+    }
+
+    private func writeNew(_ content: [UInt8], to name: String) throws(BackupError) {
+        try refuseStopped()
+        let file = "\(path)/\(name)"
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .of(errno, path: file) }
+        defer { close(descriptor) }
+        try withTypedBytes(content) { (bytes) throws(BackupError) in
+            var offset = 0
+            while offset < bytes.count {
+                let count = Glibc.write(descriptor, bytes.baseAddress?.advanced(by: offset), bytes.count - offset)
+                if count > 0 { offset += count } else if errno != EINTR { throw BackupError.of(errno, path: path) }
+            }
+        }
+        try note(.write(name))
+        guard fsync(descriptor) == 0 else { throw BackupError.of(errno, path: path) }
+        try note(.sync(name))
+    }
+
+    private func sync(_ name: String) throws(BackupError) {
+        let descriptor = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .of(errno, path: "\(path)/\(name)") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw BackupError.of(errno, path: path) }
+        try note(.sync(name))
+    }
+
+    private func makeFolder(of name: String) throws(BackupError) {
+        try refuseStopped()
+        guard let slash = name.lastIndex(of: "/") else { return }
+        let folder = String(name[..<slash])
+        if mkdir("\(path)/\(folder)", 0o700) == 0 { return try note(.makeFolder(folder)) }
+        if errno != EEXIST { throw .of(errno, path: "\(path)/\(folder)") }
+    }
+
+    /// Makes `manifest` the one that counts: the files that it names are complete, and on the disk with their names.
+    package func commit(_ manifest: Manifest) throws(BackupError) {
+        for folder in [BackupFileName.logFolder, BackupFileName.settingsFolder] { try syncFolder(folder) }
+        try syncFolder(".")
+        try write(manifest.bytes, to: Manifest.fileName)
+        try syncFolder(".")
+    }
+
+    private func syncFolder(_ name: String) throws(BackupError) {
+        try refuseStopped()
+        do throws(StorageError) {
+            try FolderSync.sync("\(path)/\(name)")
+        } catch .unreachable(_, let code) {
+            if code == ENOENT { return }
+            throw .unreachable(path: "\(path)/\(name)", code: code)
+        } catch {
+            throw .unreachable(path: "\(path)/\(name)", code: EIO)
+        }
+        try note(.syncFolder(name))
+    }
+
+    /// Removes the files of backups that `manifest` does not name: old generations, and what a run left that was
+    /// stopped. Files of others stay.
+    package func removeUnnamed(_ manifest: Manifest?) throws(BackupError) {
+        let named = Set(manifest?.files.map(\.name) ?? [])
+        for folder in ["", BackupFileName.logFolder + "/", BackupFileName.settingsFolder + "/"] {
+            for name in try Self.names(in: "\(path)/\(folder)") {
+                let name = folder + name
+                let isManifest = name == Manifest.fileName + BackupFileName.unfinished
+                if !isManifest, !Self.isOurs(name) || named.contains(name) { continue }
+                try refuseStopped()
+                guard unlink("\(path)/\(name)") == 0 || errno == ENOENT else {
+                    throw .unreachable(path: "\(path)/\(name)", code: errno)
+                }
+                try note(.remove(name))
+            }
+        }
+    }
+
+    // MARK: - Stopping as a crash does
+
+    private func note(_ operation: Operation) throws(BackupError) {
+        do throws(BackupError) { try onOperation(operation) } catch {
+            isStopped = true
+            throw error
+        }
+    }
+
+    private func refuseStopped() throws(BackupError) { if isStopped { throw .overtaken } }
+}

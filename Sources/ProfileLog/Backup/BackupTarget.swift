@@ -1,0 +1,15 @@
+/// Where a run writes its files: a folder, or an archive.
+package protocol BackupTarget: AnyObject {
+    /// The folder, or `-`.
+    var path: String { get }
+    /// The manifest of the last run; nil if there is none.
+    func manifest() throws -> Manifest?
+    /// Writes a file.
+    func write(_ content: [UInt8], to name: String) throws
+    /// Makes `manifest` the one that counts.
+    func commit(_ manifest: Manifest) throws
+    /// Removes the files that `manifest` does not name.
+    func removeUnnamed(_ manifest: Manifest?) throws
+}
+
+extension BackupFolder: BackupTarget {}

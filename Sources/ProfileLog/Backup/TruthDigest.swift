@@ -1,0 +1,69 @@
+/// SHA-256 of what a store is restored from: tables `log`, `names` and `meta`, without the row of histories, which a
+/// restore adds to.
+///
+/// Equal digests mean that two stores have the same rows. A digest of the profiles, as `replay` gives it, depends on
+/// what the rows mean.
+package struct TruthDigest {
+    private var records = RowHash()
+    private var names = RowHash()
+    private var meta = RowHash()
+
+    package init() {}
+
+    /// Rows of one table, each as its length and its bytes; a chain of hashes, of 64 KiB or a little more each.
+    private struct RowHash {
+        private var waiting = [UInt8](repeating: 0, count: 32)
+
+        mutating func add(_ bytes: UnsafeRawBufferPointer) {
+            waiting.appendBigEndian(UInt32(bytes.count))
+            waiting.append(contentsOf: bytes)
+            if waiting.count >= 1 << 16 { waiting = digest }
+        }
+
+        var digest: [UInt8] { SHA256.hash(waiting) }
+    }
+
+    /// Adds the next record of the log.
+    package mutating func add(record: UnsafeRawBufferPointer) { records.add(record) }
+
+    /// Adds the next row of table `names`.
+    package mutating func add(name: UnsafeRawBufferPointer) { names.add(name) }
+
+    /// Adds rows of table `meta`, in any order.
+    package mutating func add(meta rows: [CommitBatch.MetaRow]) {
+        for row in rows.sorted(by: { $0.name < $1.name }) where row.name != LogHistories.row {
+            for bytes in [Array(row.name.utf8), row.value] { bytes.withUnsafeBytes { meta.add($0) } }
+        }
+    }
+
+    /// The digest, in hexadecimal digits.
+    package var text: String {
+        Hexadecimal.text(SHA256.hash(records.digest + names.digest + meta.digest))
+    }
+}
+
+extension EventLog {
+    /// The digest of the store's rows. Reads all of them in one transaction.
+    package func truthDigest() throws -> String {
+        var digest = TruthDigest()
+        try environment.withReadTransaction { transaction in
+            let tables = environment.tables
+            digest.add(meta: try CommitBatch.meta(tables, transaction))
+            try transaction.withCursor(tables.names) { cursor in
+                var row = try cursor.first()
+                while let found = row {
+                    digest.add(name: found.value)
+                    row = try cursor.next()
+                }
+            }
+            try transaction.withCursor(tables.log) { cursor in
+                var row = try cursor.first()
+                while let found = row {
+                    digest.add(record: found.value)
+                    row = try cursor.next()
+                }
+            }
+        }
+        return digest.text
+    }
+}

@@ -1,0 +1,76 @@
+internal import Foundation
+internal import Logging
+
+/// What the service runs with. The values here are the defaults; ``Setting`` declares the rest of each.
+struct ServiceSettings: Sendable {
+    var store = "./profilelog"
+    /// Nil for `keys.json` in the store's folder.
+    var keys: String?
+    var host = "127.0.0.1"
+    var port = 8080
+    var portFile: String?
+    var baseURL: ServiceOptions.BaseURL?
+    /// Tells whether a store must be there at the start.
+    var expectsStore = false
+    var isEphemeral = false
+    var tlsCertificate: String?
+    var tlsKey: String?
+    var tlsClientCA: String?
+    var fixtures: String?
+    var console: String?
+    var workspace: String?
+    var rateLimits: [RateLimit] = []
+    var maxConnections = 1024
+    var maxConnectionsPerAddress = 512
+    var maxStreams = 64
+    var bodyMemoryMebibytes = 256
+    var heartbeat: Seconds = 15
+    var bodyTimeout: Seconds = 30
+    var idleTimeout: Seconds = 60
+    var readTimeout: Seconds = 60
+    var logLevel = Logger.Level.notice.rawValue
+    var logFormat = ServiceOptions.LogFormat.text
+    /// How long a request takes that is logged as slow; 0 for none.
+    var slowRequestMilliseconds = 1_000
+
+    var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .notice }
+
+    /// The files of TLS; nil for plain HTTP.
+    var tlsFiles: TLSFiles? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        return TLSFiles(certificate: tlsCertificate, key: tlsKey, clientCA: tlsClientCA)
+    }
+
+    var scheme: String { tlsFiles == nil ? "http" : "https" }
+
+    var place: StorePlace { StorePlace(path: store, keys: keys) }
+
+    /// What does not fit together, whatever each came from.
+    var contradictions: [ConfigurationError] {
+        if (tlsCertificate == nil) != (tlsKey == nil) {
+            return [
+                ConfigurationError(
+                    sentence: "--tls-certificate and --tls-key belong together.",
+                    remedy: "Name both, or none for plain HTTP.", keys: ["tls.certificate", "tls.key"])
+            ]
+        }
+        if tlsClientCA != nil, tlsCertificate == nil {
+            return [
+                ConfigurationError(
+                    sentence: "--tls-client-ca needs --tls-certificate and --tls-key.",
+                    remedy: "Name them, or take the client CA out.", keys: ["tls.client-ca"])
+            ]
+        }
+        return []
+    }
+
+    /// Tells whether only this machine can reach the address. A name like `127.example.com` is no such address.
+    var isLoopback: Bool {
+        if host == "localhost" { return true }
+        var address = in_addr()
+        if inet_pton(AF_INET, host, &address) == 1 { return UInt32(bigEndian: address.s_addr) >> 24 == 127 }
+        var address6 = in6_addr()
+        guard inet_pton(AF_INET6, host, &address6) == 1 else { return false }
+        return withUnsafeBytes(of: &address6) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+    }
+}
