@@ -54,6 +54,8 @@ final class Metrics: Sendable {
 
     private let state = Mutex(State())
     private let started = Timestamp.now()
+    /// Of the backup that the service writes.
+    let backups = BackupMetrics()
 
     /// Lets `source` write its families after the service's own, from now on.
     func register(_ source: @escaping Source) { state.withLock { $0.sources.append(source) } }
@@ -197,6 +199,7 @@ final class Metrics: Sendable {
         text.histogram("", state.commitSeconds)
         text.family("profilelog_commit_events", .histogram, "Events of a commit.")
         text.histogram("", state.commitEvents)
+        write(backups.counts, to: &text)
         text.single(
             "profilelog_store_usable", .gauge, "1 while the store can be read and written, as /health/ready says.",
             store.failure == nil ? 1 : 0)
@@ -255,6 +258,34 @@ final class Metrics: Sendable {
             return state.oldReaders.values.min()
         }
         return first.map { (now - $0) / .seconds(1) } ?? 0
+    }
+}
+
+extension Metrics {
+    /// The families of the backup; none without one.
+    private func write(_ backup: BackupMetrics.Counts?, to text: inout PrometheusText) {
+        guard let backup else { return }
+        func seconds(_ time: Timestamp?) -> Int64 { (time?.rawValue ?? 0) / 1_000_000 }
+        text.single(
+            "profilelog_backup_last_success_timestamp_seconds", .gauge, "When the last backup was complete.",
+            seconds(backup.succeeded))
+        text.single(
+            "profilelog_backup_last_position", .gauge, "Position of the last event in the backup.",
+            backup.position.rawValue)
+        text.single(
+            "profilelog_backup_duration_seconds", .gauge, "Time of the last complete backup.",
+            backup.duration / .seconds(1))
+        text.single(
+            "profilelog_backup_verified_timestamp_seconds", .gauge,
+            "When the backup was last read whole and was sound.",
+            seconds(backup.verified))
+        text.single(
+            "profilelog_backup_segments_rewritten_total", .counter, "Segments that were written again for an erasure.",
+            backup.rewritten)
+        text.family("profilelog_backup_failures_total", .counter, "Backups and verifications that failed, by reason.")
+        for (reason, count) in backup.failures.sorted(by: { $0.key < $1.key }) {
+            text.sample("reason=\"\(reason)\"", count)
+        }
     }
 }
 

@@ -23,6 +23,8 @@ struct Server {
     let logger: Logger
     /// The lines that standard output gets when the service is ready, by its URL; nil for the usual one.
     var welcome: (@Sendable (_ url: String) -> [String])?
+    /// The backup that it writes while it runs; nil for none.
+    var backup: BackupPlan?
 
     /// Requests that take longer than this after the signal are cut off.
     private static let patience = Duration.seconds(10)
@@ -35,17 +37,8 @@ struct Server {
             ? Logger(label: "profiled", factory: { _ in SwiftLogNoOpLogHandler() }) : logger
         let (failures, failed) = AsyncStream<StartError>.makeStream()
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
-        health.register(.audit) { _ in
-            HealthReason.audit(differences: store.api.store.auditor.report.differences.count)
-        }
-        if let certificates {
-            health.register(.certificate) { now in
-                certificates.report.served.concern(at: now).map {
-                    HealthReason(.certificate, error: $0.error, remedy: $0.remedy)
-                }
-            }
-        }
         let live = LiveSettings(options)
+        registerReasons(store, live)
         let requests = RequestAdaptor(
             store, connections, certificates, keys: keys, metrics: metrics, health: health, live: live,
             logger: logger)
@@ -76,6 +69,7 @@ struct Server {
         var services: [any Service] = [
             StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
             AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
+            BackupTask(plan: backup, live: live, store: store, metrics: metrics.backups, logger: logger),
             HangUp(reloader: reloader, logger: logger), application,
         ]
         if let certificates { services.append(certificates) }
@@ -106,6 +100,27 @@ struct Server {
 
     private static let levelHook = ReloadHook { _, new in
         return { LeveledLogHandler.setLevel(new.level) }
+    }
+
+    /// What `/health` is degraded for.
+    private func registerReasons(_ store: LiveStore, _ live: LiveSettings) {
+        health.register(.audit) { _ in
+            HealthReason.audit(differences: store.api.store.auditor.report.differences.count)
+        }
+        if let certificates {
+            health.register(.certificate) { now in
+                certificates.report.served.concern(at: now).map {
+                    HealthReason(.certificate, error: $0.error, remedy: $0.remedy)
+                }
+            }
+        }
+        guard backup != nil else { return }
+        let (backups, start) = (metrics.backups, Timestamp.now())
+        health.register(.backup) { now in
+            HealthReason.backup(
+                lastSuccess: backups.counts?.succeeded, since: start, every: live.current.backupEvery.duration,
+                now: now)
+        }
     }
 
     private func announce(_ channel: any Channel, _ log: EventLog, _ portFile: PortFile?) throws(StartError) {

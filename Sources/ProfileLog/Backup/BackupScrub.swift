@@ -15,6 +15,9 @@ package struct BackupScrub {
         package var erasures = 0
         /// False if it was stopped: the backup is as it was.
         package var isComplete = true
+
+        /// Of a scrub that was stopped.
+        package static let stopped = Report(isComplete: false)
     }
 
     /// Applies the erasures of `register`. With `log`, the store itself, those names are emptied that it has emptied;
@@ -57,7 +60,7 @@ package struct BackupScrub {
             }
         } catch is Stopped {
             try folder.removeUnnamed(old)
-            return Report(isComplete: false)
+            return .stopped
         }
         let live = try log.map { try StoreReads(log: $0).names().rows }
         let empty = Self.erasedRow

@@ -67,10 +67,12 @@ struct BackupRunCommand: TakesArguments {
             throw ValidationError("The archive would be written to the terminal. Redirect it, as in `> backup.tar`.")
         }
         let log = try openStore(store.path)
-        let target: any BackupTarget =
-            folder == "-"
-            ? BackupArchive(modified: .now()) { try Output.write($0) }
-            : try BackupFolder(path: folder, store: store.path)
+        let target: any BackupTarget
+        if folder == "-" {
+            target = BackupArchive(modified: .now()) { try Output.write($0) }
+        } else {
+            target = try BackupFolder(path: folder, store: store.path)
+        }
         var backup = BackupRun(log: log, target: target)
         backup.program = ProfileCLI.configuration.version
         backup.settings = try settings()
@@ -339,9 +341,7 @@ struct BackupScrubCommand: ParsableCommand {
         let target = try BackupFolder(path: folder, store: fromStore)
         let report = try ProgressBar.run { update -> BackupScrub.Report in
             if let log {
-                guard let register = try ErasureRegister(of: log, progress: update) else {
-                    return BackupScrub.Report(isComplete: false)
-                }
+                guard let register = try ErasureRegister(of: log, progress: update) else { return .stopped }
                 return try BackupScrub(target).scrub(register, log: log, progress: update)
             }
             return try BackupScrub(target).scrub(ErasureRegister.read(erasures ?? ""), progress: update)

@@ -30,6 +30,9 @@ struct ServeCommand: AsyncParsableCommand {
         if options.isEphemeral, store.store != nil {
             throw ValidationError("--ephemeral makes a store of its own, so --store has no meaning with it.")
         }
+        if options.isEphemeral, options.backupFolder != nil {
+            throw ValidationError("--ephemeral removes its store at the end, so --backup has no meaning with it.")
+        }
     }
 
     func run() async throws {
@@ -69,9 +72,10 @@ struct ServeCommand: AsyncParsableCommand {
         let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
         noteOpenNetwork(options, logger)
         let metrics = Metrics()
-        let server = Server(
+        var server = Server(
             options: options, configured: (source, configuration), keys: keys, metrics: metrics,
             maxConnections: maxConnections, certificates: certificates, logger: logger)
+        server.backup = options.backupPlan
         if options.isEphemeral {
             let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace, metrics: metrics)
             defer { stores.remove() }
@@ -79,7 +83,7 @@ struct ServeCommand: AsyncParsableCommand {
         } else {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
-            if options.expectsStore { try refuseMissingStore(store) }
+            if options.expectsStore { try options.refuseMissingStore() }
             ServiceManager.status("Opening the store \(store.path).")
             let log = try ServiceManager.extendingStart {
                 try EventLog(
@@ -111,19 +115,6 @@ extension ServeCommand {
             "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
                 + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
         )
-    }
-
-    /// Throws unless the folder holds a store. An unfinished one holds no event, and opening it would make it again.
-    private func refuseMissingStore(_ store: StorePlace) throws {
-        switch try StoreFolder(path: store.path) {
-        case .store: return
-        case .foreign: throw StorageError.notAStore(path: store.path)
-        case .vacant, .unfinished:
-            throw StartError(
-                "There is no store in \(store.path), and with --expect-store the service makes none.",
-                remedy: "Mount its disk, correct --store, or restore a backup; "
-                    + "`profiled keys add` makes a new store, with its first key.")
-        }
     }
 
     /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.

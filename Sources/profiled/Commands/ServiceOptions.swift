@@ -17,6 +17,12 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("fixtures"), help: .setting("fixtures")) var fixtures: String?
     @Option(name: .setting("console"), help: .setting("console")) var console: String?
     @Option(name: .setting("workspace"), help: .setting("workspace")) var workspace: String?
+    @Option(name: .setting("backup.folder"), help: .setting("backup.folder")) var backupFolder: String?
+    @Option(name: .setting("backup.every"), help: .setting("backup.every")) var backupEvery: Seconds?
+
+    @Option(name: .setting("backup.verify-every"), help: .setting("backup.verify-every"))
+    var backupVerifyEvery: Seconds?
+
     @Option(name: .setting("rate-limits"), help: .setting("rate-limits")) var rateLimits: [RateLimit] = []
     @Option(name: .setting("limits.connections"), help: .setting("limits.connections")) var maxConnections: Int?
 

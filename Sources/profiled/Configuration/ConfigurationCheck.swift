@@ -6,12 +6,13 @@ internal import ProfileLogBrazeAPI
 enum ConfigurationCheck {
     /// The checks of a start that touch files, each of which throws what is wrong.
     private static let all: [@Sendable (ServiceSettings) throws -> Void] = [
-        { try refuseForeignStore($0) },
+        { try refuseStore($0) },
         { try refuseOpenDoor($0) },
         { if let file = $0.workspace { _ = try Workspace(path: file) } },
         { if let file = $0.fixtures { _ = try Fixtures(path: file) } },
         { try ConsoleFiles(folder: $0.console).check() },
         { if let files = $0.tlsFiles { _ = try files.read() } },
+        { if let plan = $0.backupPlan { try refuseUnwritable(plan.folder, "backup.folder") } },
         { if let file = $0.portFile { try refuseUnwritable(file, "port-file") } },
     ]
 
@@ -28,9 +29,15 @@ enum ConfigurationCheck {
         }
     }
 
-    private static func refuseForeignStore(_ settings: ServiceSettings) throws {
+    private static func refuseStore(_ settings: ServiceSettings) throws {
         if settings.isEphemeral { return }
-        if try StoreFolder(path: settings.store) == .foreign { throw StorageError.notAStore(path: settings.store) }
+        if settings.expectsStore { try settings.refuseMissingStore() }
+        switch try StoreFolder(path: settings.store) {
+        case .foreign: throw StorageError.notAStore(path: settings.store)
+        case .store, .unfinished, .vacant:
+            // One that is not there is made with all folders above it.
+            if access(settings.store, F_OK) == 0 { try refuseUnwritable(settings.store, "store") }
+        }
     }
 
     /// Keys that cannot be read, or none where other machines could reach the service.
@@ -44,12 +51,25 @@ enum ConfigurationCheck {
         let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         if access(file, W_OK) == 0 || errno == ENOENT && access(folder, W_OK | X_OK) == 0 { return }
         throw StartError(
-            "The file \(file) of \(key) cannot be written: \(String(cString: strerror(errno))).",
-            remedy: "Name a file in a folder that exists and that this user may write to.")
+            "\(file), which \(key) names, cannot be written: \(String(cString: strerror(errno))).",
+            remedy: "Name one in a folder that exists and that this user may write to.")
     }
 }
 
 extension ServiceSettings {
+    /// Throws unless the folder holds a store. An unfinished one holds no event, and opening it would make it again.
+    func refuseMissingStore() throws {
+        switch try StoreFolder(path: store) {
+        case .store: return
+        case .foreign: throw StorageError.notAStore(path: store)
+        case .vacant, .unfinished:
+            throw StartError(
+                "There is no store in \(store), and with --expect-store the service makes none.",
+                remedy: "Mount its disk, correct --store, or restore a backup; "
+                    + "`profiled keys add` makes a new store, with its first key.")
+        }
+    }
+
     /// Throws if other machines could reach the service, and there are no keys.
     func refuseOpenDoor(keys: [StoredKey]?) throws(StartError) {
         guard !isLoopback, keys?.isEmpty != false else { return }

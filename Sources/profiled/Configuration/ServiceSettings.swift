@@ -19,6 +19,9 @@ struct ServiceSettings: Sendable {
     var fixtures: String?
     var console: String?
     var workspace: String?
+    var backupFolder: String?
+    var backupEvery: Seconds = 60
+    var backupVerifyEvery: Seconds = 86_400
     var rateLimits: [RateLimit] = []
     var maxConnections = 1024
     var maxConnectionsPerAddress = 512
@@ -42,6 +45,12 @@ struct ServiceSettings: Sendable {
     }
 
     var scheme: String { tlsFiles == nil ? "http" : "https" }
+
+    /// The backup that the service writes; nil for none. A temporary store needs none.
+    var backupPlan: BackupPlan? {
+        guard let backupFolder, !isEphemeral else { return nil }
+        return BackupPlan(folder: backupFolder, keys: place.keyFile.path, workspace: workspace)
+    }
 
     var place: StorePlace { StorePlace(path: store, keys: keys) }
 

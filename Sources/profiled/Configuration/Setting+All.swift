@@ -7,7 +7,7 @@ extension Setting {
     /// A new one needs a row here, a property of ``ServiceSettings`` with its default, and an option of
     /// ``ServiceOptions``, whose name and help come from the row. A row that `reloads` also needs a ``ReloadHook``,
     /// unless what uses it asks ``LiveSettings`` each time. A secret is no setting: name a file that holds it.
-    static let all: [Setting] = [store, network, content, limits, tls, messages].flatMap(\.self)
+    static let all: [Setting] = [store, network, content, limits, tls, backup, messages].flatMap(\.self)
 
     private static let store: [Setting] = [
         Setting(
@@ -108,6 +108,18 @@ extension Setting {
         file(
             "tls.client-ca", \.tlsClientCA, given: \.service?.tlsClientCA,
             "Take only clients with a certificate that one of these has signed."),
+    ]
+
+    private static let backup: [Setting] = [
+        file(
+            "backup.folder", flag: "backup", \.backupFolder, given: \.service?.backupFolder, value: "folder",
+            "Back the store up into this folder while the service runs."),
+        seconds(
+            "backup.every", \.backupEvery, given: \.service?.backupEvery, in: 1...31_536_000, reloads: true,
+            "How long after a backup the next one begins: 30s, 1m, 24h."),
+        seconds(
+            "backup.verify-every", \.backupVerifyEvery, given: \.service?.backupVerifyEvery, in: 1...31_536_000,
+            reloads: true, "How often the backup is read whole and compared."),
     ]
 
     private static let messages: [Setting] = [

@@ -221,12 +221,23 @@ struct ConfigurationTests {
 
     @Test("config check looks at what the settings name, and changes nothing")
     func named() async throws {
-        try write("store: s\nhost: 0.0.0.0\nworkspace: none.yaml\nconsole: .\nport-file: nowhere/port\n")
+        try write(
+            """
+            store: s
+            expect-store: true
+            host: 0.0.0.0
+            workspace: none.yaml
+            console: .
+            port-file: nowhere/port
+            backup:
+              folder: nowhere/backup
+            """)
         let refused = try await run(["config", "check", "--config", "profiled.yaml"], in: folder)
         #expect(refused.code == 1)
         for part in [
+            "There is no store in s", "nowhere/backup, which backup.folder names, cannot be written",
             "Other machines could reach 0.0.0.0", "The workspace file none.yaml cannot be read", "index.html",
-            "The file nowhere/port of port-file cannot be written",
+            "nowhere/port, which port-file names, cannot be written",
         ] {
             #expect(refused.errors.contains(part), "\(part)\n\(refused.errors)")
         }
@@ -235,6 +246,19 @@ struct ConfigurationTests {
         #expect(good.code == 0, "\(good.errors)")
         #expect(good.output.contains("The configuration good.yaml is good: 2 of "), "\(good.output)")
         for name in ["s", "port"] { #expect(!FileManager.default.fileExists(atPath: folder.file(name).path)) }
+    }
+
+    @Test("Settings that do not fit together are refused, wherever they came from; by flags it is wrong usage")
+    func contradictions() async throws {
+        try write("tls:\n  key: k.pem\n")
+        let byFile = try await run(["--config", "profiled.yaml", "--port", "0"], in: folder)
+        #expect(byFile.code == 1 && byFile.errors.contains("belong together"), "\(byFile.errors)")
+        let byFlag = try await run(["--config", "/dev/null", "--tls-key", "k.pem", "--port", "0"], in: folder)
+        #expect(byFlag.code == 64 && byFlag.errors.contains("belong together"), "\(byFlag.errors)")
+        // One from each is a pair.
+        let pair = try await run(
+            ["config", "show", "--config", "profiled.yaml", "--tls-certificate", "c.pem"], in: folder)
+        #expect(pair.code == 0, "\(pair.errors)")
     }
 
     // MARK: - The table

@@ -1,0 +1,173 @@
+internal import Foundation
+internal import Logging
+internal import ProfileLog
+internal import ProfileLogBackup
+internal import ProfileLogRequests
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The backup that a service writes.
+struct BackupPlan: Sendable {
+    let folder: String
+    /// The file of the keys, and that of the workspace: they are kept with the log.
+    let keys: String
+    let workspace: String?
+}
+
+/// Backs the store up while the service runs, and reads the backup whole now and then. A failure is logged with its
+/// next step and counted; the next run tries again.
+struct BackupTask: Service {
+    let plan: BackupPlan?
+    /// How often is asked each time, as a reload may change it.
+    let live: LiveSettings
+    let store: LiveStore
+    let metrics: BackupMetrics
+    let logger: Logger
+
+    func run() async throws {
+        if let plan { await cancelWhenGracefulShutdown { await backUp(plan) } }
+        // The group ends with the first task that returns.
+        try? await gracefulShutdown()
+    }
+
+    private func backUp(_ plan: BackupPlan) async {
+        var verified = lastKnown(plan)
+        var isFirst = true
+        while !Task.isCancelled {
+            await backUpOnce(plan, verified, warns: isFirst)
+            isFirst = false
+            let verifyEvery = live.current.backupVerifyEvery.duration.microseconds
+            let isDue = verified.map { Timestamp.now().rawValue - $0.rawValue >= verifyEvery } ?? true
+            if isDue, !Task.isCancelled, let time = await verify(plan) { verified = time }
+            await pause()
+        }
+    }
+
+    /// Waits until the next backup is due, also if that time changes meanwhile.
+    private func pause() async {
+        let begin = ContinuousClock.now
+        while !Task.isCancelled {
+            let left = begin + live.current.backupEvery.duration - ContinuousClock.now
+            if left <= .zero { return }
+            try? await Task.sleep(for: min(left, .seconds(5)))
+        }
+    }
+
+    /// Takes over what the manifest of an earlier start says. Returns when it was verified.
+    private func lastKnown(_ plan: BackupPlan) -> Timestamp? {
+        let manifest = try? BackupFolder.manifest(in: plan.folder)
+        metrics.update { counts in
+            guard let manifest else { return }
+            counts.succeeded = manifest.written
+            counts.position = manifest.position
+            counts.verified = manifest.verified
+        }
+        return manifest?.verified
+    }
+
+    private func backUpOnce(_ plan: BackupPlan, _ verified: Timestamp?, warns: Bool) async {
+        let (begin, log) = (ContinuousClock.now, store.api.log)
+        do {
+            let report = try await Self.onThread("backup") { goesOn in
+                let folder = try BackupFolder(path: plan.folder, store: log.path)
+                var run = BackupRun(log: log, target: folder)
+                run.program = Profiled.configuration.version
+                run.verified = verified
+                run.settings = Self.settings(plan)
+                return try run.run { _ in goesOn() }
+            }
+            if let warning = report.warning, warns { logger.warning("\(warning)") }
+            for file in report.repaired {
+                logger.warning(
+                    "a file of the backup had lost its content, and was written again from the store: check that disk",
+                    metadata: ["file": .string(file)])
+            }
+            metrics.update { counts in
+                counts.position = report.position
+                counts.rewritten += report.segmentsRewritten
+                guard report.isComplete else { return }
+                counts.succeeded = .now()
+                counts.duration = ContinuousClock.now - begin
+            }
+            logger.debug("backed up", metadata: ["position": .stringConvertible(report.position.rawValue)])
+        } catch {
+            report(error, "the store was not backed up")
+        }
+    }
+
+    /// The files of settings that can be read now. Others are kept as the backup has them.
+    private static func settings(_ plan: BackupPlan) -> [(name: String, content: [UInt8])] {
+        [("keys.json", plan.keys), ("workspace.yaml", plan.workspace ?? "")].compactMap { name, path in
+            path.isEmpty ? nil : FileManager.default.contents(atPath: path).map { (name, Array($0)) }
+        }
+    }
+
+    /// Reads the backup whole. Returns the time if it is sound.
+    private func verify(_ plan: BackupPlan) async -> Timestamp? {
+        do {
+            let report = try await Self.onThread("backup-verify") { goesOn in
+                try BackupVerifier(path: plan.folder).verify { _ in goesOn() }
+            }
+            if !report.isComplete { return nil }
+            if let problem = report.problems.first {
+                self.report(problem, "the backup is damaged in \(report.problems.count) of its files")
+                return nil
+            }
+            let time = Timestamp.now()
+            metrics.update { $0.verified = time }
+            return time
+        } catch {
+            report(error, "the backup was not verified")
+            return nil
+        }
+    }
+
+    private func report(_ error: any Error, _ what: String) {
+        metrics.countFailure(Self.reason(error))
+        let failure = error as? any LogError
+        // These errors name files, positions and user numbers, and no value.
+        logger.warning(
+            "\(what)",
+            metadata: [
+                "error": .string(failure?.description ?? "\(type(of: error))"),
+                "remedy": .string(failure?.remedy ?? "The service tries again."),
+            ])
+    }
+
+    /// One word for the metric.
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as BackupError: error.kind
+        case let error as StorageError: error.isDamage ? "damaged_store" : "store"
+        default: "other"
+        }
+    }
+
+    /// Runs `work` on a thread of its own, as it waits for the disk. It is told to stop when the task is cancelled.
+    private static func onThread<Value: Sendable>(
+        _ name: String, _ work: @escaping @Sendable (_ goesOn: () -> Bool) throws -> Value
+    ) async throws -> Value {
+        let isStopped = StopFlag()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                startThread(name) { continuation.resume(with: Result { try work { !isStopped.isSet } }) }
+            }
+        } onCancel: {
+            isStopped.set()
+        }
+    }
+}
+
+/// Asks work on another thread to stop.
+private final class StopFlag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
+}
+
+extension Duration {
+    fileprivate var microseconds: Int64 {
+        components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+    }
+}
