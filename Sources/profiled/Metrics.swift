@@ -44,7 +44,7 @@ final class Metrics: Sendable {
         /// Answers by the word for their error. Those with an alert are there from the start: the increase of a counter
         /// begins with its second sample.
         var refusals = ["closed_after_failure": 0, "damaged": 0, "disk_full": 0, "files_changed": 0, "map_full": 0]
-        /// When the reads that keep old pages were first seen.
+        /// The times at which the reads that keep old pages were first seen.
         var oldReaders: [PageUse.Reader: ContinuousClock.Instant] = [:]
         var sources: [Source] = []
     }
@@ -246,8 +246,9 @@ final class Metrics: Sendable {
             "profilelog_audit_differences", .gauge, "States that are not what the log says.", audit.differences.count)
     }
 
-    /// For how long a read has been behind the newest commit. LMDB does not tell when it began: its age counts from
-    /// the first time that it was seen here. A new read sees the newest commit, so one that is behind is an old one.
+    /// The time for which a read has been behind the newest commit. LMDB does not tell when it began: its age counts
+    /// from the first time that it was seen here. A new read sees the newest commit, so one that is behind is an old
+    /// one.
     private func oldestReaderSeconds(_ use: PageUse) -> Double {
         let now = ContinuousClock.now
         let behind = use.readers.filter { $0.commit < use.commit }

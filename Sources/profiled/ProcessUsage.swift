@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What this process uses of the machine. What the system does not tell is nil.
+/// This process's use of the machine. What the system does not tell is nil.
 struct ProcessUsage {
     let cpuSeconds: Double
     let residentBytes: Int?

@@ -15,7 +15,7 @@ struct Server {
     var configured: (source: ConfigurationSource, configuration: Configuration)?
     let keys: KeyRing
     let metrics: Metrics
-    /// What makes the service degraded; parts of it register what they know.
+    /// The reasons for which the service is degraded; its parts register what they know.
     var health = HealthReasons()
     let maxConnections: Int
     /// Those of TLS; nil for plain HTTP.
@@ -102,7 +102,7 @@ struct Server {
         return { LeveledLogHandler.setLevel(new.level) }
     }
 
-    /// What `/health` is degraded for.
+    /// Registers the reasons for which `/health` is degraded.
     private func registerReasons(_ store: LiveStore, _ live: LiveSettings) {
         health.register(.audit) { _ in
             HealthReason.audit(differences: store.api.store.auditor.report.differences.count)

@@ -1,7 +1,7 @@
 internal import ProfileLogSnippets
 internal import Synchronization
 
-/// Why a service that answers all requests needs its operator all the same: `/health` is then *degraded*.
+/// The reasons for which a service that answers all requests needs its operator: `/health` is then *degraded*.
 ///
 /// Whatever knows of such a reason registers a look, which is asked at each `/health` and `/metrics`. It must be short:
 /// compare a time that is in memory, and read no file.

@@ -1,7 +1,7 @@
 internal import ProfileLogSnippets
 internal import Synchronization
 
-/// Where the time of one request goes, for the log of slow requests.
+/// The times of the phases of one request, for the log of slow requests.
 ///
 /// A service gives one to each request's task; other programs have none, and then nothing is measured. Phases that come
 /// several times, as after a conflict, are added up.

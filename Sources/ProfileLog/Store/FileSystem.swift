@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The file system of a folder, as far as it matters to a store (`statfs`).
 package struct FileSystem: Hashable, Sendable {
-    /// What a kind of file system means for a store.
+    /// The meaning of a file system for a store.
     package enum Kind: Sendable {
         /// A disk of this machine.
         case local
@@ -11,7 +11,7 @@ package struct FileSystem: Hashable, Sendable {
         case network
         /// Several machines share it, and LMDB's locks are of one.
         case shared
-        /// It is gone when the machine stops.
+        /// Memory, which is gone when the machine stops.
         case memory
         /// The layer of a container: gone with it.
         case container

@@ -1,7 +1,7 @@
 internal import CLMDB
 internal import Glibc
 
-/// What the pages of a store's file are used for, and who keeps old ones from being used again.
+/// The use of the pages of a store's file, and the reads that keep old ones from being used again.
 package struct PageUse: Hashable, Sendable {
     /// Bytes of a page.
     package var pageBytes = 0

@@ -9,7 +9,7 @@ struct StoreGrowth {
     private let now = Timestamp.now()
     /// The largest users by their IDs; of an erased one the number.
     private let users: [(part: LogGrowth.UserPart, id: String)]
-    /// Whether everything was counted: Ctrl-C ends it early.
+    /// Tells whether everything was counted: Ctrl-C ends it early.
     private let isWhole: Bool
 
     private static let mostUsers = 20
@@ -48,7 +48,7 @@ struct StoreGrowth {
         return age < Self.leastAge ? nil : min(age, Double(Self.days))
     }
 
-    /// What these days added.
+    /// The events and bytes of these days.
     private var recent: (events: UInt64, bytes: UInt64) {
         growth.days.reduce(into: (events: 0, bytes: 0)) { sum, day in
             sum.events += day.events

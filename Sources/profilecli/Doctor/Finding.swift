@@ -2,7 +2,7 @@ internal import ProfileLog
 
 /// One thing that `doctor` looked at: how it is, in a sentence, and what to do if it is not well.
 struct Finding {
-    /// How bad it is. An error stops the service or loses data now or soon; a warning does so later.
+    /// The gravity of a finding. An error stops the service or loses data now or soon; a warning does so later.
     enum Level: String { case ok, warning, error }
 
     let check: String
@@ -23,7 +23,7 @@ struct Finding {
         Finding(check: check, level: .error, message: message, remedy: remedy)
     }
 
-    /// What a failed look says.
+    /// The finding of a look that failed.
     static func failure(_ check: String, _ error: any Error) -> Finding {
         let failure = CommandError(error)
         return .error(check, failure.message, remedy: failure.remedy)

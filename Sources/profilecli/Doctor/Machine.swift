@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProfileLog
 
-/// What the doctor asks the machine about, apart from a store.
+/// Looks of the doctor at the machine, apart from a store.
 enum Machine {
     /// Memory, and how much of it a store may want.
     static func memory(storeBytes: UInt64) -> Finding {
@@ -136,7 +136,8 @@ enum Machine {
         return .ok("free pages", "\(text).")
     }
 
-    /// How far the caches lag at most before something is wrong: three times the greatest lag at which they are written.
+    /// The lag of the caches in events beyond which something is wrong: three times the greatest one at which they are
+    /// written.
     private static let greatestLag: UInt64 = 3 << 20
 
     static func caches(lag: UInt64) -> Finding {

@@ -143,7 +143,8 @@ struct StoreDoctor {
                     "files", "This user may not write in \(path), and reading takes a lock there.",
                     remedy: "Run the doctor as the owner: sudo -u \(Self.user(file.st_uid)) profilecli doctor --store "
                         + path))
-        } else if status(lock) == nil, geteuid() != file.st_uid {
+        } else if status(lock) == nil, geteuid() != file.st_uid, geteuid() != 0 {
+            // What root makes gets the owner of the folder.
             mayOpen = false
             findings.append(
                 .warning(
@@ -299,7 +300,7 @@ struct StoreDoctor {
 
     // MARK: - Helpers
 
-    /// What the system knows of a file; nil if there is none.
+    /// The system's facts about a file; nil if there is none.
     private func status(_ path: String) -> stat? {
         var status = stat()
         return stat(path, &status) == 0 ? status : nil

@@ -111,7 +111,7 @@ public final class LogWriter: Sendable {
 package struct WrittenAppend: Sendable {
     /// The receipt, or why it was not stored.
     package let result: Result<AppendReceipt, AppendError>
-    /// When its commit began; nil if it had none.
+    /// The time at which its commit began; nil if it had none.
     package var begin: ContinuousClock.Instant?
     /// The times of the commit; nil if nothing was stored.
     package var report: CommitReport?

@@ -1,4 +1,4 @@
-/// What fills a store: bytes of records by kind and by user, and what the last days added.
+/// The content of a store by size: bytes of records by kind and by user, and what the last days added.
 package struct LogGrowth: Sendable {
     /// A number of events, and the bytes of their records.
     package struct Amount: Hashable, Sendable {
@@ -26,7 +26,7 @@ package struct LogGrowth: Sendable {
     package internal(set) var users: [UserPart] = []
     /// The bytes by which each user may have more. 0 up to ``HeavyUsers/most`` users.
     package internal(set) var unsure: UInt64 = 0
-    /// What was recorded in the days before `now`, the last one first: `days[0]` are the last 24 hours.
+    /// The records of the days before `now`, the last one first: `days[0]` are the last 24 hours.
     package internal(set) var days: [Amount]
     /// Records that no header could be read from.
     package internal(set) var damaged: UInt64 = 0

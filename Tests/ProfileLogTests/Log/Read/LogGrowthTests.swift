@@ -10,7 +10,8 @@ struct LogGrowthTests {
         let clock = TestClock(19_991 * day)
         var options = LogOptions()
         options.now = { clock.now }
-        let log = try TemporaryFolder(prefix: "growth").open(options: options)
+        let folder = TemporaryFolder(prefix: "growth")
+        let log = try folder.open(options: options)
         for (days, user, count) in [(Int64(0), "ana", 3), (7, "bo", 40), (2, "ana", 5), (0, "carl", 1)] {
             clock.advance(days * day)
             for _ in 0..<count {
@@ -32,7 +33,8 @@ struct LogGrowthTests {
 
     @Test("A count that is stopped says how far it came")
     func stopped() throws {
-        let log = try TemporaryFolder(prefix: "growth").open()
+        let folder = TemporaryFolder(prefix: "growth")
+        let log = try folder.open()
         _ = try log.append([.customEventLogged(CustomEvent(name: "played"))], to: .externalID("ana"))
         let growth = try log.reader.growth(now: .now(), goesOn: { _ in false })
         #expect(growth.position == .start && growth.total.events == 0)
