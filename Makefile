@@ -6,17 +6,20 @@
 # make test-console    opens the console in Chromium: accessibility, geometry, hostile values, failures, tasks by keyboard
 #                      (one place alone: CONSOLE_ONLY=device; files without a build: CONSOLE_FILES=FOLDER)
 # make bench-console   measures the console in Chromium against its budgets (also: scripts/bench-console.sh --long)
+# make deb             makes the Debian package profilelog_VERSION_ARCHITECTURE.deb: docs/install.md
+# make test-package    needs root and the network: installs, upgrades and removes the package in a Debian of its own, with
+#                      a booted systemd (PACKAGE=FILE tries that one)
 # make compatibility   runs Braze clients from PyPI against .build/debug/profiled (or another one: PROFILED=FILE)
 #
 # Debian packages that a target needs and the machine lacks are installed by apt (scripts/setup.sh).
-.PHONY: demo test test-long test-console docs digest compatibility run bench bench-http bench-growth bench-large \
-	bench-search bench-console install build lint mutations clean
+.PHONY: demo test test-long test-console test-package docs digest compatibility run bench bench-http bench-growth \
+	bench-large bench-search bench-console install build deb lint mutations clean
 
 PREFIX ?= /usr/local
 
 build:
 	@scripts/setup.sh build
-	swift build -c release
+	PROFILELOG_COMMIT=$$(scripts/commit.sh) swift build -c release
 
 demo: build
 	@scripts/demo.sh
@@ -33,6 +36,12 @@ test-console:
 	@scripts/setup.sh console
 	swift build
 	@Tests/Console/run
+
+deb:
+	@scripts/deb.sh
+
+test-package:
+	@scripts/test-package.sh $(PACKAGE)
 
 docs:
 	@scripts/docs.sh

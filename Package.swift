@@ -8,6 +8,11 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// Not `Context.gitInformation`: SwiftPM keeps what a manifest gave, and would name an old commit.
+let commit = (Context.environment["PROFILELOG_COMMIT"] ?? "").filter {
+    $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
+}
+
 let package = Package(
     name: "profilelog",
     products: [
@@ -18,10 +23,14 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -31,6 +40,9 @@ let package = Package(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(name: "CMalloc", path: "Sources/profiled/CMalloc"),
         .target(name: "CConsole", path: "Sources/profiled/CConsole"),
+        .target(
+            name: "CProgram", path: "Sources/profiled/CProgram",
+            cSettings: [.define("PROFILELOG_COMMIT", to: "\"\(commit)\"")]),
         .systemLibrary(
             name: "CCurl", path: "Sources/profilecli/CCurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
@@ -97,7 +109,7 @@ let package = Package(
         .executableTarget(
             name: "profilecli",
             dependencies: [
-                "CCurl", "CWidth", "CZlib", "ProfileLog", "ProfileLogBackup", "ProfileLogBrazeAPI",
+                "CCurl", "CProgram", "CWidth", "CZlib", "ProfileLog", "ProfileLogBackup", "ProfileLogBrazeAPI",
                 "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -105,20 +117,26 @@ let package = Package(
         .executableTarget(
             name: "profiled",
             dependencies: [
-                "CConsole", "CMalloc", "CZlib", "ProfileLog", "ProfileLogBackup", "ProfileLogBrazeAPI",
+                "CConsole", "CMalloc", "CProgram", "CZlib", "ProfileLog", "ProfileLogBackup", "ProfileLogBrazeAPI",
                 "ProfileLogNativeAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCertificateReloading", package: "swift-nio-extras"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "X509", package: "swift-certificates"),
             ],
-            exclude: ["CConsole", "CMalloc", "Console"], swiftSettings: settings),
+            exclude: ["CConsole", "CMalloc", "CProgram", "Console"], swiftSettings: settings),
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "TestSupport", dependencies: ["CSpawn", "ProfileLog"], path: "Tests/Support", swiftSettings: settings),

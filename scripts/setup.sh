@@ -6,6 +6,8 @@
 #   scripts/setup.sh test     to build and to run all tests
 #   scripts/setup.sh bench    to build and to measure the service
 #   scripts/setup.sh console  to open the console in Chromium: tests and measurements
+#   scripts/setup.sh deb      to make the Debian package
+#   scripts/setup.sh package  to make it and to try it in a root of its own
 set -euo pipefail
 
 fail() {
@@ -52,7 +54,17 @@ case ${1:-build} in
         need chromium-driver program chromedriver
         need python3-venv python3 -c 'import ensurepip, venv'
         ;;
-    *) fail "scripts/setup.sh knows the purposes build, test, bench and console, not “$1”." ;;
+    deb | package)
+        need dpkg-dev program dpkg-shlibdeps
+        need binutils program strip
+        need python3 program python3    # writes manual pages
+        if [ "$1" = package ]; then
+            need lintian program lintian
+            need debootstrap program debootstrap
+            need systemd-container program systemd-nspawn
+        fi
+        ;;
+    *) fail "scripts/setup.sh knows the purposes build, test, bench, console, deb and package, not “$1”." ;;
 esac
 [ ${#missing[@]} -gt 0 ] || exit 0
 mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)

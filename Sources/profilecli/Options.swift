@@ -7,15 +7,24 @@ internal import ProfileLogBrazeAPI
 protocol PlaceArguments: ParsableArguments {
     var store: String? { get }
     var url: String? { get }
+    /// A file of certificates to trust.
+    var ca: String? { get }
 }
 
 extension PlaceArguments {
+    var ca: String? { nil }
+
+    /// The file by option or environment.
+    var trustedFile: String? { ca ?? Terminal.environment("PROFILELOG_CA") }
+
     mutating func validate() throws { try notePlace() }
 
     fileprivate func notePlace() throws {
         if store == "" { throw ValidationError("--store must not be empty. Name a folder, or omit it.") }
         if store != nil, url != nil { throw ValidationError("--store and --url exclude each other. Omit one of them.") }
-        if let store { TypedPlace.note(.store(store)) } else if let url { TypedPlace.note(.service(url: url)) }
+        if ca == "" { throw ValidationError("--ca must not be empty. Name a file, or omit it.") }
+        if ca != nil, store != nil { throw ValidationError("--ca is for a service. Omit it, or name one with --url.") }
+        if let store { TypedPlace.note(.store(store)) } else if let url { TypedPlace.note(.service(url: url, ca: ca)) }
     }
 
     /// Refuses `--url`, and a service that the environment names, for work that needs a store's own files.
@@ -48,7 +57,8 @@ extension PlaceArguments {
             if traits?.workspace != nil {
                 throw ValidationError("A service has a workspace file of its own. Omit --workspace, or omit --url.")
             }
-            return try RemoteAPI(url: url, key: Terminal.environment("PROFILELOG_KEY"))
+            return try RemoteAPI(
+                url: url, key: Terminal.environment("PROFILELOG_KEY"), trustedFile: trustedFile)
         }
         if create, try StoreFolder(path: path) == .vacant { return NewStoreAPI(path) }
         let log = try openStore(path, create: create, projections: projections)
@@ -84,6 +94,8 @@ extension ArgumentHelp {
         "The store's folder (or PROFILELOG_STORE; else ./profilelog).", valueName: "folder")
     fileprivate static let url = ArgumentHelp(
         "A running profiled instead of a store (or PROFILELOG_URL).", valueName: "url")
+    fileprivate static let ca = ArgumentHelp(
+        "Certificates in PEM to trust as well (or PROFILELOG_CA).", valueName: "file")
     static func when(_ what: String) -> ArgumentHelp {
         ArgumentHelp("\(what): WHEN in any form that `profilecli --help` lists.", valueName: "when")
     }
@@ -106,6 +118,7 @@ struct StoreOnlyOption: PlaceArguments {
 struct StoreOrService: PlaceArguments {
     @Option(help: .store, completion: .directory) var store: String?
     @Option(help: .url) var url: String?
+    @Option(help: .ca, completion: .file()) var ca: String?
 }
 
 enum Format: String, ExpressibleByArgument, CaseIterable { case table, json }
@@ -120,6 +133,7 @@ struct FormatOption: ParsableArguments {
 struct PlaceOptions: PlaceArguments {
     @Option(help: .store, completion: .directory) var store: String?
     @Option(help: .url) var url: String?
+    @Option(help: .ca, completion: .file()) var ca: String?
     @Option(help: .format) var format = Format.table
 
     var isJSON: Bool { format == .json }

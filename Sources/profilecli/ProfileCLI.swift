@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CProgram
 internal import Foundation
 internal import ProfileLog
 internal import ProfileLogBackup
@@ -12,24 +13,15 @@ struct ProfileCLI: AsyncParsableCommand {
         discussion: """
             Everything that is saved or logged is an event in a store: the folder named by --store, by \
             PROFILELOG_STORE, or ./profilelog. With --url (or PROFILELOG_URL) the same commands talk to a running \
-            profiled, with the key in PROFILELOG_KEY if it asks for one. --store, --url and --format may come before \
-            or after the subcommand.
+            profiled, with the key in PROFILELOG_KEY if it asks for one, and a certificate that only --ca (or \
+            PROFILELOG_CA) knows. --store, --url, --ca and --format may come before or after the subcommand.
 
-            USER is an external ID, or one of
-              alias:LABEL:NAME   an alias; in LABEL a backslash before : and \\
-              braze:ID           the ID that the store gave, in 24 hexadecimal digits
-              email:ADDRESS      a user with this address; one with an external ID first
-              phone:NUMBER       a user with this number; one with an external ID first
-              device:ID          the user who is on the device now
-              id:EXTERNAL_ID     an external ID that begins like one of these
+            \(HelpTopic.user.text)
 
-            WHEN is a moment of the past, not after now, one of
-              1200               after the event at this position of the log
-              version:7          after the user's seventh event
-              2026-01-31 14:03   a local time; with a zone, as in 2026-01-31T14:03Z, that
-              yesterday 14:00    a local day, today or a day's name, and maybe a time
-              -3d                that long ago: s, m, h or d
-              now                the end of the log
+            \(HelpTopic.when.text)
+
+            `profilecli help TOPIC` explains one of \(HelpTopic.names). Help that is longer than a terminal goes \
+            through $PAGER (less, if unset), unless --no-pager comes first.
 
             EXAMPLES
               profilecli log event jane "played song" -p minutes=3
@@ -43,27 +35,53 @@ struct ProfileCLI: AsyncParsableCommand {
               profilecli generate --events 100000 --users 5000 | profilecli import -
               profilecli replay --verify
 
-            EXIT STATUS
-              0 done, 1 failed, 2 damage or a difference found, 64 wrong usage,
-              74 the output cannot be written, 75 conflict, 130 stopped by Ctrl-C,
-              143 stopped by SIGTERM
+            \(HelpTopic.exitCodes.text)
             """,
-        version: "0.1.0",
-        subcommands: [
-            SaveCommand.self, LogCommand.self, TagCommand.self, LaunchCommand.self, DeviceCommand.self,
-            PushCommand.self, PendingCommand.self, RejectedCommand.self, ProfileCommand.self, HistoryCommand.self,
-            DiffCommand.self, BlameCommand.self, ExplainCommand.self, VoidingCommand<VoidCommand>.self,
-            VoidingCommand<UnvoidCommand>.self, RulesCommand.self, TailCommand.self, UsersCommand.self,
-            NamesCommand.self, TraitsCommand.self, ChangeUserCommand.self, EraseCommand.self, ErasuresCommand.self,
-            CompactCommand.self, BackupCommand.self, RestoreCommand.self, ReplayCommand.self, WhatIfCommand.self,
-            FoldCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self, StatsCommand.self,
-            GenerateCommand.self, SimulateCommand.self, ScenarioCommand.self, SendsCommand.self, MessagesCommand.self,
-            KeyCommand.self,
+        version: ProgramVersion.text(commit: String(cString: profilelog_commit())),
+        groupedSubcommands: [
+            ArgumentParser.CommandGroup(
+                name: "Save and log",
+                subcommands: [
+                    SaveCommand.self, LogCommand.self, TagCommand.self, ChangeUserCommand.self,
+                    VoidingCommand<VoidCommand>.self, VoidingCommand<UnvoidCommand>.self,
+                ]),
+            ArgumentParser.CommandGroup(
+                name: "Device and message",
+                subcommands: [
+                    LaunchCommand.self, DeviceCommand.self, PendingCommand.self, RejectedCommand.self,
+                    PushCommand.self, MessagesCommand.self, SendsCommand.self, ScenarioCommand.self,
+                ]),
+            ArgumentParser.CommandGroup(
+                name: "Look up",
+                subcommands: [
+                    ProfileCommand.self, HistoryCommand.self, UsersCommand.self, NamesCommand.self,
+                    TraitsCommand.self, TailCommand.self, StatsCommand.self,
+                ]),
+            ArgumentParser.CommandGroup(
+                name: "Ask why, and what if",
+                subcommands: [
+                    BlameCommand.self, ExplainCommand.self, DiffCommand.self, WhatIfCommand.self, FoldCommand.self,
+                    RulesCommand.self,
+                ]),
+            ArgumentParser.CommandGroup(
+                name: "Import and export",
+                subcommands: [
+                    ImportCommand.self, ExportCommand.self, GenerateCommand.self, SimulateCommand.self,
+                ]),
+            ArgumentParser.CommandGroup(
+                name: "Store and backup",
+                subcommands: [
+                    CheckCommand.self, ReplayCommand.self, CompactCommand.self, EraseCommand.self,
+                    ErasuresCommand.self, BackupCommand.self, RestoreCommand.self, KeyCommand.self,
+                ]),
         ])
 
     static func main() async {
         Output.holdStandardDescriptors()
         signal(SIGPIPE, SIG_IGN)
+        if ProgramArguments.areHidden(count: profilelog_argument_count()) {
+            end(by: CommandError(ProgramArguments.hiddenFact, remedy: ProgramArguments.hiddenRemedy))
+        }
         refuseForeignText()
         BrokenPage.endProcess(
             withStatus: ExitStatus.damaged.rawValue,
@@ -108,7 +126,12 @@ struct ProfileCLI: AsyncParsableCommand {
     /// Runs the command that was typed, or prints the help, the version or completions.
     private static func work() async throws {
         do {
-            let arguments = Array(CommandLine.arguments.dropFirst())
+            var arguments = Array(CommandLine.arguments.dropFirst())
+            if arguments.first == "--no-pager" {
+                Pager.isWanted = false
+                arguments.removeFirst()
+            }
+            if let topic = HelpTopic(asked: arguments) { return try Pager.show(topic.text + "\n") }
             let arranged = try TypedArguments.arranged(arguments)
             var command = try arranged.map { try parsed($0) } ?? WithoutSubcommand.parseAsRoot(arguments)
             do {
@@ -122,7 +145,7 @@ struct ProfileCLI: AsyncParsableCommand {
             }
         } catch  where isParserError(error) && exitCode(for: error).isSuccess {
             // Texts of the program only: help, version, completions.
-            try Output.write(Array((WithoutSubcommand.fullMessage(for: error) + "\n").utf8))
+            try Pager.show(WithoutSubcommand.fullMessage(for: error) + "\n")
         }
     }
 

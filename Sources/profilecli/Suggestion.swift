@@ -36,7 +36,7 @@ enum Suggestion {
 enum TypedPlace {
     enum Place: Sendable {
         case store(String)
-        case service(url: String)
+        case service(url: String, ca: String?)
     }
 
     private static let place = Mutex<Place?>(nil)
@@ -58,7 +58,8 @@ enum TypedPlace {
         case .store(let folder): "\(command) \(Shell.option("--store", folder))"
         case .service where storeOnly.contains(name) && shadowOptions.isDisjoint(with: words):
             "\(command) --store FOLDER"
-        case .service(let url): "\(command) \(Shell.option("--url", url))"
+        case .service(let url, let ca):
+            "\(command) \(Shell.option("--url", url))\(ca.map { " " + Shell.option("--ca", $0) } ?? "")"
         }
     }
 
@@ -115,7 +116,7 @@ protocol TakesArguments: ParsableCommand {}
 ///     profilecli --store shop log --format json event jane hello
 ///     profilecli log event --store shop --format json jane hello
 enum TypedArguments {
-    private static let leading = ["--store", "--url", "--format"]
+    private static let leading = ["--store", "--url", "--ca", "--format"]
 
     /// `arguments` with the leading options after the subcommand; nil if there is no subcommand. Throws for an unknown
     /// subcommand, and for a leading option with another value further on.

@@ -8,6 +8,17 @@ enum Console {
     /// Writes `lines` to standard output.
     static func print(_ lines: String...) throws { try FileHandle.standardOutput.write(contentsOf: data(lines)) }
 
+    /// Prints rows of as many cells each, the first of which is the heading.
+    static func printTable(_ rows: [[String]]) throws {
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        for row in rows {
+            let cells = zip(row.dropLast(), widths).map { cell, width in
+                cell + String(repeating: " ", count: width - cell.count)
+            }
+            try print((cells + row.suffix(1)).joined(separator: "  "))
+        }
+    }
+
     /// Writes `lines` to standard error, if that can be written.
     static func note(_ lines: String...) { try? FileHandle.standardError.write(contentsOf: data(lines)) }
 

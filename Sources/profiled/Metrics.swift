@@ -27,6 +27,10 @@ final class Metrics: Sendable {
         var commitSeconds = Histogram(bounds: Histogram.seconds)
         var commitEvents = Histogram(bounds: Histogram.counts)
         var openStreams = 0
+        /// The configuration of the start was good.
+        var isLastReloadGood = true
+        var lastGoodReload = Timestamp.now()
+        var failedReloads = 0
     }
 
     private let state = Mutex(State())
@@ -55,10 +59,19 @@ final class Metrics: Sendable {
         }
     }
 
+    func recordReload(isGood: Bool) {
+        state.withLock { state in
+            state.isLastReloadGood = isGood
+            if isGood { state.lastGoodReload = .now() } else { state.failedReloads += 1 }
+        }
+    }
+
     func closeStream() { state.withLock { $0.openStreams -= 1 } }
 
     /// Everything, as of now. Numbers of the store are skipped while it cannot be read.
-    func answer(_ api: API, _ connections: Connections.Counts, _ reads: Reads.Counts) -> APIAnswer {
+    func answer(
+        _ api: API, _ connections: Connections.Counts, _ reads: Reads.Counts, _ certificate: TLSCertificates.Report?
+    ) -> APIAnswer {
         let state = state.withLock { $0 }
         var text = PrometheusText()
         let answers = state.answers.sorted { $0.key.labels < $1.key.labels }
@@ -80,6 +93,16 @@ final class Metrics: Sendable {
         text.single(
             "profiled_connections_refused_total", .counter,
             "Connections refused with 503 because their address had too many.", connections.refused)
+        if let certificate { text.certificate(certificate, handshakesCut: connections.handshakesCut) }
+        text.single(
+            "profilelog_config_last_reload_successful", .gauge,
+            "Whether the last SIGHUP, or the start, found a good configuration.", state.isLastReloadGood ? 1 : 0)
+        text.single(
+            "profilelog_config_last_reload_success_timestamp_seconds", .gauge,
+            "When the configuration that holds was read.", state.lastGoodReload.rawValue / 1_000_000)
+        text.single(
+            "profilelog_config_reload_failures_total", .counter,
+            "SIGHUPs that changed nothing, as the configuration had an error.", state.failedReloads)
         let activity = api.store.activity
         text.single(
             "profilelog_appends_total", .counter,
@@ -183,6 +206,24 @@ private struct PrometheusText {
     mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: some CustomStringConvertible) {
         family(name, kind, help)
         sample("", value)
+    }
+
+    mutating func certificate(_ report: TLSCertificates.Report, handshakesCut: Int) {
+        let served = report.served
+        single(
+            "profilelog_tls_certificate_not_after_timestamp_seconds", .gauge,
+            "When the certificate ends that is served.", served.end.rawValue / 1_000_000)
+        family("profilelog_tls_certificate_info", .gauge, "The certificate that is served.")
+        sample("serial=\"\(served.serial)\",names=\"\(served.names.joined(separator: ","))\"", 1)
+        single(
+            "profilelog_tls_reloads_total", .counter, "Times that the files of TLS were read again and served.",
+            report.reloads)
+        single(
+            "profilelog_tls_reload_failures_total", .counter,
+            "Times that the files of TLS could not be used, and the old certificate was served on.", report.failures)
+        single(
+            "profilelog_tls_handshakes_cut_total", .counter,
+            "Connections that ended before their TLS handshake was done.", handshakesCut)
     }
 
     mutating func sample(_ labels: String, suffix: String = "", _ value: some CustomStringConvertible) {

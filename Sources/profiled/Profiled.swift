@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CMalloc
+internal import CProgram
 internal import Foundation
 internal import ProfileLog
 internal import ProfileLogRequests
@@ -21,13 +22,25 @@ struct Profiled: AsyncParsableCommand {
                                               free port, named in the file
               profiled keys add --name app    a key; from then on every request
                                               needs one
+              profiled config check           is the configuration good?
+              profiled tls self-signed --name localhost
+                                              a certificate and its key, for tests
               curl http://127.0.0.1:8080/     what is where
             """,
-        version: "0.1.0",
-        subcommands: [ServeCommand.self, DemoCommand.self, KeysCommand.self],
+        version: ProgramVersion.text(commit: String(cString: profilelog_commit())),
+        subcommands: [
+            ServeCommand.self, DemoCommand.self, KeysCommand.self, ConfigCommand.self, TLSCommand.self,
+        ],
         defaultSubcommand: ServeCommand.self)
 
     static func main() async {
+        // First: they are no reason to end, also while the service starts.
+        HangUps.keep()
+        for number in [SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
+        if ProgramArguments.areHidden(count: profilelog_argument_count()) {
+            StartError(ProgramArguments.hiddenFact, remedy: ProgramArguments.hiddenRemedy).report()
+            exit(withError: ExitCode.failure)
+        }
         ProcessLimits.returnLargeBuffers()
         BrokenPage.endProcess(
             withStatus: 2,

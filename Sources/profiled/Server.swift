@@ -10,10 +10,14 @@ internal import UnixSignals
 
 /// The HTTP server, and the end of the store after it.
 struct Server {
-    let options: ServiceOptions
+    let options: ServiceSettings
+    /// Where the settings came from, to read them again; nil for a service that does not.
+    var configured: (source: ConfigurationSource, configuration: Configuration)?
     let keys: KeyRing
     let metrics: Metrics
     let maxConnections: Int
+    /// Those of TLS; nil for plain HTTP.
+    var certificates: TLSCertificates?
     let logger: Logger
     /// The lines that standard output gets when the service is ready, by its URL; nil for the usual one.
     var welcome: (@Sendable (_ url: String) -> [String])?
@@ -31,17 +35,25 @@ struct Server {
             ? Logger(label: "profiled", factory: { _ in SwiftLogNoOpLogHandler() }) : logger
         let (failures, failed) = AsyncStream<StartError>.makeStream()
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
+        let live = LiveSettings(options)
         let requests = RequestAdaptor(
-            store, connections, keys: keys, metrics: metrics, options: options, logger: logger)
-        let http1 = HTTP1Channel.Configuration(idleTimeout: .seconds(Int64(options.idleTimeoutSeconds)))
+            store, connections, certificates, keys: keys, metrics: metrics, live: live, logger: logger)
+        let reloader = configured.map { source, configuration in
+            Reloader(
+                source, after: configuration, live: live,
+                hooks: [requests.reloadHook, limitsHook(connections), Self.levelHook]
+                    + [certificates?.reloadHook].compactMap(\.self), metrics: metrics, logger: logger)
+        }
+        let wrongProtocols = WrongProtocols(logger)
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, connection in
                 try await requests.respond(to: request, connection)
             },
             server: HTTPServerBuilder { responder in
-                HTTPConnection(
-                    http1: HTTP1Channel(responder: responder, configuration: http1), connections: connections,
-                    patience: .seconds(options.bodyTimeoutSeconds))
+                PortConnection(
+                    http: HTTPConnection(
+                        responder: responder, connections: connections, live: live, speaksTLS: certificates != nil),
+                    certificates: certificates, wrongProtocols: wrongProtocols)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(options.host, port: options.port), serverName: "profiled",
@@ -50,14 +62,16 @@ struct Server {
                 do throws(StartError) { try announce(channel, store.api.log, portFile) } catch { failed.yield(error) }
             },
             logger: quiet)
+        var services: [any Service] = [
+            StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
+            AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
+            BackupTask(plan: backup, live: live, store: store, metrics: metrics.backups, logger: logger),
+            HangUp(reloader: reloader, logger: logger), application,
+        ]
+        if let certificates { services.append(certificates) }
+        services.append(StopNotice())
         var configuration = ServiceGroupConfiguration(
-            services: [
-                StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
-                AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
-                BackupTask(plan: backup, store: store, metrics: metrics.backups, logger: logger),
-                HangUp(logger: logger), application,
-            ],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.patience
         let end: Result<Void, any Error>
         do { end = .success(try await ServiceGroup(configuration: configuration).run()) } catch {
@@ -70,12 +84,27 @@ struct Server {
         logger.notice("stopped", metadata: position)
     }
 
+    /// Takes another number of connections, and opens room for their files.
+    private func limitsHook(_ connections: Connections) -> ReloadHook {
+        ReloadHook { [logger] old, new in
+            // The start may have found room for fewer than the setting says, and has told so.
+            let isSame = old.maxConnections == new.maxConnections
+            let limit = try isSame ? connections.limit : new.reserveConnections(logger)
+            return { connections.setLimit(limit, perAddress: new.maxConnectionsPerAddress) }
+        }
+    }
+
+    private static let levelHook = ReloadHook { _, new in
+        return { LeveledLogHandler.setLevel(new.level) }
+    }
+
     private func announce(_ channel: any Channel, _ log: EventLog, _ portFile: PortFile?) throws(StartError) {
         let port = channel.localAddress?.port ?? options.port
         try portFile?.write(port)
         let address = options.host.contains(":") ? "[\(options.host)]" : options.host
-        let url = "http://\(address):\(port)/"
+        let url = "\(options.scheme)://\(address):\(port)/"
         for line in welcome?(url) ?? ["profiled: \(url) serves the store \(log.path)"] { try? Console.print(line) }
+        ServiceManager.ready("\(url) serves the store \(log.path).")
         if !keys.isClosed {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
         }
@@ -95,13 +124,29 @@ private struct StartCheck: Service {
     func run() async throws { for await failure in failures.cancelOnGracefulShutdown() { throw failure } }
 }
 
-/// SIGHUP, as of a terminal that closes or of a rotation of logs, is not the end of the service.
+/// Tells the service manager that the stop has begun. It is the last of the group, which stops them from the last one on.
+private struct StopNotice: Service {
+    func run() async throws {
+        try? await gracefulShutdown()
+        ServiceManager.stopping()
+    }
+}
+
+/// Reads the configuration again at each SIGHUP. It may also come of a terminal that closes or of a rotation of logs.
 private struct HangUp: Service {
+    /// Nil for a service that has nothing to read again.
+    let reloader: Reloader?
     let logger: Logger
 
     func run() async throws {
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            logger.notice("SIGHUP: nothing to read again: a change of keys.json holds at once, other files at a start")
+        for await _ in HangUps.all.cancelOnGracefulShutdown() {
+            ServiceManager.reloading()
+            if let reloader {
+                ServiceManager.ready(reloader.reload())
+            } else {
+                logger.notice("SIGHUP: there is nothing to read again")
+                ServiceManager.ready("SIGHUP: there was nothing to read again.")
+            }
         }
         // The group ends with the first task that returns.
         try? await gracefulShutdown()

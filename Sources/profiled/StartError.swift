@@ -23,6 +23,7 @@ struct StartError: Error, CustomStringConvertible {
     init(_ error: any Error, host: String, port: Int) {
         switch error {
         case let failure as StartError: self = failure
+        case let errors as ConfigurationErrors: self.init(errors)
         case let error as ScratchFolder.FolderError: self.init(error.description, remedy: error.remedy)
         case let error as StorageError: self.init(error.description, remedy: error.commandRemedy)
         // From the fixtures; appends before the failed one are stored.
@@ -35,6 +36,16 @@ struct StartError: Error, CustomStringConvertible {
                 "The service failed with an unexpected error: \(type(of: error)).",
                 remedy: "Start it again with --log-level debug and report what it prints.")
         }
+    }
+
+    /// The first error; `config check` lists the others.
+    private init(_ errors: ConfigurationErrors) {
+        let first = errors.all.first
+        let more = errors.all.count - 1
+        let others = more == 1 ? "There is another error" : "There are \(more) other errors"
+        self.init(
+            first?.sentence ?? "The configuration cannot be used.",
+            remedy: (first?.remedy ?? "") + (more > 0 ? " \(others): see `profiled config check`." : ""))
     }
 
     private init(code: Int32, host: String, port: Int) {

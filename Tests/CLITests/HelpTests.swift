@@ -30,7 +30,8 @@ struct HelpTests {
         func pages(_ path: [String]) throws -> [Page] {
             let help = try cli.run(path + ["--help"], command: program).output
             let wide = try cli.run(path + ["--help"], environment: ["COLUMNS": "500"], command: program).output
-            let list = help.components(separatedBy: "SUBCOMMANDS:\n").dropFirst().first ?? ""
+            // One list, or one for each task.
+            let list = help.components(separatedBy: "SUBCOMMANDS:\n").dropFirst().joined(separator: "\n")
             let names = list.split(separator: "\n").filter { $0.contains(/^  [a-z]/) }
                 .compactMap { $0.split(separator: " ").first.map(String.init) }
             return try [Page(command: path, help: help, wide: wide)] + names.flatMap { try pages(path + [$0]) }
@@ -72,6 +73,53 @@ struct HelpTests {
         }
     }
 
+    @Test("The help lists each command once, below the task that it is for")
+    func groups() throws {
+        let help = try CLI().succeed("--help").output
+        let lists = help.components(separatedBy: " SUBCOMMANDS:\n").dropFirst()
+        #expect(lists.count == 6, "\(help)")
+        let names = lists.map { list in
+            list.components(separatedBy: "\n\n")[0].split(separator: "\n").filter { $0.contains(/^  [a-z]/) }
+                .compactMap { $0.split(separator: " ").first.map(String.init) }
+        }
+        #expect(names.flatMap(\.self).count == Set(names.flatMap(\.self)).count)
+        for (list, name) in zip(names, ["save", "launch", "profile", "blame", "import", "check"]) {
+            #expect(list.contains(name), "\(list)")
+        }
+    }
+
+    @Test(
+        "A topic of several commands is explained by help, in capitals or not",
+        arguments: [
+            ("user", "email:ADDRESS"), ("USER", "alias:LABEL:NAME"), ("when", "yesterday 14:00"),
+            ("WHEN", "version:7"), ("conditions", "events.purchase.count >= 3 in 30d"),
+            ("exit-codes", "75 conflict"),
+        ])
+    func topics(topic: String, part: String) throws {
+        let text = try CLI().succeed("help", topic).output
+        #expect(text.contains(part) && !text.contains("USAGE"), "\(text)")
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
+        let help = try CLI().succeed("--help").output
+        #expect(help.contains("`profilecli help TOPIC`") && help.contains(topic.lowercased()))
+        // What the help has of it is the same text.
+        if topic != "conditions" { #expect(help.contains(text.dropLast())) }
+    }
+
+    @Test("Each example of a condition in the help can be read")
+    func conditions() throws {
+        let cli = try CLI(after: [
+            ["log", "event", "jane", "purchase"], ["log", "attribute", "jane", "level=3"],
+            ["log", "attribute", "jane", "plan=free"],
+            ["log", "attribute", "jane", #"cars=[{"brand":"Seat"}]"#],
+        ])
+        let text = try cli.succeed("help", "conditions").output
+        let examples = text.components(separatedBy: "\n\n")[0].split(separator: "\n").dropFirst()
+        #expect(examples.count == 5)
+        for example in examples {
+            try cli.succeed("users", "--where", example.trimmingCharacters(in: .whitespaces))
+        }
+    }
+
     @Test(
         "What is saved is on a device, and what is logged need not be: the help says which",
         arguments: [
@@ -95,11 +143,16 @@ struct HelpTests {
         }
     }
 
-    @Test("Both programs print their version", arguments: ["profilecli", "profiled"])
+    @Test(
+        "Both programs print their version and the commit that they were built from",
+        arguments: ["profilecli", "profiled"])
     func version(name: String) throws {
         let program = ChildProcess.built(name)
         let outcome = try CLI().run(["--version"], command: program)
-        #expect(outcome.status == 0 && outcome.output.contains(/^[0-9]+\.[0-9]+\.[0-9]+\n$/), "\(outcome.output)")
+        #expect(
+            outcome.status == 0
+                && outcome.output.contains(/^[0-9]+\.[0-9]+\.[0-9]+ \(commit (unknown|[0-9a-f]{12}(-changed)?)\)\n$/),
+            "\(outcome.output)")
     }
 
     @Test(

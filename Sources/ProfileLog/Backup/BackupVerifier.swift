@@ -169,8 +169,7 @@ private enum ByteText {
                 var begin = 0
                 while begin + part.count <= whole.count {
                     let rest = whole.slice(begin..<whole.count)
-                    guard let found = memchr(rest.baseAddress, Int32(first), rest.count), let base = rest.baseAddress
-                    else {
+                    guard let base = rest.baseAddress, let found = memchr(base, Int32(first), rest.count) else {
                         return false
                     }
                     begin += UnsafeRawPointer(found) - base

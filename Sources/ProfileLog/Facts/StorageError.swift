@@ -8,8 +8,8 @@ public enum StorageError: Error, Hashable, Sendable {
     case notAStore(path: String)
     /// A newer program wrote this store; it wants at least format `needed`.
     case newerFormat(needed: UInt32, known: UInt32)
-    /// The folder may not be written by this user.
-    case notWritable(path: String)
+    /// The folder may not be written by this user; `whose` says to which user the file or folder belongs.
+    case notWritable(path: String, whose: String? = nil)
     /// The folder cannot be read, made or locked.
     case unreachable(path: String, code: Int32)
     /// The folder is on a network file system, where LMDB's locks and memory map do not work.
@@ -60,8 +60,9 @@ extension StorageError: LogError {
         case .notAStore(let path): "The files in \(path) are not a ProfileLog store."
         case .newerFormat(let needed, let known):
             "The store is of format \(needed); this program knows formats up to \(known)."
-        case .notWritable(let path):
-            "You may not write in \(path), and even who only reads a store takes a lock in its lock.mdb."
+        case .notWritable(let path, let whose):
+            "You may not write in \(path)\(whose.map { " (\($0))" } ?? ""), "
+                + "and even who only reads a store takes a lock in its lock.mdb."
         case .unreachable(let path, let code): "The folder \(path) cannot be used: \(Self.text(code))."
         case .networkFileSystem(let path): "The folder \(path) is on a network file system, where a store would break."
         case .truncated(let path, let bytes, let neededBytes):
@@ -104,7 +105,7 @@ extension StorageError: LogError {
         case .notAStore: "Name another folder; nothing was changed in this one."
         case .newerFormat: "Install the ProfileLog that wrote it, or a later one."
         case .notWritable:
-            "Change the folder's permissions, or run as the user who owns the store. "
+            "Change the owner (`chown`) or the permissions, or run as the user who owns the store. "
                 + "To read what is on a read-only disk, copy data.mdb into an empty folder of your own, "
                 + "and open that."
         case .unreachable:

@@ -251,7 +251,7 @@ extension LogReader {
 
     /// As `user(_:in:)`. Reads of several users share `merges`.
     func user(_ number: UserNumber, in past: PastHistory?, _ merges: inout PastMerges) throws -> UserInfo? {
-        if let past, let user = try self.past.user(number, asOf: past.position, &merges) { return user }
+        if let past, let user = try self.past.user(number, in: past, &merges) { return user }
         return try users.find(number)
     }
 }

@@ -46,7 +46,9 @@ struct NearMisses {
             }
             return true
         }
-        var finder = UnsettledItems(log: log, fates: fates, past: past)
+        let waiting = updates.filter { fates.waits($0) }.map(\.device)
+        var finder = UnsettledItems(
+            log: log, fates: fates, settings: try past.map { try log.settings(of: Set(waiting), in: $0) })
         var misses: [NearMiss] = []
         for event in updates {
             if case .objectsLeftOut(let items) = event.event {
@@ -90,6 +92,15 @@ struct ItemFates {
         }
     }
 
+    /// Tells whether `event` is an item whose outcome depends on its device.
+    fileprivate func waits(_ event: RecordedEvent) -> Bool {
+        guard event.event.kind.isSaved || event.event.kind.isQueued else { return false }
+        switch decided[event.position] {
+        case .handed, nil: return true
+        case .effective, .rejected, .discarded: return false
+        }
+    }
+
     mutating func add(_ event: RecordedEvent) {
         if case .pendingFlushed(let flush) = event.event {
             for position in flush.flushed { decided[position] = flush.isQueued ? .handed : .effective }
@@ -108,28 +119,32 @@ struct ItemFates {
 struct UnsettledItems {
     let log: LogReader
     let fates: ItemFates
-    /// The history of which the devices are; nil for the present.
-    private let past: PastHistory?
-    private var settings: [String: DeviceSettings] = [:]
+    /// Whether the devices are those of a past history.
+    private let isPast: Bool
+    private var settings: [Name: DeviceSettings]
 
-    init(log: LogReader, fates: ItemFates, past: PastHistory? = nil) {
-        (self.log, self.fates, self.past) = (log, fates, past)
+    /// Reasons of the present; with `settings`, of a past history in which devices had these, and others those of a new
+    /// device.
+    init(log: LogReader, fates: ItemFates, settings: [Name: DeviceSettings]? = nil) {
+        (self.log, self.fates) = (log, fates)
+        (self.settings, isPast) = (settings ?? [:], settings != nil)
     }
 
     /// The reason why `event` had no effect; nil if it had, or is not saved or queued.
     mutating func miss(_ event: RecordedEvent) throws -> NearMiss? {
         guard event.event.kind.isSaved || event.event.kind.isQueued else { return nil }
-        let device = event.context.device ?? DeviceStorage.defaultDevice
-        let look = "profilecli pending --device \(device)"
+        let device = event.device
+        let look = "profilecli pending --device \(device.text)"
         switch fates.decided[event.position] {
         case .effective: return nil
         case nil where event.event.kind.isSaved:
             let hidden = try event.context.storage.flatMap { try known(device).reasonHidden($0) }
-            let reason = hidden.map { "it waits on \(device): \($0)" } ?? "it waits on \(device) for a launch"
+            let reason =
+                hidden.map { "it waits on \(device.text): \($0)" } ?? "it waits on \(device.text) for a launch"
             return NearMiss(event: event, reason: reason, look: look)
         case .handed, nil:
             let why = try known(device).reasonQueued().words
-            return NearMiss(event: event, reason: "the SDK on \(device) has not sent it: \(why)", look: look)
+            return NearMiss(event: event, reason: "the SDK on \(device.text) has not sent it: \(why)", look: look)
         case .rejected(let position, let reason):
             return NearMiss(
                 event: event, reason: "refused at position \(position): \(reason)", look: "profilecli rejected")
@@ -138,17 +153,25 @@ struct UnsettledItems {
         }
     }
 
-    private mutating func known(_ device: String) throws -> DeviceSettings {
+    private mutating func known(_ device: Name) throws -> DeviceSettings {
         if let known = settings[device] { return known }
-        var state = DeviceState()
-        if let past {
-            state = try log.deviceState(of: Name(device), in: past) ?? state
-        } else {
-            state = try log.devices.state(of: device)
-        }
-        settings[device] = state.settings
-        return state.settings
+        let found = isPast ? DeviceSettings() : try log.devices.state(of: device.text).settings
+        settings[device] = found
+        return found
     }
+}
+
+extension LogReader {
+    /// The settings of `devices` in `past`, by one scan of the log; none for no devices.
+    fileprivate func settings(of devices: Set<Name>, in past: PastHistory) throws -> [Name: DeviceSettings] {
+        if devices.isEmpty { return [:] }
+        return try deviceStates(in: past, of: devices).mapValues(\.settings)
+    }
+}
+
+extension RecordedEvent {
+    /// The device on which it was saved or queued.
+    fileprivate var device: Name { Name(context.device ?? DeviceStorage.defaultDevice) }
 }
 
 extension EventKind {

@@ -24,7 +24,7 @@ struct PendingEndpoints {
         let asked = try query.past(now: log.options.now())
         try query.end()
         let number = try user.map { try log.users.knownUser(meantBy: $0, in: asked).number }
-        let past = try asked.history(log).map { try Self.states(in: $0, asked, log) }
+        let past = try asked.history(log).map { try Self.past($0, of: device, asked, log) }
         let devices: [Name]
         if let device {
             let isKnown = if let past { past.states[Name(device)] != nil } else { try log.devices.find(device) != nil }
@@ -35,7 +35,8 @@ struct PendingEndpoints {
         }
         let now = past?.now ?? log.options.now()
         var times = WaitingTimes(now: now)
-        var events = EventJSON(log: log)
+        var events = EventJSON(log: log, past: past?.history)
+        var merges = PastMerges()
         var (total, queued, listed) = (0, 0, 0)
         return try APIAnswer.ok { json in
             try json.array("devices", devices) { json, name in
@@ -47,7 +48,7 @@ struct PendingEndpoints {
                 listed += waiting.items.count
                 waiting.queue = Array(waiting.queue.prefix(limit - listed))
                 listed += waiting.queue.count
-                try Self.write(waiting, now: now, &events, log, to: &json)
+                try Self.write(waiting, now: now, past?.history, &merges, &events, log, to: &json)
             }
             json.member("total", total)
             json.member("queued", queued)
@@ -67,9 +68,12 @@ struct PendingEndpoints {
         let now: Timestamp
     }
 
-    private static func states(in history: PastHistory, _ asked: AskedPast, _ log: LogReader) throws -> Past {
+    private static func past(
+        _ history: PastHistory, of device: String?, _ asked: AskedPast, _ log: LogReader
+    ) throws -> Past {
         Past(
-            history: history, states: try log.deviceStates(in: history), now: try asked.time(at: history.position, log))
+            history: history, states: try log.deviceStates(in: history, of: device.map { [Name($0)] }),
+            now: try asked.time(at: history.position, log))
     }
 
     private static func waiting(
@@ -94,12 +98,13 @@ struct PendingEndpoints {
     }
 
     private static func write(
-        _ waiting: Waiting, now: Timestamp, _ events: inout EventJSON, _ log: LogReader, to json: inout JSONWriter
+        _ waiting: Waiting, now: Timestamp, _ past: PastHistory?, _ merges: inout PastMerges,
+        _ events: inout EventJSON, _ log: LogReader, to json: inout JSONWriter
     ) throws {
         let state = waiting.state
         try json.object { json in
             json.member("device", waiting.device.text)
-            json.member("user", try state.user.flatMap { try log.users.find($0) })
+            json.member("user", try state.user.flatMap { try log.user($0, in: past, &merges) })
             json.member("last_launch", state.lastLaunch ?? .start)
             json.member("sdk_enabled", state.settings.isSDKEnabled)
             try json.storages(of: waiting.items, state.settings) { json, items in

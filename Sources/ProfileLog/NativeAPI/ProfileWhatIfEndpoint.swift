@@ -26,8 +26,9 @@ struct ProfileWhatIfEndpoint {
         let cursor = try query.choice("after", "must be the `next` of an answer") { WhatIfCursor($0) }
         try query.end()
         options.after = cursor?.user ?? options.after
+        let mark = WhatIfCursor.mark(of: [without, correct, [rules ?? "", text ?? "", id?.description ?? ""]])
         let (alteration, user, condition) = try store.read { log in
-            try cursor?.check(log)
+            try cursor?.check(mark, log)
             let history = try AlteredHistoryReader(log: log).history(without: without, correct: correct, rules: rules)
             let user = try id.map { try log.users.canonicalUser(of: log.users.knownUser(meantBy: $0).number) }
             return (
@@ -49,34 +50,69 @@ struct ProfileWhatIfEndpoint {
             return try log.withReader { log in
                 try APIAnswer.ok { json in
                     try impact.write(of: log, hasCondition: condition != nil, to: &json)
-                    json.member("next", WhatIfCursor(after: impact)?.text)
+                    json.member("next", try WhatIfCursor(after: impact, mark, log)?.text)
                 }
             }
         }
     }
 }
 
-/// The place at which a stopped what-if goes on: after a user, in the history up to a position. `16384@120034`.
+/// The place at which a stopped what-if goes on: after a user, in the history up to a position, with the mark of the
+/// question. `16384@120034-0c11d2fe@5f3a9c0d`; a person may type `16384@120034`.
 private struct WhatIfCursor {
     let user: UserNumber
-    let position: Position
+    private let history: HistoryCursor
+    /// The mark of the question; nil in what a person typed.
+    private let mark: String?
+
+    var position: Position { history.position }
 
     /// The place after what `impact` has compared; nil if that is all.
-    init?(after impact: ProfileImpact) {
+    init?(after impact: ProfileImpact, _ mark: String, _ log: LogReader) throws {
         if impact.isComplete { return nil }
-        (user, position) = (UserNumber(rawValue: impact.reached), impact.position)
+        (user, self.mark) = (UserNumber(rawValue: impact.reached), mark)
+        history = try log.cursor(at: impact.position)
     }
 
     init?(_ text: String) {
-        let numbers = text.split(separator: "@", omittingEmptySubsequences: false).map { UInt64($0) }
-        guard numbers.count == 2, let user = numbers[0], let position = numbers[1] else { return nil }
-        (self.user, self.position) = (UserNumber(rawValue: user), Position(rawValue: position))
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false).map(String.init)
+        guard (2...3).contains(parts.count), let user = UInt64(parts[0]), let history = HistoryCursor(parts[1]) else {
+            return nil
+        }
+        (self.user, self.history) = (UserNumber(rawValue: user), history)
+        mark = parts.count == 3 ? parts[2] : nil
     }
 
-    var text: String { "\(user.rawValue)@\(position.rawValue)" }
+    var text: String { "\(user.rawValue)@\(history)" + (mark.map { "@\($0)" } ?? "") }
 
-    /// Refuses a place in another history.
-    func check(_ log: LogReader) throws {
+    /// The mark of a question with these parameters, whatever the order of the values of one: 8 hexadecimal digits.
+    static func mark(of parameters: [[String]]) -> String {
+        var bytes: [UInt8] = []
+        for values in parameters {
+            for value in values.sorted() {
+                bytes += value.utf8
+                bytes.append(0xFE)
+            }
+            // No text has these two bytes.
+            bytes.append(0xFF)
+        }
+        let number = ContentHash.of(bytes).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
+    /// Refuses a place in another history, and that of another question.
+    func check(_ mark: String, _ log: LogReader) throws {
+        if let own = self.mark, own != mark {
+            throw APIError.invalidHere(
+                "after", "is of another question: counts of both would not add up",
+                remedy: "Send the question that it is of, with all its parameters, or begin again without it.")
+        }
+        do {
+            try log.refuseForeign(history)
+        } catch let other as OtherHistory {
+            throw APIError(other, "after")
+        }
         let last = try log.lastPosition()
         guard position <= last else {
             throw APIError.invalidHere(

@@ -208,6 +208,11 @@ extension APIError {
                 status: 413, code: "too_large",
                 error: "The values to show would take more than \(bytes >> 20) MiB of memory.",
                 remedy: "Ask without the log, or for the events that changed one attribute (`history --field`).")
+        case .tooManyToOrder(let most):
+            self.init(
+                status: 413, code: "too_large",
+                error: "More than \(most) events would have to be put in the order of occurrence.",
+                remedy: "Ask for one device, for an earlier moment, or in the order of recording (omit `order`).")
         }
     }
 

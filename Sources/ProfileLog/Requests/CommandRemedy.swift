@@ -57,7 +57,7 @@ extension StorageError {
             "Check --store or PROFILELOG_STORE; the first `save`, `log`, `import` or `simulate` makes a store."
         case .notAStore: "Name another folder with --store; nothing was changed in this one."
         case .notWritable:
-            "Change the folder's permissions, or run as the user who owns the store. "
+            "Change the owner (`chown`) or the permissions, or run as the user who owns the store. "
                 + "To read what is on a read-only disk, copy data.mdb into an empty folder of your own, "
                 + "and name that with --store."
         case .copyFull: "Free some space there and run the same command again; the store itself is as it was."

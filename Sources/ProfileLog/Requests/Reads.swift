@@ -16,16 +16,16 @@ package final class Reads: Sendable {
     }
 
     private struct State {
+        var timeout: Duration
         var running = 0
         /// Get a place, or false if there is none.
         var waiting: [CheckedContinuation<Bool, Never>] = []
     }
 
-    private let timeout: Duration
     private let moment: Duration
     private let places: Int
     private let mostWaiting: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// - Parameters:
     ///   - timeout: how long a read may go on when it has a place.
@@ -36,7 +36,14 @@ package final class Reads: Sendable {
         timeout: Duration, moment: Duration = .milliseconds(25), places: Int = max(1, processorCount - 1),
         mostWaiting: Int = 64
     ) {
-        (self.timeout, self.moment, self.places, self.mostWaiting) = (timeout, moment, places, mostWaiting)
+        (self.moment, self.places, self.mostWaiting) = (moment, places, mostWaiting)
+        state = Mutex(State(timeout: timeout))
+    }
+
+    /// How long a read may go on when it has a place: those that begin after a change.
+    package var timeout: Duration {
+        get { state.withLock { $0.timeout } }
+        set { state.withLock { $0.timeout = newValue } }
     }
 
     package var counts: Counts {

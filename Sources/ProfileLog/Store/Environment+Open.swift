@@ -34,7 +34,7 @@ extension Environment {
     }
 
     private static func openFresh(_ path: String, alone: Bool, mode: UInt32) throws(StorageError) -> Environment {
-        if access(path, W_OK) != 0 { throw .notWritable(path: path) }
+        if access(path, W_OK) != 0 { throw .notWritable(path) }
         // Before the files are read: a compaction replaces them.
         let folder = try FolderLock(path, alone: alone)
         let areComplete = StoreFiles(path)?.areComplete ?? false
@@ -129,7 +129,7 @@ extension Environment {
         switch code {
         case 0: break
         case MDB_INVALID, MDB_VERSION_MISMATCH: throw .notAStore(path: path)
-        case EACCES, EROFS: throw .notWritable(path: path)
+        case EACCES, EROFS: throw .notWritable(path, dataFile(in: path), lockFile(in: path))
         case ENOENT: throw .noStore(path: path)
         case ENOMEM:
             // The pages that the file counts do not fit into memory: a truncated file, or a limit of the system.
@@ -254,7 +254,7 @@ extension Environment {
         }
         switch errno {
         case EEXIST: return
-        case EACCES, EROFS: throw .notWritable(path: path)
+        case EACCES, EROFS: throw .notWritable(path)
         case let code: throw .unreachable(path: path, code: code)
         }
     }

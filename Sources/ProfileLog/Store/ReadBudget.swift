@@ -82,4 +82,6 @@ package enum ReadError: Error, Hashable {
     case abandoned
     /// The read would keep more bytes in memory than this.
     case tooLarge(bytes: Int)
+    /// The read would put more events than this in the order of occurrence.
+    case tooManyToOrder(most: Int)
 }

@@ -107,10 +107,10 @@ final class StoreLock: Sendable {
     }
 
     private static func open(_ file: String, _ mode: mode_t, _ path: String) throws(StorageError) -> Int32 {
-        let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC, mode)
+        let descriptor = FolderOwner.open(file, O_RDWR, mode, in: path)
         if descriptor >= 0 { return descriptor }
         switch errno {
-        case EACCES, EROFS, EPERM: throw .notWritable(path: path)
+        case EACCES, EROFS, EPERM: throw .notWritable(path, file)
         case ENOSPC, EDQUOT: throw .noRoomToOpen(path: path, neededBytes: lockFileBytes)
         case let code: throw .unreachable(path: path, code: code)
         }

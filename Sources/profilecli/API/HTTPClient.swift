@@ -10,6 +10,8 @@ actor HTTPClient {
         /// The body of a POST; nil for a GET.
         var body: [UInt8]?
         var headers: [(name: String, value: String)] = []
+        /// A file of certificates to trust as well as those that this machine trusts; nil for none.
+        var trustedFile: String?
         /// Tells whether it may be sent once more where a kept connection turns out to be closed.
         var isRepeatable: Bool
     }
@@ -26,8 +28,41 @@ actor HTTPClient {
         /// Nothing came for `HTTPClient.timeoutSeconds`.
         case timeout
         case notHTTP
+        /// The service's certificate is not trusted.
+        case certificate(CertificateProblem)
+        /// `Request.trustedFile` cannot be read, or has no certificates.
+        case trustedFile
+        /// The other side does not speak TLS, or refused ours.
+        case notTLS
+        /// The service wants a certificate of the client.
+        case clientCertificate
         /// Another failure, in libcurl's words.
         case other(String)
+    }
+
+    /// The reason why a certificate is not trusted.
+    enum CertificateProblem {
+        case unknownAuthority
+        case ended
+        case notYetValid
+        /// It is for other hosts.
+        case otherHost
+        case other(String)
+
+        /// `reason` is in the words of libcurl and OpenSSL.
+        fileprivate init(reason: String) {
+            if reason.contains("has expired") {
+                self = .ended
+            } else if reason.contains("not yet valid") {
+                self = .notYetValid
+            } else if reason.contains("does not match") || reason.contains("subject name matches") {
+                self = .otherHost
+            } else if ["self-signed", "self signed", "issuer"].contains(where: { reason.contains($0) }) {
+                self = .unknownAuthority
+            } else {
+                self = .other(reason)
+            }
+        }
     }
 
     /// Longer than the longest time for which the service holds a request for new events.
@@ -57,6 +92,9 @@ actor HTTPClient {
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         // The service is on this machine or was named: no proxy of the environment is asked.
         set(CURLOPT_PROXY, "")
+        // CURL_SSLVERSION_TLSv1_2
+        set(CURLOPT_SSLVERSION, 6)
+        if let file = request.trustedFile { set(CURLOPT_CAINFO, file) }
         var headers: UnsafeMutablePointer<curl_slist>?
         defer { curl_slist_free_all(headers) }
         // libcurl waits for "100 Continue" before large bodies, unless this header is empty.
@@ -72,6 +110,13 @@ actor HTTPClient {
 
     private func perform(_ handle: UnsafeMutableRawPointer) throws(RequestError) -> Answer {
         var body: [UInt8] = []
+        let reason = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+        reason.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        profilecli_curl_set_reason(handle, reason)
+        defer {
+            profilecli_curl_set_reason(handle, nil)
+            reason.deallocate()
+        }
         let code = withUnsafeMutablePointer(to: &body) { body in
             profilecli_curl_set_writer(
                 handle,
@@ -88,6 +133,11 @@ actor HTTPClient {
         case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST: throw .unreached
         case CURLE_OPERATION_TIMEDOUT: throw profilecli_curl_is_connected(handle) ? .timeout : .unreached
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: throw .notHTTP
+        case CURLE_PEER_FAILED_VERIFICATION:
+            throw .certificate(CertificateProblem(reason: String(cString: reason)))
+        case CURLE_SSL_CACERT_BADFILE: throw .trustedFile
+        case CURLE_SSL_CONNECT_ERROR: throw .notTLS
+        case _ where String(cString: reason).contains("certificate required"): throw .clientCertificate
         default: throw .other(String(cString: curl_easy_strerror(code)))
         }
         let etag = profilecli_curl_header(handle, "ETag").map { String(cString: $0) }

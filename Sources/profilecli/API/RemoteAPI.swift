@@ -5,15 +5,18 @@ internal import ProfileLogNativeAPI
 struct RemoteAPI: Connection {
     private let base: URL
     private let key: String?
+    private let trustedFile: String?
 
-    /// `url` is the service's address, as in `http://127.0.0.1:8080`, and `key` one of its keys.
-    init(url: String, key: String?) throws {
+    /// `url` is the service's address, as in `http://127.0.0.1:8080`, and `key` one of its keys. Certificates in
+    /// `trustedFile` are trusted as well as those that this machine trusts.
+    init(url: String, key: String?, trustedFile: String?) throws {
         let text = url.contains("://") ? url : "http://\(url)"
         guard let base = URL(string: text), ["http", "https"].contains(base.scheme), base.host?.isEmpty == false else {
             throw Self.unusable(url)
         }
         self.base = base
         self.key = key
+        self.trustedFile = trustedFile
     }
 
     private static func unusable(_ url: String) -> CommandError {
@@ -24,6 +27,7 @@ struct RemoteAPI: Connection {
     func answer(_ request: APIRequest) async throws -> APIAnswer {
         var http = HTTPClient.Request(
             url: try url(request), isRepeatable: request.method == .get || request.idempotencyKey != nil)
+        http.trustedFile = trustedFile
         if let key { http.headers.append(("Authorization", "Bearer \(key)")) }
         if let key = request.idempotencyKey { http.headers.append(("Idempotency-Key", key)) }
         if let version = request.ifMatch { http.headers.append(("If-Match", version)) }
@@ -51,11 +55,49 @@ struct RemoteAPI: Connection {
             return CommandError(
                 "Nothing answers at \(address).",
                 remedy: "Start the service (`profiled`) or correct --url; --store works without a service.")
+        case .certificate(let problem): return failure(problem)
+        case .trustedFile:
+            return CommandError(
+                "The file \(trustedFile ?? "of certificates") cannot be read, or holds no certificates.",
+                remedy: "Name a PEM file with --ca or PROFILELOG_CA: it begins with -----BEGIN CERTIFICATE-----.")
+        case .notTLS:
+            return CommandError(
+                "\(address) does not speak TLS, or no version that this program speaks (1.2 or later).",
+                remedy: "Write http:// if the service has no --tls-certificate; else look at its log.")
+        case .clientCertificate:
+            return CommandError(
+                "\(address) takes only clients with a certificate, and profilecli has none.",
+                remedy: "Ask a service without --tls-client-ca, or use curl with --cert and --key.")
         case .notHTTP: return CommandError("\(address) does not answer by HTTP.", remedy: "Check the address.")
         case .other(let reason):
             return CommandError(
                 "The connection to \(address) failed (\(reason)).",
                 remedy: "Check that the service runs (`profiled`) and that the address is right.")
+        }
+    }
+
+    private func failure(_ problem: HTTPClient.CertificateProblem) -> CommandError {
+        let address = base.absoluteString
+        switch problem {
+        case .unknownAuthority:
+            return CommandError(
+                "The certificate of \(address) is not signed by an authority that this machine trusts.",
+                remedy: "Name its authority, or the certificate itself if it is self-signed, with --ca FILE.")
+        case .ended:
+            return CommandError(
+                "The certificate of \(address) has ended.",
+                remedy: "Renew it on the service; check the clock of this machine if it is wrong.")
+        case .notYetValid:
+            return CommandError(
+                "The certificate of \(address) is not valid yet.", remedy: "Check the clocks of both machines.")
+        case .otherHost:
+            return CommandError(
+                "The certificate of \(address) is for other hosts than \(base.host ?? address).",
+                remedy: "Ask by a name that it is for: the log of the service has them.")
+        case .other(let reason):
+            return CommandError(
+                "The certificate of \(address) cannot be verified (\(reason)).",
+                remedy: "Check the certificate of the service, and --ca.")
         }
     }
 

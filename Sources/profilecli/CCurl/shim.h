@@ -30,6 +30,11 @@ static inline CURLcode profilecli_curl_set_writer(
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_WRITEDATA, data) : code;
 }
 
+/* `text` gets the reason of a failure: CURL_ERROR_SIZE bytes, which live until it is set anew. */
+static inline CURLcode profilecli_curl_set_reason(CURL *handle, char *text) {
+    return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, text);
+}
+
 static inline long profilecli_curl_status(CURL *handle) {
     long status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);

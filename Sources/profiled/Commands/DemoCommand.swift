@@ -40,7 +40,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let isMoved = port == nil && !Self.isFree(Self.usualPort)
-        let options = try options(port: port ?? (isMoved ? 0 : Self.usualPort))
+        let options = try settings(port: port ?? (isMoved ? 0 : Self.usualPort))
         try await options.run { logger in
             let maxConnections = try options.reserveConnections(logger)
             // First, so that an old file is not read as this service's port.
@@ -65,7 +65,12 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    /// The options of a service for tests.
+    /// The settings of a service for tests, which reads no configuration.
+    private func settings(port: Int) throws -> ServiceSettings {
+        let source = ConfigurationSource(Setting.Flags(service: try options(port: port)), environment: [:])
+        return try source.read().settings
+    }
+
     private func options(port: Int) throws -> ServiceOptions {
         var words = ["--ephemeral", "--port=\(port)", "--log-level=\(logLevel)"]
         if let portFile { words.append("--port-file=\(portFile)") }

@@ -59,6 +59,7 @@ struct KeysAdd: ParsableCommand {
 
     func run() throws {
         try KeysCommand.reporting {
+            let store = try store.place()
             let key = APIKey.random()
             // The store comes first: a folder with other files in it cannot become a store.
             let log =
@@ -94,7 +95,7 @@ struct KeysList: ParsableCommand {
 
     func run() throws {
         try KeysCommand.reporting {
-            let keys = try store.knownKeys()
+            let keys = try store.place().knownKeys()
             if let keys, !keys.isEmpty { return try print(keys) }
             let meaning =
                 keys == nil
@@ -117,13 +118,7 @@ struct KeysList: ParsableCommand {
         let rows =
             [["ID", "CREATED", "NAME", "PERMISSIONS"]]
             + keys.map { [$0.id, $0.created, $0.name, $0.permissions.joined(separator: ",")] }
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        for row in rows {
-            let cells = zip(row.dropLast(), widths).map { cell, width in
-                cell + String(repeating: " ", count: width - cell.count)
-            }
-            try Console.print((cells + row.suffix(1)).joined(separator: "  "))
-        }
+        try Console.printTable(rows)
     }
 }
 
@@ -143,6 +138,7 @@ struct KeysRevoke: ParsableCommand {
         try KeysCommand.reporting {
             let unknown = StartError(
                 "There is no key with the ID or name \(key).", remedy: "`profiled keys list` shows the keys.")
+            let store = try store.place()
             guard try store.knownKeys() != nil else { throw unknown }
             let name = try store.keyFile.update { keys in
                 guard let place = keys.firstIndex(where: { $0.id == key || $0.name == key }) else { throw unknown }

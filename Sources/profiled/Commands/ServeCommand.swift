@@ -12,6 +12,9 @@ struct ServeCommand: AsyncParsableCommand {
             Opens the store, or makes one, and answers until SIGTERM or SIGINT. Then it takes no new requests, \
             finishes those that it has, writes what waits and exits with 0.
 
+            Settings come from flags, the environment and a file: docs/configuration.md, and `profiled config show`. \
+            SIGHUP reads the file again.
+
             Messages and the log of requests go to standard error; standard output gets one line when it is ready. \
             Without keys, anyone who can reach the port can read and write the store, so it listens on this machine \
             alone.
@@ -19,22 +22,41 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var options: ServiceOptions
-    @OptionGroup var backup: BackupOptions
 
     func validate() throws {
+        if options.isEphemeral, options.expectsStore {
+            throw ValidationError("--ephemeral makes a store of its own, so --expect-store has no meaning with it.")
+        }
         if options.isEphemeral, store.store != nil {
             throw ValidationError("--ephemeral makes a store of its own, so --store has no meaning with it.")
         }
-        if options.isEphemeral, backup.folder != nil {
+        if options.isEphemeral, options.backupFolder != nil {
             throw ValidationError("--ephemeral removes its store at the end, so --backup has no meaning with it.")
         }
     }
 
     func run() async throws {
-        try await options.run { logger in try await serve(logger) }
+        let source = ConfigurationSource(Setting.Flags(store: store, service: options))
+        let configuration: Configuration
+        do throws(ConfigurationErrors) { configuration = try source.read() } catch {
+            let failure = StartError(error, host: "", port: 0)
+            failure.report()
+            ServiceManager.status(failure.sentence)
+            throw ExitCode.failure
+        }
+        try await configuration.settings.run { logger in
+            if let file = configuration.file {
+                logger.info("the configuration was read", metadata: ["file": "\(file)"])
+            }
+            for note in configuration.notes { logger.warning("\(note)") }
+            try await serve(configuration, from: source, logger)
+        }
     }
 
-    private func serve(_ logger: Logger) async throws {
+    private func serve(
+        _ configuration: Configuration, from source: ConfigurationSource, _ logger: Logger
+    ) async throws {
+        let (options, store) = (configuration.settings, configuration.settings.place)
         let maxConnections = try options.reserveConnections(logger)
         // First, so that an old file is not read as this service's port.
         let portFile = try options.portFile.map { try PortFile(path: $0) }
@@ -45,17 +67,16 @@ struct ServeCommand: AsyncParsableCommand {
         // A temporary store has no folder with keys: those must be named.
         let hasKeyFile = !options.isEphemeral || store.keys != nil
         let present = hasKeyFile ? try store.presentKeys() : nil
-        guard options.isLoopback || present?.isEmpty == false else {
-            throw StartError(
-                "Other machines could reach \(options.host), and there are no keys.",
-                remedy: "Make one with `profiled keys add --name NAME`, or listen on this machine alone with "
-                    + "--host 127.0.0.1.")
-        }
+        try options.refuseOpenDoor(keys: present)
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
+        try options.refuseHalfTLS()
+        let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
+        options.noteOpenNetwork(logger)
         let metrics = Metrics()
         var server = Server(
-            options: options, keys: keys, metrics: metrics, maxConnections: maxConnections, logger: logger)
-        server.backup = backup.plan(keys: store.keyFile.path, workspace: options.workspace)
+            options: options, configured: (source, configuration), keys: keys, metrics: metrics,
+            maxConnections: maxConnections, certificates: certificates, logger: logger)
+        server.backup = options.backupPlan
         if options.isEphemeral {
             let stores = try EphemeralStores(fixtures: fixtures, workspace: workspace, metrics: metrics)
             defer { stores.remove() }
@@ -63,9 +84,14 @@ struct ServeCommand: AsyncParsableCommand {
         } else {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
-            let log = try EventLog(
-                path: store.path, create: true, options: logOptions, projections: RequestStore.projections)
-            try noteKeys(in: log, areClosed: keys.isClosed, logger)
+            if options.expectsStore { try options.refuseMissingStore() }
+            ServiceManager.status("Opening the store \(store.path).")
+            let log = try ServiceManager.extendingStart {
+                try EventLog(
+                    path: store.path, create: !options.expectsStore, options: logOptions,
+                    projections: RequestStore.projections)
+            }
+            try noteKeys(in: log, of: options, areClosed: keys.isClosed, logger)
             log.preload()
             try fixtures?.load(into: log)
             try workspace.declare(in: log)
@@ -84,7 +110,9 @@ struct ServeCommand: AsyncParsableCommand {
 
 extension ServeCommand {
     /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.
-    private func noteKeys(in log: EventLog, areClosed: Bool, _ logger: Logger) throws {
+    private func noteKeys(
+        in log: EventLog, of options: ServiceSettings, areClosed: Bool, _ logger: Logger
+    ) throws {
         if areClosed {
             // A store that takes no writes can still be read.
             try? log.store.noteKeys()
@@ -92,7 +120,7 @@ extension ServeCommand {
         }
         guard try log.store.hadKeys() else { return }
         let fact = "requests for this store, or for the one that it is a copy of, needed keys; here it has none"
-        let remedy = "Put the file keys.json of the other store into \(store.path), or make a key with "
+        let remedy = "Put the file keys.json of the other store into \(options.store), or make a key with "
         if options.baseURL != nil {
             throw StartError(
                 "With --base-url other machines could reach the service, but \(fact).",
@@ -104,7 +132,7 @@ extension ServeCommand {
 
 extension Workspace {
     /// Reads the file that `--workspace` names; if it cannot be used, the start fails.
-    fileprivate init(path: String) throws(StartError) {
+    init(path: String) throws(StartError) {
         guard let file = FileHandle(forReadingAtPath: path),
             let data = try? file.read(upToCount: Workspace.maxBytes + 1) ?? Data()
         else {
@@ -120,5 +148,16 @@ extension Workspace {
         } catch {
             throw StartError("The workspace file \(path), \(error)", remedy: error.remedy)
         }
+    }
+}
+
+extension ServiceSettings {
+    /// Says that keys can be read on their way. An https address of clients means that a proxy speaks TLS.
+    fileprivate func noteOpenNetwork(_ logger: Logger) {
+        if isLoopback || tlsFiles != nil || baseURL?.isSecure == true { return }
+        logger.notice(
+            "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
+                + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
+        )
     }
 }

@@ -1,84 +1,55 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Logging
 internal import ProfileLog
 internal import ProfileLogRequests
 
+/// The flags of the service. ``Setting`` has their names, defaults and help.
 struct ServiceOptions: ParsableArguments, Sendable {
-    @Option(help: "The TCP port; 0 takes any that is free.") var port = 8080
-    @Option(help: "The address to listen on; one that other machines can reach needs keys.") var host = "127.0.0.1"
+    @Option(name: .setting("port"), help: .setting("port")) var port: Int?
+    @Option(name: .setting("host"), help: .setting("host")) var host: String?
+    @Option(name: .setting("port-file"), help: .setting("port-file")) var portFile: String?
+    @Option(name: .setting("base-url"), help: .setting("base-url")) var baseURL: BaseURL?
+    @Flag(name: .setting("expect-store"), help: .setting("expect-store")) var expectsStore = false
+    @Flag(name: .setting("ephemeral"), help: .setting("ephemeral")) var isEphemeral = false
+    @Option(name: .setting("fixtures"), help: .setting("fixtures")) var fixtures: String?
+    @Option(name: .setting("console"), help: .setting("console")) var console: String?
+    @Option(name: .setting("workspace"), help: .setting("workspace")) var workspace: String?
+    @Option(name: .setting("tls.certificate"), help: .setting("tls.certificate")) var tlsCertificate: String?
+    @Option(name: .setting("tls.key"), help: .setting("tls.key")) var tlsKey: String?
+    @Option(name: .setting("tls.client-ca"), help: .setting("tls.client-ca")) var tlsClientCA: String?
 
-    @Option(help: ArgumentHelp("A file to write the port into when the service is ready.", valueName: "file"))
-    var portFile: String?
+    @Option(name: .setting("tls.client-auth"), help: .setting("tls.client-auth"))
+    var tlsClientAuth: TLSFiles.ClientAuth?
 
-    @Option(
-        name: .customLong("base-url"),
-        help: ArgumentHelp(
-            "The URL by which clients reach the service, for links in answers; without it links are relative.",
-            valueName: "url"))
-    var baseURL: BaseURL?
+    @Option(name: .setting("backup.folder"), help: .setting("backup.folder")) var backupFolder: String?
+    @Option(name: .setting("backup.every"), help: .setting("backup.every")) var backupEvery: Seconds?
 
-    @Flag(
-        name: .customLong("ephemeral"),
-        help: "Serve a store for tests, in a temporary folder that is removed at the end; /v1/reset and /v1/clock work."
-    )
-    var isEphemeral = false
+    @Option(name: .setting("backup.verify-every"), help: .setting("backup.verify-every"))
+    var backupVerifyEvery: Seconds?
 
-    @Option(help: ArgumentHelp("JSON Lines to store at the start, as for profilecli import.", valueName: "file"))
-    var fixtures: String?
+    @Option(name: .setting("rate-limits"), help: .setting("rate-limits")) var rateLimits: [RateLimit] = []
+    @Option(name: .setting("limits.connections"), help: .setting("limits.connections")) var maxConnections: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "Serve the console from this folder, for work on its files, instead of those in the program.",
-            valueName: "folder"))
-    var console: String?
+    @Option(name: .setting("limits.connections-per-address"), help: .setting("limits.connections-per-address"))
+    var maxConnectionsPerAddress: Int?
 
-    @Option(help: ArgumentHelp("The setup of a Braze workspace, in YAML: docs/workspace.md.", valueName: "file"))
-    var workspace: String?
+    @Option(name: .setting("limits.streams"), help: .setting("limits.streams")) var maxStreams: Int?
+    @Option(name: .setting("timeouts.heartbeat"), help: .setting("timeouts.heartbeat")) var heartbeat: Seconds?
+    @Option(name: .setting("timeouts.body"), help: .setting("timeouts.body")) var bodyTimeout: Seconds?
 
-    @Option(
-        name: .customLong("rate-limit"),
-        help: ArgumentHelp(
-            "A limit for /users/track, or with PATH= or PATH,PATH= before it for these paths together; repeatable.",
-            valueName: "requests/seconds"))
-    var rateLimits: [RateLimit] = []
+    @Option(name: .setting("limits.body-memory"), help: .setting("limits.body-memory"))
+    var bodyMemoryMebibytes: Int?
 
-    @Option(help: ArgumentHelp("Connections open at once; idle ones give way to new ones.", valueName: "count"))
-    var maxConnections = 1024
+    @Option(name: .setting("timeouts.idle"), help: .setting("timeouts.idle")) var idleTimeout: Seconds?
+    @Option(name: .setting("timeouts.read"), help: .setting("timeouts.read")) var readTimeout: Seconds?
+    @Option(name: .setting("log.level"), help: .setting("log.level")) var logLevel: String?
+    @Option(name: .setting("log.format"), help: .setting("log.format")) var logFormat: LogFormat?
 
-    @Option(help: ArgumentHelp("Connections of one client address.", valueName: "count"))
-    var maxConnectionsPerAddress = 512
-
-    @Option(help: ArgumentHelp("Readers of /v1/events open at once.", valueName: "count")) var maxStreams = 64
-
-    @Option(
-        name: .customLong("heartbeat"),
-        help: ArgumentHelp("How often a silent stream of events sends a comment.", valueName: "seconds"))
-    var heartbeatSeconds = 15
-
-    @Option(
-        name: .customLong("body-timeout"),
-        help: ArgumentHelp("How long a request may take to arrive.", valueName: "seconds"))
-    var bodyTimeoutSeconds = 30
-
-    @Option(
-        name: .customLong("body-memory"),
-        help: ArgumentHelp("Memory for all bodies that are being read.", valueName: "mebibytes"))
-    var bodyMemoryMebibytes = 256
-
-    @Option(
-        name: .customLong("idle-timeout"),
-        help: ArgumentHelp(
-            "How long a connection may be silent between requests, or within one.", valueName: "seconds"))
-    var idleTimeoutSeconds = 60
-
-    @Option(
-        name: .customLong("read-timeout"),
-        help: ArgumentHelp("How long the answer to a read may take; then it is 503.", valueName: "seconds"))
-    var readTimeoutSeconds = 60
-
-    @Option(help: "trace, debug, info (each request), notice, warning, error or critical.") var logLevel = "notice"
-    @Option(help: "text or json.") var logFormat = LogFormat.text
+    /// Nil unless it was given: a flag cannot say false.
+    var storeExpected: Bool? { expectsStore ? true : nil }
+    /// Nil unless it was given.
+    var ephemeral: Bool? { isEphemeral ? true : nil }
+    var givenRateLimits: [RateLimit]? { rateLimits.isEmpty ? nil : rateLimits }
 
     enum LogFormat: String, ExpressibleByArgument, Sendable { case text, json }
 
@@ -94,6 +65,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
             self.text = text
         }
 
+        var isSecure: Bool { text.lowercased().hasPrefix("https:") }
+
         /// As browsers send it: without a path and the port of its scheme, in small letters.
         var origin: String {
             let parts = text.lowercased().split(separator: "/", omittingEmptySubsequences: false).prefix(3)
@@ -103,50 +76,44 @@ struct ServiceOptions: ParsableArguments, Sendable {
         }
     }
 
-    var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .notice }
-
-    /// Tells whether only this machine can reach the address. A name like `127.example.com` is no such address.
-    var isLoopback: Bool {
-        if host == "localhost" { return true }
-        var address = in_addr()
-        if inet_pton(AF_INET, host, &address) == 1 { return UInt32(bigEndian: address.s_addr) >> 24 == 127 }
-        var address6 = in6_addr()
-        guard inet_pton(AF_INET6, host, &address6) == 1 else { return false }
-        return withUnsafeBytes(of: &address6) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
-    }
-
     func validate() throws {
-        guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535.") }
-        guard Logger.Level(rawValue: logLevel) != nil else {
-            let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("--log-level must be one of \(levels).")
-        }
-        if host.isEmpty { throw ValidationError("--host must not be empty.") }
-        for (name, number) in [
-            ("max-connections", maxConnections), ("max-connections-per-address", maxConnectionsPerAddress),
-            ("max-streams", maxStreams), ("heartbeat", heartbeatSeconds), ("body-timeout", bodyTimeoutSeconds),
-            ("body-memory", bodyMemoryMebibytes), ("idle-timeout", idleTimeoutSeconds),
-            ("read-timeout", readTimeoutSeconds),
-        ] where !(1...86_400).contains(number) {
-            throw ValidationError("--\(name) must be from 1 to 86400.")
-        }
-        for path in rateLimits.flatMap(\.paths) where !API.table.endpoints.contains(where: { $0.path == path }) {
+        // The flag names the path that is none; a file has its line for that.
+        for path in rateLimits.flatMap(\.paths) where !Setting.isEndpoint(path) {
             throw ValidationError("--rate-limit names \(path), which is not an endpoint; GET / lists them.")
         }
+        try Setting.validate(Setting.Flags(service: self))
     }
 }
 
-struct StoreOptions: ParsableArguments {
-    @Option(help: "The folder of the store. (default: $PROFILELOG_STORE, or ./profilelog)") var store: String?
+extension TLSFiles.ClientAuth: ExpressibleByArgument {}
 
-    @Option(help: ArgumentHelp("The file of the keys. (default: keys.json in the store's folder)", valueName: "file"))
-    var keys: String?
+/// The flags that name a store and the file of the configuration.
+struct StoreOptions: ParsableArguments, Sendable {
+    @Option(name: .setting("store"), help: .setting("store")) var store: String?
+    @Option(name: .setting("keys"), help: .setting("keys")) var keys: String?
 
-    var path: String {
-        if let store { return store }
-        let inEnvironment = ProcessInfo.processInfo.environment["PROFILELOG_STORE"] ?? ""
-        return inEnvironment.isEmpty ? "./profilelog" : inEnvironment
+    @Option(
+        help: ArgumentHelp(
+            "The file of the configuration. (default: $PROFILED_CONFIG, or \(ConfigurationSource.usualPath))",
+            valueName: "file"))
+    var config: String?
+
+    func validate() throws {
+        if config?.isEmpty == true { throw ValidationError("--config must not be empty.") }
+        try Setting.validate(Setting.Flags(store: self))
     }
+
+    /// The store of a command that serves nothing, as the configuration says.
+    func place() throws -> StorePlace {
+        try ConfigurationSource(Setting.Flags(store: self)).read().settings.place
+    }
+}
+
+/// Where a store and its keys are.
+struct StorePlace: Sendable {
+    let path: String
+    /// The file of the keys, if it was named.
+    let keys: String?
 
     var keyFile: KeyFile { KeyFile(path: keys ?? path + "/keys.json") }
 
@@ -172,10 +139,5 @@ struct StoreOptions: ParsableArguments {
         throw StartError(
             StorageError.noStore(path: path).description,
             remedy: "Check --store or PROFILELOG_STORE; `profiled keys add` makes a store, with its first key.")
-    }
-
-    func validate() throws {
-        if store?.isEmpty == true { throw ValidationError("--store must not be empty.") }
-        if keys?.isEmpty == true { throw ValidationError("--keys must not be empty.") }
     }
 }

@@ -13,6 +13,9 @@ final class BodyReader: Sendable {
 
     init(maxBytesAtOnce: Int) { room = Atomic(maxBytesAtOnce) }
 
+    /// Makes room for so many bytes more at once, or fewer.
+    func addRoom(_ bytes: Int) { room.add(bytes, ordering: .relaxed) }
+
     /// The body of `request`. Throws an `APIError`, or the parser's error for what is not HTTP.
     func read(_ request: Request, _ asked: RequestHeaders, _ connection: ConnectionContext) async throws -> [UInt8] {
         if let refusal = Self.refusal(of: asked) { throw refusal }

@@ -1,6 +1,10 @@
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOSSL
+internal import NIOTLS
 internal import ProfileLogRequests
+internal import SwiftASN1
+internal import X509
 
 /// Decides when a connection ends, and tells ``Connections`` when it works.
 ///
@@ -11,6 +15,7 @@ internal import ProfileLogRequests
 /// - when its client reads nothing of what was written.
 /// - when its client says that it sends nothing more, if the answer is a stream of events or takes long.
 /// - when it gives way to a new connection.
+/// - when its TLS handshake takes longer than ``handshakePatience``.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -23,6 +28,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let connections: Connections
     private let decoder: RequestDecoder
     private let patience: TimeAmount
+    private let speaksTLS: Bool
+    private static let handshakePatience = TimeAmount.seconds(10)
     private static let maxBytesAfterAnswer = 2 * APIRouter.maxBodyBytes
     /// The number that `connections` gave.
     private var id: Int?
@@ -43,10 +50,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var isInputClosed = false
     private var endsWithInput = false
     private var givesWay = false
+    /// Ends the connection if its TLS handshake is not done then.
+    private var handshakeDeadline: Scheduled<Void>?
 
     /// Gives a request `patience` to arrive, and a client as long to read what waits for it.
-    init(_ connections: Connections, _ decoder: RequestDecoder, patience: TimeAmount) {
+    init(_ connections: Connections, _ decoder: RequestDecoder, patience: TimeAmount, speaksTLS: Bool) {
         (self.connections, self.decoder, self.patience) = (connections, decoder, patience)
+        self.speaksTLS = speaksTLS
     }
 
     /// Tells whether a whole request is not yet answered to its end.
@@ -55,7 +65,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: - Begin and end
 
     func channelActive(context: ChannelHandlerContext) {
-        id = connections.add(context.channel)
+        id = connections.add(context.channel, isInHandshake: speaksTLS)
+        if speaksTLS {
+            let channel = context.channel
+            handshakeDeadline = channel.eventLoop.scheduleTask(in: Self.handshakePatience) {
+                channel.close(promise: nil)
+            }
+        }
         context.fireChannelActive()
         if id == nil { refuse(context) }
     }
@@ -64,6 +80,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if let id { connections.remove(id) }
         requestWatch?.cancel()
         readDeadline?.cancel()
+        handshakeDeadline?.cancel()
         context.fireChannelInactive()
     }
 
@@ -89,7 +106,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
         switch event {
         case is Connections.GiveWay:
             givesWay = true
-            if !isWorking { context.close(promise: nil) }
+            if !isWorking { closeAtOnce(context) }
+        case TLSUserEvent.handshakeCompleted:
+            handshakeDeadline?.cancel()
+            if let id { connections.endHandshake(id, clientNames: Self.clientNames(context)) }
+            context.fireUserInboundEventTriggered(event)
         case is EndWithInput:
             endsWithInput = true
             if isInputClosed { context.close(promise: nil) }
@@ -99,6 +120,22 @@ final class ConnectionHandler: ChannelDuplexHandler {
             context.fireUserInboundEventTriggered(event)
         default: context.fireUserInboundEventTriggered(event)
         }
+    }
+
+    private static func clientNames(_ context: ChannelHandlerContext) -> [String] {
+        guard let sent = try? context.pipeline.syncOperations.nioSSL_peerCertificate(),
+            let certificate = try? Certificate(derEncoded: sent.toDERBytes())
+        else { return [] }
+        return ServedCertificate.clientNames(certificate)
+    }
+
+    /// Closes without a wait for the client's part of the end of TLS: the connection does not count any more, so its file
+    /// must be free.
+    private func closeAtOnce(_ context: ChannelHandlerContext) {
+        let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+        // Says that this is the end.
+        context.close(promise: nil)
+        tls?.close(promise: nil)
     }
 
     // MARK: - Requests

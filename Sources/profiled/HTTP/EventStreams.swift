@@ -12,12 +12,10 @@ struct EventStreams: Sendable {
 
     let store: LiveStore
     let metrics: Metrics
-    let limit: Int
-    /// A silent stream sends a comment this often.
-    let heartbeat: Duration
+    let live: LiveSettings
 
     /// A place for one more stream; nil if all are taken.
-    func takePlace() -> Place? { metrics.openStream(limit: limit) ? Place(metrics: metrics) : nil }
+    func takePlace() -> Place? { metrics.openStream(limit: live.current.maxStreams) ? Place(metrics: metrics) : nil }
 
     /// A response that sends what `feed` has for as long as `isAllowed` and the reader stays.
     func response(
@@ -43,6 +41,7 @@ struct EventStreams: Sendable {
         // The headers are sent at once, so that the reader sees the connection.
         try await writer.write(ByteBuffer(string: feed.firstLine()))
         var lastWritten = ContinuousClock.now
+        let heartbeat = live.current.heartbeat.duration
         while isWanted(), !Task.isShuttingDownGracefully, !Task.isCancelled {
             if !feed.reads(store.api.log) {
                 // The store was emptied: the positions that the reader knows mean nothing now.

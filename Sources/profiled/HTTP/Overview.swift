@@ -15,9 +15,9 @@ struct Overview: Sendable {
     /// 200 for as long as the process answers.
     let live = APIAnswer(200, ["status": "ok"])
 
-    /// 200 while the store can be read and written, `degraded` if its audit found differences; 503 from the first
-    /// failure on.
-    func health(_ store: LiveStore) -> APIAnswer {
+    /// 200 while the store can be read and written, `degraded` if its audit found differences or the certificate ends
+    /// soon; 503 from the first failure on.
+    func health(_ store: LiveStore, _ certificate: ServedCertificate?) -> APIAnswer {
         if let failure = store.failure {
             // The reason may name the store's folder.
             let error = keys.isClosed ? "The store cannot be read and written." : failure.description
@@ -33,6 +33,14 @@ struct Overview: Sendable {
                     "status": "degraded", "last_position": last,
                     "error": .string("The audit found \(differences) states that are not what the log says."),
                     "remedy": "GET /v1/status names them. Stop the service and run `profilecli check --replay`.",
+                ])
+        }
+        if let concern = certificate?.concern() {
+            return APIAnswer(
+                200,
+                [
+                    "status": "degraded", "last_position": last, "error": .string(concern.error),
+                    "remedy": .string(concern.remedy),
                 ])
         }
         return APIAnswer(200, ["status": "ok", "last_position": last])

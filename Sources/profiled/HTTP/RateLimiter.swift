@@ -10,8 +10,11 @@ struct RateLimit: ExpressibleByArgument, Sendable {
     let paths: [String]
     let requests: Int
     let seconds: Int
+    /// As it was written.
+    let text: String
 
     init?(argument: String) {
+        text = argument
         let sides = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         paths =
             sides.count == 2
@@ -63,40 +66,61 @@ final class RateLimiter: Sendable {
         }
     }
 
-    private let limits: [RateLimit]
-    /// The limits of each path, by their places in `limits`.
-    private let places: [String: [Int]]
-    private let windows: Mutex<[Window?]>
+    private struct State {
+        let limits: [RateLimit]
+        /// The limits of each path, by their places in `limits`.
+        let places: [String: [Int]]
+        var windows: [Window?]
 
-    init(_ limits: [RateLimit]) {
-        self.limits = limits
-        var places: [String: [Int]] = [:]
-        for (place, limit) in limits.enumerated() {
-            for path in Set(limit.paths) { places[path, default: []].append(place) }
+        init(_ limits: [RateLimit]) {
+            self.limits = limits
+            var places: [String: [Int]] = [:]
+            for (place, limit) in limits.enumerated() {
+                for path in Set(limit.paths) { places[path, default: []].append(place) }
+            }
+            self.places = places
+            windows = Array(repeating: nil, count: limits.count)
         }
-        self.places = places
-        windows = Mutex(Array(repeating: nil, count: limits.count))
+    }
+
+    private let state: Mutex<State>
+
+    init(_ limits: [RateLimit]) { state = Mutex(State(limits)) }
+
+    /// Takes other limits. One that stays keeps its window.
+    func replace(by limits: [RateLimit]) {
+        state.withLock { old in
+            var new = State(limits)
+            for (place, limit) in limits.enumerated() {
+                guard let before = old.limits.firstIndex(where: { $0.text == limit.text }) else { continue }
+                new.windows[place] = old.windows[before]
+            }
+            old = new
+        }
     }
 
     /// The headers for a request without a valid key, if `path` has a limit: there, and empty, as Braze sends them.
-    func emptyHeaders(_ path: String) -> [HTTPField] { places[path] == nil ? [] : Self.headers("", "", "") }
+    func emptyHeaders(_ path: String) -> [HTTPField] {
+        state.withLock { $0.places[path] == nil } ? [] : Self.headers("", "", "")
+    }
 
     /// Returns the rest of the strictest limit of `path`; nil if it has none. If `counting`, counts an allowed request
     /// first.
     func rest(_ path: String, counting: Bool = false) -> Rest? {
-        guard let places = places[path] else { return nil }
         let now = ContinuousClock.now
-        return windows.withLock { windows in
+        return state.withLock { state -> Rest? in
+            guard let places = state.places[path] else { return nil }
+            let limits = state.limits
             // A request that does not count begins no window either.
-            let before = counting ? [] : windows
-            defer { if !counting { windows = before } }
-            for place in places where windows[place].map({ now >= $0.end }) ?? true {
-                windows[place] = Window(of: limits[place].seconds, from: now)
+            let before = counting ? [] : state.windows
+            defer { if !counting { state.windows = before } }
+            for place in places where state.windows[place].map({ now >= $0.end }) ?? true {
+                state.windows[place] = Window(of: limits[place].seconds, from: now)
             }
-            let isOver = places.contains { (windows[$0]?.count ?? 0) >= limits[$0].requests }
-            if counting, !isOver { for place in places { windows[place]?.count += 1 } }
+            let isOver = places.contains { (state.windows[$0]?.count ?? 0) >= limits[$0].requests }
+            if counting, !isOver { for place in places { state.windows[place]?.count += 1 } }
             let rests = places.compactMap { place -> Rest? in
-                guard let window = windows[place] else { return nil }
+                guard let window = state.windows[place] else { return nil }
                 let (limit, time) = (limits[place].requests, (window.end - now).components)
                 return Rest(
                     limit: limit, remaining: limit - window.count,

@@ -17,26 +17,43 @@ final class RequestAdaptor: Sendable {
     private let reads: Reads
     private let metrics: Metrics
     private let connections: Connections
+    private let certificates: TLSCertificates?
     private let baseURL: String
+    private let scheme: String
     private let logger: Logger
 
     init(
-        _ store: LiveStore, _ connections: Connections, keys: KeyRing, metrics: Metrics, options: ServiceOptions,
-        logger: Logger
+        _ store: LiveStore, _ connections: Connections, _ certificates: TLSCertificates?, keys: KeyRing,
+        metrics: Metrics, live: LiveSettings, logger: Logger
     ) {
         self.store = store
         self.connections = connections
+        self.certificates = certificates
         self.metrics = metrics
         self.logger = logger
+        let options = live.current
         baseURL = options.baseURL?.text ?? ""
-        access = Access(keys: keys, serviceHost: options.host, publicOrigin: options.baseURL?.origin)
+        scheme = options.scheme
+        access = Access(
+            keys: keys, serviceHost: options.host, publicOrigin: options.baseURL?.origin,
+            speaksTLS: options.tlsFiles != nil)
         console = ConsoleFiles(folder: options.console)
         overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
         limiter = RateLimiter(options.rateLimits)
         bodies = BodyReader(maxBytesAtOnce: options.bodyMemoryMebibytes << 20)
-        reads = Reads(timeout: .seconds(options.readTimeoutSeconds))
-        streams = EventStreams(
-            store: store, metrics: metrics, limit: options.maxStreams, heartbeat: .seconds(options.heartbeatSeconds))
+        reads = Reads(timeout: options.readTimeout.duration)
+        streams = EventStreams(store: store, metrics: metrics, live: live)
+    }
+
+    /// What changes with a reload: the rest asks ``LiveSettings`` itself.
+    var reloadHook: ReloadHook {
+        ReloadHook { [limiter, bodies, reads] old, new in
+            return {
+                limiter.replace(by: new.rateLimits)
+                bodies.addRoom((new.bodyMemoryMebibytes - old.bodyMemoryMebibytes) << 20)
+                reads.timeout = new.readTimeout.duration
+            }
+        }
     }
 
     private struct Exchange {
@@ -44,6 +61,8 @@ final class RequestAdaptor: Sendable {
         let path: String
         let asked: RequestHeaders
         let connection: ConnectionContext
+        /// The names in the client's certificate; empty without one.
+        let client: [String]
         let route: Route
         let reads: Reads
         /// Headers of the response that are known before there is an answer.
@@ -70,6 +89,7 @@ final class RequestAdaptor: Sendable {
         let path = ConsolePath(sent) == nil ? API.table.plain(sent) : sent
         var exchange = Exchange(
             request: request, path: path, asked: asked, connection: connection,
+            client: certificates?.files.clientCA == nil ? [] : connections.clientNames(at: connection.channel),
             route: Route(method: request.method.rawValue, path: path), reads: reads,
             headers: [HTTPField(name: .xRequestID, value: id)])
         // What may take longer would hold up the other connections of the event loop.
@@ -123,16 +143,17 @@ final class RequestAdaptor: Sendable {
     private func answer(to own: OwnPath, _ exchange: Exchange) throws(APIError) -> APIAnswer {
         try access.refuseForeignPage(exchange.asked, host: exchange.request.head.authority, isWrite: false)
         if let permission = own.permission,
-            let refusal = access.refusal(exchange.asked[.authorization], permission: permission, isNative: true)
+            let refusal = access.refusal(
+                exchange.asked[.authorization], permission: permission, isNative: true, client: exchange.client)
         {
             return refusal.answer
         }
         switch own {
         case .overview: return overview.answer(store.api)
         case .openAPI: return APIAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed))
-        case .metrics: return metrics.answer(store.api, connections.counts, reads.counts)
+        case .metrics: return metrics.answer(store.api, connections.counts, reads.counts, certificates?.report)
         case .live: return overview.live
-        case .health, .ready: return overview.health(store)
+        case .health, .ready: return overview.health(store, certificates?.report.served)
         }
     }
 
@@ -163,8 +184,10 @@ final class RequestAdaptor: Sendable {
         var call = APIRequest(endpoint.method, path)
         call.query = query
         call.baseURL = baseURL
-        call.localURL = { [connection = exchange.connection] in connection.localURL }
-        call.key = { [access, authorization = asked[.authorization]] in try access.key(authorization) }
+        call.localURL = { [connection = exchange.connection, scheme] in connection.localURL(scheme: scheme) }
+        call.key = { [access, authorization = asked[.authorization], client = exchange.client] in
+            try access.key(authorization, client: client)
+        }
         if endpoint.method == .post {
             call.body = try await bodies.read(request, asked, exchange.connection)
             call.ifMatch = asked[.ifMatch]
@@ -187,7 +210,10 @@ final class RequestAdaptor: Sendable {
     private func admit(
         _ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange, needsKey: Bool
     ) throws(APIError) {
-        if needsKey, let refusal = access.refusal(exchange.asked[.authorization], olderKey: olderKey, endpoint) {
+        if needsKey,
+            let refusal = access.refusal(
+                exchange.asked[.authorization], olderKey: olderKey, client: exchange.client, endpoint)
+        {
             exchange.headers +=
                 refusal.status == 401
                 ? limiter.emptyHeaders(endpoint.path) : limiter.rest(endpoint.path)?.headers ?? []
@@ -203,9 +229,9 @@ final class RequestAdaptor: Sendable {
     ) throws(APIError) -> Response {
         let feed = try EventFeed(store.api.log, call, lastEventID: exchange.asked[.lastEventID])
         guard let place = streams.takePlace() else { throw .tooManyStreams }
-        let authorization = exchange.asked[.authorization]
+        let (authorization, client) = (exchange.asked[.authorization], exchange.client)
         return streams.response(feed, in: place, exchange.headers, on: exchange.connection) { [access] in
-            access.refusal(authorization, endpoint) == nil
+            access.refusal(authorization, client: client, endpoint) == nil
         }
     }
 

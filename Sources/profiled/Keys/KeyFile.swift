@@ -16,22 +16,8 @@ struct KeyFile: Sendable {
         try status() != nil
     }
 
-    /// The version of the file: every change gives other numbers.
-    struct Stamp: Equatable {
-        var inode: UInt64
-        var seconds: Int
-        var nanoseconds: Int
-        var bytes: Int
-    }
-
     /// As ``exists()``; nil if there is no file.
-    func stamp() throws(StartError) -> Stamp? {
-        try status().map {
-            Stamp(
-                inode: UInt64($0.st_ino), seconds: $0.st_mtim.tv_sec, nanoseconds: $0.st_mtim.tv_nsec,
-                bytes: Int($0.st_size))
-        }
-    }
+    func stamp() throws(StartError) -> FileStamp? { try status().map { FileStamp($0) } }
 
     private func status() throws(StartError) -> stat? {
         var status = stat()
@@ -70,7 +56,7 @@ struct KeyFile: Sendable {
     /// Syncs the folder: else a revoked key could be valid again after a power cut.
     func sync() throws(StartError) {
         do throws(StorageError) {
-            try FolderSync.sync(URL(fileURLWithPath: realPath).deletingLastPathComponent().path)
+            try FolderSync.sync(KeyFile(path: realPath).folder)
         } catch {
             throw StartError(
                 "\(path) is changed, but a power cut may undo that: its folder cannot be synced.",
@@ -86,7 +72,7 @@ struct KeyFile: Sendable {
     }
 
     private func updateItself<Result>(_ change: (inout [StoredKey]) throws -> Result) throws -> Result {
-        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let lock = FolderOwner.open(path + ".lock", O_RDWR, 0o600, in: folder)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw cannotWrite }
         defer { close(lock) }
         var keys = try read() ?? []
@@ -96,6 +82,8 @@ struct KeyFile: Sendable {
         try replace(by: encoder.encode(Content(keys: keys)) + Data("\n".utf8))
         return result
     }
+
+    private var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
 
     private var cannotWrite: StartError {
         StartError(
@@ -109,6 +97,7 @@ struct KeyFile: Sendable {
         unlink(new)
         let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw cannotWrite }
+        FolderOwner.give(descriptor, in: folder)
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
             try handle.write(contentsOf: data)
@@ -126,7 +115,7 @@ struct KeyFile: Sendable {
 final class KeyRing: Sendable {
     private struct State {
         /// The stamp of the file that was read.
-        var stamp: KeyFile.Stamp?
+        var stamp: FileStamp?
         var keys: [String: StoredKey] = [:]
         /// Tells whether requests need a key. Never becomes false again: if the file is removed, requests are refused.
         var isClosed: Bool
@@ -150,10 +139,21 @@ final class KeyRing: Sendable {
         return stored
     }
 
+    /// The first key that has one of these names; nil if there is none, or it was revoked.
+    func key(named names: [String]) -> StoredKey? {
+        if names.isEmpty { return nil }
+        return current { state in
+            for name in names {
+                if let key = state.keys.values.first(where: { $0.name == name }) { return key }
+            }
+            return nil
+        }
+    }
+
     private func current<Result: Sendable>(_ read: (State) -> Result) -> Result {
         state.withLock { state in
             guard let file else { return read(state) }
-            let stamp: KeyFile.Stamp?
+            let stamp: FileStamp?
             do throws(StartError) {
                 stamp = try file.stamp()
                 if stamp != nil { state.isClosed = true }

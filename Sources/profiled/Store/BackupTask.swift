@@ -9,8 +9,6 @@ internal import Synchronization
 /// The backup that a service writes.
 struct BackupPlan: Sendable {
     let folder: String
-    let every: Duration
-    let verifyEvery: Duration
     /// The file of the keys, and that of the workspace: they are kept with the log.
     let keys: String
     let workspace: String?
@@ -20,6 +18,8 @@ struct BackupPlan: Sendable {
 /// next step and counted; the next run tries again.
 struct BackupTask: Service {
     let plan: BackupPlan?
+    /// How often is asked each time, as a reload may change it.
+    let live: LiveSettings
     let store: LiveStore
     let metrics: BackupMetrics
     let logger: Logger
@@ -36,9 +36,20 @@ struct BackupTask: Service {
         while !Task.isCancelled {
             await backUpOnce(plan, verified, warns: isFirst)
             isFirst = false
-            let isDue = verified.map { Timestamp.now().rawValue - $0.rawValue >= plan.verifyEvery.microseconds } ?? true
+            let verifyEvery = live.current.backupVerifyEvery.duration.microseconds
+            let isDue = verified.map { Timestamp.now().rawValue - $0.rawValue >= verifyEvery } ?? true
             if isDue, !Task.isCancelled, let time = await verify(plan) { verified = time }
-            try? await Task.sleep(for: plan.every)
+            await pause()
+        }
+    }
+
+    /// Waits until the next backup is due, also if that time changes meanwhile.
+    private func pause() async {
+        let begin = ContinuousClock.now
+        while !Task.isCancelled {
+            let left = begin + live.current.backupEvery.duration - ContinuousClock.now
+            if left <= .zero { return }
+            try? await Task.sleep(for: min(left, .seconds(5)))
         }
     }
 

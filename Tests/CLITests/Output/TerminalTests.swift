@@ -26,6 +26,23 @@ struct TerminalTests {
         #expect(try shown("history jane | cat").contains("VER") && !shown("history jane | cat").contains(bold))
     }
 
+    @Test("Help that is longer than the terminal goes through $PAGER, unless it is not wanted or not there")
+    func pager() throws {
+        let capitals = ["PAGER": "tr a-z A-Z"]
+        let beginning = "OVERVIEW: Save, launch, look up and replay"
+        for command in ["--help", "help", "--store s help"] {
+            #expect(try shown(command, capitals).contains(beginning.uppercased()), "\(command)")
+        }
+        for command in ["--no-pager --help", "--help | cat", "--help > file; cat file"] {
+            #expect(try shown(command, capitals).contains(beginning), "\(command)")
+        }
+        for none in [["PAGER": ""], ["PAGER": "cat"], ["PAGER": "no-such-pager"], ["PAGER": "more", "TERM": "dumb"]] {
+            #expect(try shown("--help", none).contains(beginning), "\(none)")
+        }
+        // A short text needs none.
+        #expect(try shown("help exit-codes", capitals).contains("wrong usage"))
+    }
+
     @Test("Long work has a bar with a share, a rate and what is left, and takes it away at the end")
     func bar() throws {
         try cli.succeed("generate", "--events", "6000", "--users", "100", "-o", "events.jsonl")

@@ -119,6 +119,44 @@ struct PastDeviceTests {
         }
     }
 
+    @Test("A device that a user only logged on is not listed, now or then")
+    func onlyLogged() async throws {
+        try await withStillClock { api in
+            _ = await api.post("/v1/devices/phone/launch", "{}")
+            let logged = await api.post("/v1/log/event", #"{"user":"jane","device":"tv","name":"played"}"#)
+            #expect(logged.status == 200, "\(logged.json.json)")
+            let now = await api.get("/v1/devices").json
+            let moments: [[(name: String, value: String)]] = [
+                [("as_of", "now")], [("as_of", "now"), ("order", "occurred")],
+            ]
+            for moment in moments {
+                let then = await api.get("/v1/devices", moment).json
+                #expect(then.at("total") == now.at("total"), "\(moment): \(then.json)")
+                #expect(then.at("devices.0.device") == "phone" && then.at("devices").count == now.at("devices").count)
+                let tv = await api.get("/v1/devices/tv", moment).status
+                #expect(tv == 404)
+            }
+            #expect(await api.get("/v1/devices/tv").status == 404)
+        }
+    }
+
+    @Test("So many devices' events that they cannot be put in order are refused with what to ask instead")
+    func tooManyToOrder() async throws {
+        try await withStillClock { api in
+            for device in ["phone", "tablet"] { _ = await api.post("/v1/devices/\(device)/launch", "{}") }
+            let log = api.log.reader
+            let past = try log.past.history(at: .now, order: .occurred)
+            let all = try log.deviceStates(in: past)
+            #expect(all.keys.sorted() == ["phone", "tablet"])
+            let refusal = #expect(throws: ReadError.self) { try log.deviceStates(in: past, mostOrdered: 1) }
+            let apiError = APIError(try #require(refusal))
+            #expect(apiError.status == 413 && apiError.code == "too_large" && apiError.remedy.contains("one device"))
+            // The order of recording needs none.
+            let recorded = try log.past.history(at: .now)
+            #expect(try log.deviceStates(in: recorded, mostOrdered: 1).count == 2)
+        }
+    }
+
     @Test("By occurrence, the settings of a device are those that it had by then, whenever they were recorded")
     func occurred() async throws {
         try await withStillClock { api in
@@ -132,6 +170,32 @@ struct PastDeviceTests {
             #expect(await api.get("/v1/devices/phone").json.at("settings.online") == true)
             // By recording, nothing was known of it.
             #expect(await api.get("/v1/devices/phone", [("as_of", "2027-01-11")]).status == 404)
+        }
+    }
+
+    @Test("By occurrence, the user of a device has the IDs that they had before a merge that came later")
+    func idsBeforeMerge() async throws {
+        try await withStillClock { api in
+            let early = "2027-01-10T00:00:00Z"
+            for user in ["jane", "bo"] {
+                let event = #"{"user":"\#(user)","name":"played","time":"2027-01-09T00:00:00Z"}"#
+                #expect(await api.post("/v1/log/event", event).status == 200)
+            }
+            let change = await api.post("/v1/devices/phone/change-user", #"{"user":"jane","time":"\#(early)"}"#)
+            #expect(change.status == 200, "\(change.json.json)")
+            let save = #"{"user":"jane","device":"phone","name":"played","time":"\#(early)"}"#
+            #expect(await api.post("/v1/save/event", save).status == 200)
+            let merge = #"{"identifier_to_merge":{"external_id":"jane"},"identifier_to_keep":{"external_id":"bo"}}"#
+            #expect(await api.post("/users/merge", #"{"merge_updates":[\#(merge)]}"#).status == 202)
+            let then: [(name: String, value: String)] = [("as_of", "2027-01-11"), ("order", "occurred")]
+            for path in ["/v1/devices", "/v1/devices/phone", "/v1/pending"] {
+                let json = await api.get(path, then).json
+                let device = path == "/v1/devices/phone" ? json : json.at("devices.0")
+                #expect(device.at("user.id") == "jane" && device.at("user.number") == 1, "\(path): \(json.json)")
+                let now = await api.get(path).json
+                let present = path == "/v1/devices/phone" ? now : now.at("devices.0")
+                #expect(present.at("user.id") != "jane", "\(path): \(now.json)")
+            }
         }
     }
 

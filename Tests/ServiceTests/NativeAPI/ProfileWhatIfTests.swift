@@ -97,6 +97,7 @@ struct ProfileWhatIfTests {
             #expect(none.at("users") == 0 && none.at("complete") == true, "\(none)")
             // A budget that is too small compares no user: the next one is larger.
             var (budget, left, after) = (1, Int64(0), [(name: String, value: String)]())
+            var next: String?
             while true {
                 let query = question + [("budget_ms", "\(budget)")] + after
                 let (status, json) = await api.get("/v1/whatif/profiles", query)
@@ -105,9 +106,29 @@ struct ProfileWhatIfTests {
                 if json.at("complete") == true { break }
                 #expect(json.at("next").text.hasPrefix("\(json.at("reached_user_number").json)@"), "\(json.json)")
                 after = [("after", json.at("next").text)]
+                next = json.at("next").text
                 budget *= 2
             }
             #expect(left == 30)
+            // A budget of a millisecond may have been enough.
+            guard let next else { return }
+            let others: [[(name: String, value: String)]] = [
+                [("without", "name:level")], [("without", "name:level"), ("where", "custom.level >= 12")],
+                [("without", "name:level"), ("where", "custom.level >= 11"), ("user", "u1")],
+                [("without", "user:u1"), ("where", "custom.level >= 11")],
+            ]
+            for other in others {
+                let answer = await api.get("/v1/whatif/profiles", other + [("after", next)])
+                #expect(answer.status == 400 && answer.json.at("place") == "after", "\(other): \(answer.json.json)")
+                #expect(answer.json.at("error").text.contains("another question"))
+            }
+            let again = await api.get("/v1/whatif/profiles", question + [("after", next), ("seed", "7")])
+            #expect(again.status == 200, "\(again.json.json)")
+            let parts = next.split(separator: "@")
+            try #require(parts.count == 3, "\(next)")
+            let moved = "\(parts[0])@1-00000000@\(parts[2])"
+            let foreign = await api.get("/v1/whatif/profiles", question + [("after", moved)])
+            #expect(foreign.status == 409 && foreign.json.at("code") == "other_history", "\(foreign.json.json)")
         }
     }
 

@@ -60,6 +60,7 @@ struct ReadGrowthTests {
             }
         ),
         ("items that wait", 300, { api, size in await save(api, size) }),
+        ("devices with an item that waits", 100, { api, size in await saveOnDevices(api, size) }),
         (
             "items that were flushed", 300,
             { api, size in
@@ -68,6 +69,13 @@ struct ReadGrowthTests {
             }
         ),
     ]
+
+    /// Items of one user that wait on so many devices.
+    private static func saveOnDevices(_ api: API, _ size: Int) async {
+        await batch(
+            api,
+            (0..<size).map { #"{"kind":"save/attributes","user":"u","device":"d\#($0)","attributes":{"a":\#($0)}}"# })
+    }
 
     private static func save(_ api: API, _ size: Int) async {
         await batch(
@@ -89,6 +97,7 @@ struct ReadGrowthTests {
             APIRequest(.get, "/v1/users", query: [("limit", "1000"), ("as_of", "200")]),
             APIRequest(.get, "/v1/export", query: [("what", "profiles"), ("as_of", "200")]),
             APIRequest(.get, "/v1/devices/phone", query: [("as_of", "now")]), APIRequest(.get, "/v1/devices"),
+            APIRequest(.get, "/v1/blame", query: [("user", "u"), ("field", "a"), ("as_of", "now")]),
             APIRequest(.get, "/v1/devices/phone"), APIRequest(.get, "/v1/sends"),
             APIRequest(.get, "/v1/messages/explain", query: [("user", "u"), ("position", "3")]),
             APIRequest(.get, "/v1/series", query: [("of", "events"), ("unit", "minute")]),

@@ -153,6 +153,78 @@ struct UserExplanationTests {
         }
     }
 
+    static let occurred: [(condition: String, kind: String, at: String)] = [
+        ("first_seen < 7d ago", "customEventLogged", "2026-01-05"), ("last_seen > 7d ago", "userCreated", ""),
+        ("events.seen.count > 1", "customEventLogged", "2026-01-20"),
+        ("events.seen.count > 1 in 90d", "customEventLogged", "2026-01-20"),
+        ("total_revenue > 1", "purchaseLogged", "2026-01-12"),
+    ]
+
+    @Test("By occurrence, a value names the event that happened last, and a user was seen first and last by events too")
+    func namedByOccurrence() async throws {
+        try await withAna { api in
+            for (condition, kind, at) in Self.occurred {
+                let part = try await explain(api, condition, [("order", "occurred")]).at("parts.0")
+                #expect(part.at("holds") == true && part.at("set.kind").text == kind, "\(condition): \(part.json)")
+                #expect(part.at("set.at").text.hasPrefix(at), "\(condition): \(part.json)")
+            }
+        }
+    }
+
+    @Test("An address that came with the user names the event that gave it, also if it is in no attribute")
+    func address() async throws {
+        try await withAPI { api in
+            let made = await api.post("/v1/log/event", #"{"user":"email:ana@localhost","name":"seen"}"#).json
+            let user: Query = [("user", "braze:\(made.at("user.braze_id").text)")]
+            for moment in [[], [("order", "occurred")]] as [Query] {
+                let condition: Query = [("where", #"email = "ana@localhost""#)]
+                let (status, json) = await api.get("/v1/users/explain", user + condition + moment)
+                try #require(status == 200, "\(json.json)")
+                #expect(json.at("holds") == true && json.at("parts.0.value") == "ana@localhost", "\(json.json)")
+                #expect(json.at("parts.0.set.kind") == "userCreated", "\(json.json)")
+            }
+        }
+    }
+
+    @Test("Revenue names the purchase that was counted last: one that waited in the SDK came after a later one")
+    func countedLast() async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/change-user", #"{"user":"ana"}"#)
+            #expect(await api.post("/v1/devices/phone/settings", #"{"online":false}"#).status == 200)
+            let bought = #""user":"ana","currency":"EUR","price":2,"product""#
+            let queued = await api.post("/v1/log/purchase", #"{\#(bought):"p","device":"phone"}"#).json
+            #expect(queued.at("queued") == true, "\(queued.json)")
+            let logged = await api.post("/v1/log/purchase", #"{\#(bought):"q","source":"rest"}"#).json
+            let before = try await explain(api, "total_revenue = 2")
+            #expect(before.at("parts.0.set.position") == logged.at("position"), "\(before.json)")
+            #expect(await api.post("/v1/devices/phone/settings", #"{"online":true}"#).status == 200)
+            let after = try await explain(api, "total_revenue = 4")
+            #expect(after.at("holds") == true, "\(after.json)")
+            #expect(after.at("parts.0.set.position") == queued.at("position"), "\(after.json)")
+        }
+    }
+
+    @Test("An object names the write that took effect last: one that waited for a launch came after a later one")
+    func effectiveLast() async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/change-user", #"{"user":"ana"}"#)
+            func attributes(_ path: String, _ home: String) async -> AttributeValue {
+                let body = #"{"user":"ana","_merge_objects":true,"attributes":{"address":{"home":{\#(home)}}}}"#
+                return await api.post(path, body).json
+            }
+            _ = await attributes("/v1/log/attributes", #""zip":1"#)
+            let saved = await attributes("/v1/save/attributes", #""city":"Lima""#)
+            let logged = await attributes("/v1/log/attributes", #""zip":2"#)
+            let before = try await explain(api, "exists(custom.address.home)")
+            #expect(before.at("parts.0.set.position") == logged.at("position"), "\(before.json)")
+            #expect(await api.post("/v1/launch", "{}").status == 200)
+            let after = try await explain(api, "exists(custom.address.home.city)")
+            #expect(after.at("holds") == true, "\(after.json)")
+            let whole = try await explain(api, "exists(custom.address.home)")
+            #expect(whole.at("parts.0.set.position") == saved.at("position"), "\(whole.json)")
+        }
+    }
+
     @Test("A part of a value names the event that wrote this part, now and then")
     func member() async throws {
         try await withAna { api in

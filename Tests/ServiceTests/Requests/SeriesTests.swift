@@ -102,6 +102,27 @@ struct SeriesTests {
         }
     }
 
+    @Test(
+        "What a series keeps of a user's uses reaches the same points, and does not grow with them",
+        arguments: Thoroughness.seeds(short: 20, full: 500))
+    func usedPoints(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let span = Int.random(in: 1...500, using: &random)
+        let length = Int.random(in: 1...SeriesRange.mostPoints, using: &random)
+        var used = UsedPoints()
+        var all: Set<Int> = []
+        for _ in 0..<random.next(below: 1_000) {
+            let index = Int.random(in: (1 - span)..<length, using: &random)
+            used.add(index)
+            all.insert(index)
+        }
+        func reached(_ indices: [Int]) -> [Bool] {
+            (0..<length).map { point in indices.contains { $0 <= point && point < $0 + span } }
+        }
+        #expect(reached(used.indices) == reached(Array(all)), "seed \(seed)")
+        #expect(used.indices == used.indices.sorted() && used.indices.count <= length + 1, "seed \(seed)")
+    }
+
     @Test("New users and the sizes of a segment follow the time of the recording")
     func recorded() async throws {
         let clock = Mutex(People.daysAgo(3))

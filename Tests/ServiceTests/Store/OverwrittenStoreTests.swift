@@ -113,17 +113,4 @@ struct OverwrittenStoreTests {
         }
         #expect(try await service.stop() == 0)
     }
-
-    @Test("SIGHUP, SIGUSR1 and SIGUSR2 are not the end of the service")
-    func hangUp() async throws {
-        try await withService { service in
-            for number in [SIGUSR1, SIGUSR2] { service.signal(number) }
-            for _ in 0..<2 {
-                service.signal(SIGHUP)
-                try await waitUntil { service.messages.contains("SIGHUP") }
-                #expect(service.messages.contains("SIGHUP"))
-                #expect(try await service.post("/v1/log/event", Self.event).status == 200)
-            }
-        }
-    }
 }

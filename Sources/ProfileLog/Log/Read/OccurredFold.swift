@@ -3,8 +3,8 @@
 /// An event is at its `occurredAt`, and of two at one time the earlier recorded comes first. A saved or queued item
 /// that took effect, as far as the fold knows, does so at the time of its save and not at that of the flush. A merge
 /// is at its own time, and brings what the merged user has then (spec/rest-api 2.6).
-struct OccurredFold: EventFold {
-    static let takesEffects = false
+package struct OccurredFold: EventFold {
+    package static let takesEffects = false
 
     private let view: LogView
     private let names: NameTable
@@ -14,11 +14,11 @@ struct OccurredFold: EventFold {
     private let profile = ProjectionFold<ProfileProjection>()
 
     /// A fold of what happened until `end`.
-    init(view: LogView, names: NameTable, until end: Timestamp) {
+    package init(view: LogView, names: NameTable, until end: Timestamp) {
         (self.view, self.names, self.end) = (view, names, end)
     }
 
-    var initial: ProfileState { profile.initial }
+    package var initial: ProfileState { profile.initial }
 
     /// The state after what happened among the first `version` events of `user`. An event is folded by the rules at its
     /// recording.
@@ -35,7 +35,7 @@ struct OccurredFold: EventFold {
         return state
     }
 
-    mutating func apply(_ event: borrowing EventView, to state: inout ProfileState) {
+    package mutating func apply(_ event: borrowing EventView, to state: inout ProfileState) {
         profile.apply(event, to: &state)
         guard let isEffective = isEffective[event.position.rawValue] else { return }
         if isEffective {
@@ -48,13 +48,13 @@ struct OccurredFold: EventFold {
         state.takePending([event.position])
     }
 
-    func merge(_ source: ProfileState, into target: inout ProfileState, by event: borrowing EventView) {
+    package func merge(_ source: ProfileState, into target: inout ProfileState, by event: borrowing EventView) {
         profile.merge(source, into: &target, by: event)
     }
 
     /// `positions` of one user in the order of occurrence, without what happened after `end`. Notes what became of
     /// items, also after `end`.
-    mutating func ordered(_ positions: [UInt64]) throws -> [UInt64] {
+    package mutating func ordered(_ positions: [UInt64]) throws -> [UInt64] {
         var events: [(at: Int64, position: UInt64)] = []
         events.reserveCapacity(positions.count)
         for position in positions {

@@ -100,17 +100,17 @@ package struct PastReader: ReaderPart {
     /// past too.
     package func user(_ number: UserNumber, asOf position: Position) throws -> UserInfo? {
         var merges = PastMerges()
-        return try user(number, asOf: position, &merges)
+        return try user(number, in: PastHistory(to: position), &merges)
     }
 
-    /// As ``user(_:asOf:)``. Reads of several users share `merges`.
+    /// As ``user(_:asOf:)``, in `past`. Reads of several users share `merges`.
     package func user(
-        _ number: UserNumber, asOf position: Position, _ merges: inout PastMerges
+        _ number: UserNumber, in past: PastHistory, _ merges: inout PastMerges
     ) throws -> UserInfo? {
         try withView { view in
             let isKnown = number.rawValue <= (try view.userCount())
             guard isKnown else { return nil }
-            let info = try user(number.rawValue, PastHistory(to: position), view, &merges).info
+            let info = try user(number.rawValue, past, view, &merges).info
             return info.version.rawValue == 0 ? nil : info
         }
     }

@@ -42,6 +42,12 @@ package struct CauseSearch {
         switch field {
         case .attribute(let attribute):
             let cause = try cause(of: FieldKey(standard: UInt32(attribute.rawValue)), at: path)
+            switch attribute {
+            // Without the attribute, or if it was removed, conditions see the address that made the user.
+            case .email: return try address(cause, attribute) { if case .email = $0 { true } else { false } }
+            case .phone: return try address(cause, attribute) { if case .phone = $0 { true } else { false } }
+            default: break
+            }
             guard case .nothing = cause else { return cause }
             switch attribute {
             case .emailSubscribe, .pushSubscribe:
@@ -80,9 +86,17 @@ package struct CauseSearch {
         case .totalRevenue:
             return try cause(.nothing("nothing was bought")) {
                 let orders = try blame.log.occurrences.orderEvents()
-                let bought = state.purchases.map(\.occurrences)
-                let ordered = state.events.filter { orders?.has($0.name) ?? false }.map(\.occurrences)
-                return (bought + ordered).filter { $0.count > 0 }.map(\.position).max()
+                let isOrder = state.events.contains { orders?.has($0.name) ?? false }
+                if state.purchases.isEmpty, !isOrder { return nil }
+                return try last { occurrence in
+                    switch occurrence.what {
+                    case .purchase: return true
+                    case .event(let name):
+                        guard let orders, orders.has(name) else { return false }
+                        return orders.value(of: try blame.view.header(at: occurrence.position.rawValue)) != nil
+                    case .created, .session, .launch, .removal: return false
+                    }
+                }
             }
         case .firstSeen, .lastSeen: return try cause(Self.unset) { try seen(isFirst: field == .firstSeen) }
         case .lastUsedApp:
@@ -97,7 +111,11 @@ package struct CauseSearch {
                 state.pending.last { !$0.isQueued }.map { Position(rawValue: $0.position) }
             }
         case .version: return try cause(Self.unset) { state.lastPosition }
-        case .externalID: return try cause(.nothing("no event gave one")) { try givenID() }
+        case .externalID:
+            return try cause(.nothing("no event gave one")) {
+                let ids = user.ids.filter { if case .externalID = $0 { true } else { false } }
+                return try ids.last.flatMap { try givenID($0) }
+            }
         }
     }
 
@@ -116,8 +134,17 @@ package struct CauseSearch {
         guard isRecorded else { return Self.unset }
         // A part of a value, or one that was removed.
         let writes = try blame.answer([(key, path.map { .member($0) })]).map(\.write)
-        guard let last = writes.max(by: { $0.event.position < $1.event.position }) else { return Self.unset }
+        guard let last = writes.max(by: { $0.effectivePlace < $1.effectivePlace }) else { return Self.unset }
         return .event(last)
+    }
+
+    /// `cause`, the one of `attribute`, if it has a value; else the event that gave the user their first address.
+    private func address(
+        _ cause: FieldCause, _ attribute: StandardAttribute, where isAddress: (UserID) -> Bool
+    ) throws -> FieldCause {
+        if let value = state.value(attribute), value != .null { return cause }
+        guard let id = user.ids.first(where: isAddress), let position = try givenID(id) else { return cause }
+        return .event(try blame.write(at: position.rawValue))
     }
 
     // MARK: - Occurrences
@@ -133,38 +160,54 @@ package struct CauseSearch {
         return all.position
     }
 
-    /// The last occurrence that is wanted, in the order of effects.
+    /// The last occurrence that is wanted, as ``last(where:)``.
     private func last(
         _ counted: Condition.Counted, where isWanted: (Occurrence) -> Bool
     ) throws -> Position? {
         guard let what = counted.what(names.number), counts(counted) != nil else { return nil }
-        var found: Position?
+        return try last { $0.what == what && isWanted($0) }
+    }
+
+    /// The wanted occurrence that was counted last: in the order of effects, or by occurrence the one that happened
+    /// last.
+    private func last(where isWanted: (Occurrence) throws -> Bool) throws -> Position? {
+        var found: (at: Timestamp, position: Position)?
         try blame.log.occurrences.forEach(
             of: user.number, asOf: Version(rawValue: blame.version), until: past.until
         ) { occurrence in
-            if occurrence.what == what, isWanted(occurrence) { found = occurrence.position }
+            guard try isWanted(occurrence) else { return }
+            if past.order == .occurred, let found,
+                (occurrence.at, occurrence.position) < (found.at, found.position)
+            {
+                return
+            }
+            found = (occurrence.at, occurrence.position)
         }
-        return found
+        return found?.position
     }
 
     // MARK: - Others
 
-    /// The event by which the user was seen first, or last. Folds their history; nil in the order of occurrence.
+    /// The event by which the user was seen first, or last. Folds their history.
     private func seen(isFirst: Bool) throws -> Position? {
-        guard past.order == .recorded else { return nil }
-        let positions = try blame.view.positions(of: user.number.rawValue, from: 1, to: blame.version)
-        let driver = try blame.log.states.driver(
-            blame.view, skipping: blame.view.voidedEvents(among: positions))
-        var fold = SeenFold()
+        if let until = past.until {
+            return try seen(isFirst, SeenFold(of: OccurredFold(view: blame.view, names: names, until: until)))
+        }
+        return try seen(isFirst, SeenFold(of: ProjectionFold<ProfileProjection>()))
+    }
+
+    private func seen<Profile: EventFold>(_ isFirst: Bool, _ fold: SeenFold<Profile>) throws -> Position?
+    where Profile.State == ProfileState {
+        var fold = fold
+        let recorded = try blame.view.positions(of: user.number.rawValue, from: 1, to: blame.version)
+        let driver = try blame.log.states.driver(blame.view, skipping: blame.view.voidedEvents(among: recorded))
         var seen = fold.initial
-        _ = try driver.fold(positions, into: &seen, &fold, from: blame.view)
+        _ = try driver.fold(fold.ordered(recorded), into: &seen, &fold, from: blame.view)
         return isFirst ? seen.first : seen.last
     }
 
-    /// The last event that gave the user their external ID.
-    private func givenID() throws -> Position? {
-        let ids = user.ids.filter { if case .externalID = $0 { true } else { false } }
-        guard let id = ids.last else { return nil }
+    /// The last event that gave the user `id`.
+    private func givenID(_ id: UserID) throws -> Position? {
         let positions = try blame.view.positions(of: user.number.rawValue, from: 1, to: blame.version)
         for position in positions.reversed() {
             let header = try blame.view.header(at: position)
@@ -177,28 +220,44 @@ package struct CauseSearch {
     }
 }
 
-/// Folds a profile, and notes the events by which the user was seen first and last.
-private struct SeenFold: EventFold {
+/// Folds a profile as another fold does, and notes the events by which the user was seen first and last.
+private struct SeenFold<Profile: EventFold>: EventFold where Profile.State == ProfileState {
     struct State {
-        fileprivate var profile = ProfileProjection.initial
+        fileprivate var profile: ProfileState
         fileprivate(set) var first: Position?
         fileprivate(set) var last: Position?
     }
 
-    var initial: State { State() }
+    private var fold: Profile
 
-    mutating func apply(_ event: borrowing EventView, to state: inout State) {
+    init(of fold: Profile) { self.fold = fold }
+
+    static var takesEffects: Bool { Profile.takesEffects }
+
+    var initial: State { State(profile: fold.initial) }
+
+    mutating func apply(_ event: borrowing EventView, to state: inout State) throws {
         let before = (first: state.profile.firstSeen, last: state.profile.lastSeen)
-        ProfileProjection.apply(event, to: &state.profile)
+        try fold.apply(event, to: &state.profile)
         if state.profile.firstSeen != before.first { state.first = event.position }
         if state.profile.lastSeen != before.last { state.last = event.position }
     }
 
-    mutating func merge(_ source: State, into target: inout State, by event: borrowing EventView) {
+    mutating func merge(_ source: State, into target: inout State, by event: borrowing EventView) throws {
         let before = (first: target.profile.firstSeen, last: target.profile.lastSeen)
-        ProfileProjection.merge(source.profile, into: &target.profile, by: event)
+        try fold.merge(source.profile, into: &target.profile, by: event)
         if target.profile.firstSeen != before.first { target.first = source.first }
         if target.profile.lastSeen != before.last { target.last = source.last }
+    }
+
+    mutating func ordered(_ positions: [UInt64]) throws -> [UInt64] { try fold.ordered(positions) }
+}
+
+extension FieldWrite {
+    /// The order in which writes came to the user: by what made them count, then by their own effect.
+    fileprivate var effectivePlace: (Position, Position) {
+        let effect = effect ?? event.position
+        return (merge ?? effect, effect)
     }
 }
 

@@ -122,21 +122,17 @@ package struct Series: Sendable {
 
     /// Counts at each point the users with a use of the app in that point or the ones before it, `span` in all.
     private mutating func countUsers(within span: Int, _ filter: SeriesFilter, _ log: LogReader) throws {
-        struct Use: Hashable {
-            let user: UserNumber
-            let index: Int
-        }
-        var uses: Set<Use> = []
+        var uses: [UserNumber: UsedPoints] = [:]
         try log.occurrences.forEach { occurrence in
             guard occurrence.what == .session || occurrence.what == .launch else { return }
             let index = range.index(of: occurrence.at)
             guard index > -span, index < range.length, try filter.takes(occurrence) else { return }
-            uses.insert(Use(user: try filter.canonicalUser(of: occurrence.user), index: index))
+            uses[try filter.canonicalUser(of: occurrence.user), default: UsedPoints()].add(index)
         }
-        for uses in Dictionary(grouping: uses, by: \.user).values {
+        for used in uses.values {
             // A user counts once at each point, also if several uses reach it.
             var counted = 0
-            for index in uses.map(\.index).sorted() {
+            for index in used.indices {
                 for point in max(counted, index, 0)..<max(counted, index, 0, min(index + span, range.length)) {
                     points[point].count += 1
                 }
@@ -195,6 +191,23 @@ package struct Series: Sendable {
             }
             points[index].count = last?.size ?? 0
         }
+    }
+}
+
+/// The points at which one user used the app. Of those before the series only the last matters: it reaches all points
+/// that an earlier one reaches. So it takes the same memory however often the user came.
+struct UsedPoints {
+    private var last: Int?
+    /// A bit for each point of the series.
+    private var points: UInt128 = 0
+
+    mutating func add(_ index: Int) {
+        if index < 0 { last = max(last ?? index, index) } else { points |= 1 << UInt128(index) }
+    }
+
+    /// The points, ascending.
+    var indices: [Int] {
+        (last.map { [$0] } ?? []) + (0..<SeriesRange.mostPoints).filter { points & (1 << UInt128($0)) != 0 }
     }
 }
 

@@ -1,23 +1,23 @@
 internal import ArgumentParser
-internal import Foundation
 internal import Logging
 
 /// Steps that the commands share that serve a store.
-extension ServiceOptions {
-    /// Runs `serve` with a logger as the options ask for. A failure is printed, and ends the process with 1.
+extension ServiceSettings {
+    /// Runs `serve` with a logger as the settings ask for. A failure is printed, and ends the process with 1.
     func run(_ serve: (Logger) async throws -> Void) async throws {
         LoggingSystem.bootstrap { [isJSON = logFormat == .json] label -> any LogHandler in
-            isJSON
-                ? JSONLogHandler(label: label) : PrintableLogHandler(StreamLogHandler.standardError(label: label))
+            LeveledLogHandler(
+                isJSON
+                    ? JSONLogHandler(label: label) : PrintableLogHandler(StreamLogHandler.standardError(label: label)))
         }
-        var logger = Logger(label: "profiled")
-        logger.logLevel = level
-        // They are no reason to end: tools that rotate logs send one of them. `Server` logs SIGHUP.
-        for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
+        LeveledLogHandler.setLevel(level)
+        let logger = Logger(label: "profiled")
         do {
             try await serve(logger)
         } catch {
-            StartError(error, host: host, port: port).report()
+            let failure = StartError(error, host: host, port: port)
+            failure.report()
+            ServiceManager.status(failure.sentence)
             throw ExitCode.failure
         }
     }

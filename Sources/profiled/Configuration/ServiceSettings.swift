@@ -1,0 +1,66 @@
+internal import Foundation
+internal import Logging
+
+/// What the service runs with. The values here are the defaults; ``Setting`` declares the rest of each.
+struct ServiceSettings: Sendable {
+    var store = "./profilelog"
+    /// Nil for `keys.json` in the store's folder.
+    var keys: String?
+    var host = "127.0.0.1"
+    var port = 8080
+    var portFile: String?
+    var baseURL: ServiceOptions.BaseURL?
+    /// Tells whether a store must be there at the start.
+    var expectsStore = false
+    var isEphemeral = false
+    var fixtures: String?
+    var console: String?
+    var workspace: String?
+    var tlsCertificate: String?
+    var tlsKey: String?
+    var tlsClientCA: String?
+    var tlsClientAuth = TLSFiles.ClientAuth.required
+    var backupFolder: String?
+    var backupEvery: Seconds = 60
+    var backupVerifyEvery: Seconds = 86_400
+    var rateLimits: [RateLimit] = []
+    var maxConnections = 1024
+    var maxConnectionsPerAddress = 512
+    var maxStreams = 64
+    var bodyMemoryMebibytes = 256
+    var heartbeat: Seconds = 15
+    var bodyTimeout: Seconds = 30
+    var idleTimeout: Seconds = 60
+    var readTimeout: Seconds = 60
+    var logLevel = Logger.Level.notice.rawValue
+    var logFormat = ServiceOptions.LogFormat.text
+
+    var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .notice }
+
+    /// The backup that the service writes; nil for none. A temporary store needs none.
+    var backupPlan: BackupPlan? {
+        guard let backupFolder, !isEphemeral else { return nil }
+        return BackupPlan(folder: backupFolder, keys: place.keyFile.path, workspace: workspace)
+    }
+
+    var place: StorePlace { StorePlace(path: store, keys: keys) }
+
+    /// The files of TLS; nil for plain HTTP.
+    var tlsFiles: TLSFiles? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        return TLSFiles(
+            certificate: tlsCertificate, key: tlsKey, clientCA: tlsClientCA, clientAuth: tlsClientAuth)
+    }
+
+    var scheme: String { tlsFiles == nil ? "http" : "https" }
+
+    /// Tells whether only this machine can reach the address. A name like `127.example.com` is no such address.
+    var isLoopback: Bool {
+        if host == "localhost" { return true }
+        var address = in_addr()
+        if inet_pton(AF_INET, host, &address) == 1 { return UInt32(bigEndian: address.s_addr) >> 24 == 127 }
+        var address6 = in6_addr()
+        guard inet_pton(AF_INET6, host, &address6) == 1 else { return false }
+        return withUnsafeBytes(of: &address6) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+    }
+}

@@ -1,0 +1,143 @@
+internal import Logging
+internal import ProfileLogRequests
+
+extension Setting {
+    /// All settings, in the order of docs/configuration.md, which `PROFILELOG_WRITE_DOCS=1` writes from this table.
+    ///
+    /// A new one needs a row here, a property of ``ServiceSettings`` with its default, and an option of
+    /// ``ServiceOptions``, whose name and help come from the row. A row that `reloads` also needs a ``ReloadHook``,
+    /// unless what uses it asks ``LiveSettings`` each time. A secret is no setting: name a file that holds it.
+    static let all: [Setting] = [store, network, content, limits, tls, backup, messages].flatMap(\.self)
+
+    private static let store: [Setting] = [
+        Setting(
+            "store", \.store, given: \.store?.store,
+            Words(
+                help: "The folder of the store.", rule: textRule, flagRule: emptyRule,
+                defaultNote: "$PROFILELOG_STORE, or ./profilelog")
+        ) { !$0.isEmpty },
+        file(
+            "keys", \.keys, given: \.store?.keys, defaultNote: "keys.json in the store's folder",
+            "The file of the keys."),
+        Setting(
+            "expect-store", \.expectsStore, given: \.service?.storeExpected,
+            Words(
+                help: "Refuse to start where there is no store, instead of making one: its disk may not be mounted.",
+                rule: "must be true or false")),
+        Setting(
+            "ephemeral", \.isEphemeral, given: \.service?.ephemeral,
+            Words(
+                help: "Serve a store for tests, in a temporary folder that is removed at the end; /v1/reset and "
+                    + "/v1/clock work.", rule: "must be true or false")),
+    ]
+
+    private static let network: [Setting] = [
+        number(
+            "port", \.port, given: \.service?.port, in: 0...65_535, "The TCP port; 0 takes any that is free."),
+        Setting(
+            "host", \.host, given: \.service?.host,
+            Words(
+                help: "The address to listen on; one that other machines can reach needs keys.", rule: textRule,
+                flagRule: emptyRule)
+        ) { !$0.isEmpty },
+        file(
+            "port-file", \.portFile, given: \.service?.portFile,
+            "A file to write the port into when the service is ready."),
+        Setting(
+            "base-url", ofOptional: \.baseURL, given: \.service?.baseURL,
+            Words(
+                help: "The URL by which clients reach the service, for links in answers; without it links are "
+                    + "relative.", valueName: "url", rule: "must be a URL as https://profiles.example/path")),
+    ]
+
+    private static let content: [Setting] = [
+        file(
+            "fixtures", \.fixtures, given: \.service?.fixtures,
+            "JSON Lines to store at the start, as for profilecli import."),
+        file(
+            "console", \.console, given: \.service?.console, value: "folder",
+            "Serve the console from this folder, for work on its files, instead of those in the program."),
+        file(
+            "workspace", \.workspace, given: \.service?.workspace,
+            "The setup of a Braze workspace, in YAML: docs/workspace.md."),
+    ]
+
+    private static let limits: [Setting] = [
+        Setting(
+            "rate-limits", flag: "rate-limit", \.rateLimits, given: \.service?.givenRateLimits,
+            Words(
+                help: "A limit for /users/track, or with PATH= or PATH,PATH= before it for these paths together; "
+                    + "repeatable.", valueName: "requests/seconds",
+                rule: "must be REQUESTS/SECONDS, with PATH= or PATH,PATH= of endpoints before it", reloads: true)
+        ) { $0.flatMap(\.paths).allSatisfy(isEndpoint) },
+        number(
+            "limits.connections", flag: "max-connections", \.maxConnections, given: \.service?.maxConnections,
+            in: 1...86_400, value: "count", reloads: true,
+            "Connections open at once; idle ones give way to new ones."),
+        number(
+            "limits.connections-per-address", flag: "max-connections-per-address", \.maxConnectionsPerAddress,
+            given: \.service?.maxConnectionsPerAddress, in: 1...86_400, value: "count", reloads: true,
+            "Connections of one client address."),
+        number(
+            "limits.streams", flag: "max-streams", \.maxStreams, given: \.service?.maxStreams, in: 1...86_400,
+            value: "count",
+            reloads: true, "Readers of /v1/events open at once."),
+        number(
+            "limits.body-memory", flag: "body-memory", \.bodyMemoryMebibytes, given: \.service?.bodyMemoryMebibytes,
+            in: 1...86_400, value: "mebibytes", reloads: true, "Memory for all bodies that are being read."),
+        seconds(
+            "timeouts.heartbeat", flag: "heartbeat", \.heartbeat, given: \.service?.heartbeat, reloads: true,
+            "How often a silent stream of events sends a comment."),
+        seconds(
+            "timeouts.body", flag: "body-timeout", \.bodyTimeout, given: \.service?.bodyTimeout, reloads: true,
+            "How long a request may take to arrive."),
+        seconds(
+            "timeouts.idle", flag: "idle-timeout", \.idleTimeout, given: \.service?.idleTimeout, reloads: true,
+            "How long a connection may be silent between requests, or within one."),
+        seconds(
+            "timeouts.read", flag: "read-timeout", \.readTimeout, given: \.service?.readTimeout, reloads: true,
+            "How long the answer to a read may take; then it is 503."),
+    ]
+
+    /// What the files hold is read again at SIGHUP; other names of files need a restart.
+    private static let tls: [Setting] = [
+        file(
+            "tls.certificate", \.tlsCertificate, given: \.service?.tlsCertificate,
+            "Speak HTTPS with this certificate, and those that it rests on after it, in PEM."),
+        file("tls.key", \.tlsKey, given: \.service?.tlsKey, "The private key of the certificate, in PEM."),
+        file(
+            "tls.client-ca", \.tlsClientCA, given: \.service?.tlsClientCA,
+            "Take clients with a certificate that one of these has signed; its name may be that of a key."),
+        Setting(
+            "tls.client-auth", \.tlsClientAuth, given: \.service?.tlsClientAuth,
+            Words(
+                help: "required, or optional: then a client may come without a certificate.",
+                rule: "must be required or optional")),
+    ]
+
+    private static let backup: [Setting] = [
+        file(
+            "backup.folder", flag: "backup", \.backupFolder, given: \.service?.backupFolder, value: "folder",
+            "Back the store up into this folder while the service runs."),
+        seconds(
+            "backup.every", \.backupEvery, given: \.service?.backupEvery, in: 1...31_536_000, reloads: true,
+            "How long after a backup the next one begins: 30s, 1m, 24h."),
+        seconds(
+            "backup.verify-every", \.backupVerifyEvery, given: \.service?.backupVerifyEvery, in: 1...31_536_000,
+            reloads: true, "How often the backup is read whole and compared."),
+    ]
+
+    private static let messages: [Setting] = [
+        Setting(
+            "log.level", \.logLevel, given: \.service?.logLevel,
+            Words(
+                help: "trace, debug, info (each request), notice, warning, error or critical.",
+                rule: "must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))", reloads: true)
+        ) { Logger.Level(rawValue: $0) != nil },
+        Setting(
+            "log.format", \.logFormat, given: \.service?.logFormat,
+            Words(help: "text or json.", rule: "must be text or json")),
+    ]
+
+    static func isEndpoint(_ path: String) -> Bool { API.table.endpoints.contains { $0.path == path } }
+}
