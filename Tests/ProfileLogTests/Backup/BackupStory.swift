@@ -18,25 +18,38 @@ struct BackupStory {
     var backup: String { folder("backup") }
     var manifest: Manifest { get throws { try BackupReader(path: backup).manifest } }
 
-    /// A store of its own, or a copy of `data`, whose check at the end would take longer than the test.
-    init(_ ending: TemporaryFolder.Ending = .sound, from data: Data? = nil) throws {
+    /// An empty store, or a copy of `data`, whose check at the end would take longer than the test. A large one has
+    /// its caches written rarely.
+    init(_ ending: TemporaryFolder.Ending = .sound, from data: Data? = nil, isLarge: Bool = false) throws {
         folder = try TemporaryFolder.made(data == nil ? ending : .damaged, prefix: "backup")
         if let data {
             try FileManager.default.createDirectory(atPath: folder("store"), withIntermediateDirectories: true)
             try data.write(to: folder.file("store/data.mdb"))
         }
-        log = try folder.open("store", options: .small(clock, indexLag: data == nil ? 40 : 100_000))
+        var options = LogOptions.small(clock)
+        if isLarge || data != nil { options.indexLag = 1 << 18 }
+        if isLarge || data != nil { options.snapshotInterval = 10_000 }
+        log = try folder.open("store", options: options)
     }
 
     /// The file of a store with 70,000 events of four users: the first and the last of them are of the canary.
     static let large = Result {
-        let story = try BackupStory()
+        let story = try BackupStory(isLarge: true)
         try story.live(Self.ana)
         let event = ProfileEvent.customEventLogged(CustomEvent(name: "played"))
         for user in ["bo", "cy", "di"] {
             _ = try story.log.append(Array(repeating: event, count: 23_330), to: .externalID(user), context: .test)
         }
         try story.live(Self.ana)
+        try story.log.writeIndex()
+        story.log.close()
+        return try Data(contentsOf: story.folder.file("store/data.mdb"))
+    }
+
+    /// As `large`, with 140,000 events: two closed segments.
+    static let larger = Result {
+        let story = try BackupStory(from: large.get())
+        try story.write(70_000)
         try story.log.writeIndex()
         story.log.close()
         return try Data(contentsOf: story.folder.file("store/data.mdb"))
