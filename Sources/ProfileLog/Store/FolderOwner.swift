@@ -5,7 +5,7 @@ internal import Glibc
 package enum FolderOwner {
     /// Opens `file` with `flags`, and makes it with `mode` if it does not exist. Returns the descriptor, or -1 with the
     /// reason in `errno`.
-    package static func open(_ file: String, _ flags: Int32, _ mode: mode_t, in folder: String) -> Int32 {
+    package static func open(_ file: String, _ flags: Int32, _ mode: UInt32, in folder: String) -> Int32 {
         let made = Glibc.open(file, flags | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         if made < 0 { return Glibc.open(file, flags | O_CREAT | O_CLOEXEC, mode) }
         give(made, in: folder)

@@ -16,6 +16,8 @@ package struct PageUse: Hashable, Sendable {
     /// The reads that are under way in all processes, the oldest first; without this one.
     package var readers: [Reader] = []
 
+    package init() {}
+
     /// A read that is under way.
     package struct Reader: Hashable, Sendable {
         /// The process that reads.
