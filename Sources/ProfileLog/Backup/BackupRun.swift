@@ -300,7 +300,7 @@ package struct BackupRun {
     }
 }
 
-/// What a run knows by now of the backup that it writes.
+/// The backup that a run writes, as far as it is known by now.
 private struct RunState {
     let old: Manifest?
     let histories: LogHistories

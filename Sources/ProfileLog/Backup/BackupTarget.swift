@@ -1,4 +1,4 @@
-/// Where a run writes its files: a folder, or an archive.
+/// The place where a run writes its files: a folder, or an archive.
 package protocol BackupTarget: AnyObject {
     /// The folder, or `-`.
     var path: String { get }
