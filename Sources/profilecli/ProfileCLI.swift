@@ -71,7 +71,7 @@ struct ProfileCLI: AsyncParsableCommand {
             ArgumentParser.CommandGroup(
                 name: "Store and backup",
                 subcommands: [
-                    CheckCommand.self, ReplayCommand.self, CompactCommand.self, EraseCommand.self,
+                    CheckCommand.self, DoctorCommand.self, ReplayCommand.self, CompactCommand.self, EraseCommand.self,
                     ErasuresCommand.self, BackupCommand.self, RestoreCommand.self, KeyCommand.self,
                 ]),
         ])

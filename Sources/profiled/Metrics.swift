@@ -1,9 +1,17 @@
+internal import ArgumentParser
 internal import ProfileLog
 internal import ProfileLogRequests
 internal import Synchronization
 
 /// The service's counts and measures, in the text format of Prometheus; docs/service.md lists the names. No label holds
-/// what a client sent: paths are templates.
+/// what a client sent: paths are templates, methods and codes are the service's own. So the number of series is bound.
+///
+/// A part of the service that has numbers of its own registers a source for them:
+/// ```swift
+/// metrics.register { text in
+///     text.single("profilelog_backup_last_position", .gauge, "Position that the last backup reaches.", last)
+/// }
+/// ```
 final class Metrics: Sendable {
     private struct Endpoint: Hashable {
         var method: String
@@ -31,11 +39,31 @@ final class Metrics: Sendable {
         var isLastReloadGood = true
         var lastGoodReload = Timestamp.now()
         var failedReloads = 0
+        /// Requests whose answer is not ready.
+        var inFlight = 0
+        /// Answers by the word for their error. Those with an alert are there from the start: the increase of a counter
+        /// begins with its second sample.
+        var refusals = ["closed_after_failure": 0, "damaged": 0, "disk_full": 0, "files_changed": 0, "map_full": 0]
+        /// The times at which the reads that keep old pages were first seen.
+        var oldReaders: [PageUse.Reader: ContinuousClock.Instant] = [:]
+        var sources: [Source] = []
     }
 
+    /// Writes further families.
+    typealias Source = @Sendable (inout PrometheusText) -> Void
+
     private let state = Mutex(State())
+    private let started = Timestamp.now()
     /// Of the backup that the service writes.
     let backups = BackupMetrics()
+
+    /// Lets `source` write its families after the service's own, from now on.
+    func register(_ source: @escaping Source) { state.withLock { $0.sources.append(source) } }
+
+    /// A request is there; ``end()`` follows when its answer is ready.
+    func begin() { state.withLock { $0.inFlight += 1 } }
+
+    func end() { state.withLock { $0.inFlight -= 1 } }
 
     /// Counts a commit: for the options of a log.
     func record(_ commit: CommitReport) {
@@ -45,9 +73,12 @@ final class Metrics: Sendable {
         }
     }
 
-    func record(method: String, template: String, status: Int, took duration: Duration) {
+    func record(method: String, template: String, status: Int, code: String?, took duration: Duration) {
         let endpoint = Endpoint(method: ["GET", "POST"].contains(method) ? method : "other", template: template)
-        state.withLock { $0.answers[endpoint, default: Answers()].record(status, duration) }
+        state.withLock { state in
+            state.answers[endpoint, default: Answers()].record(status, duration)
+            if let code { state.refusals[code, default: 0] += 1 }
+        }
     }
 
     /// Takes one of `limit` places for a stream of events; false if all are taken.
@@ -70,10 +101,54 @@ final class Metrics: Sendable {
 
     /// Everything, as of now. Numbers of the store are skipped while it cannot be read.
     func answer(
-        _ api: API, _ connections: Connections.Counts, _ reads: Reads.Counts, _ certificate: TLSCertificates.Report?
+        _ store: LiveStore, _ connections: Connections.Counts, _ reads: Reads.Counts, _ health: HealthReasons,
+        _ certificate: TLSCertificates.Report?
     ) -> APIAnswer {
         let state = state.withLock { $0 }
         var text = PrometheusText()
+        addProcess(to: &text)
+        add(state, connections, reads, to: &text)
+        if let certificate { text.certificate(certificate, handshakesCut: connections.handshakesCut) }
+        addStore(store, state, to: &text)
+        text.family("profiled_degraded", .gauge, "Reasons for which /health says degraded: 1 while one holds.")
+        let reasons = Set(health.reasons.map(\.kind))
+        for kind in HealthReason.Kind.allCases {
+            text.sample("reason=\"\(kind.rawValue)\"", reasons.contains(kind) ? 1 : 0)
+        }
+        for source in state.sources { source(&text) }
+        var answer = APIAnswer(status: 200, body: Array(text.text.utf8))
+        answer.mediaType = "text/plain; version=0.0.4; charset=utf-8"
+        return answer
+    }
+
+    // MARK: - Families
+
+    private func addProcess(to text: inout PrometheusText) {
+        // As `--version` has them: `0.1.0 (4f6c2a91)`.
+        let words = Profiled.configuration.version.split { " (),".contains($0) }
+        let version = words.first { $0.first?.isNumber == true && $0.contains(".") } ?? "unknown"
+        let commit = words.last { $0.count >= 7 && $0.allSatisfy(\.isHexDigit) } ?? "unknown"
+        text.family("profiled_build_info", .gauge, "The version and commit of the program; always 1.")
+        text.sample("version=\"\(version)\",commit=\"\(commit)\"", 1)
+        let start = Double(started.rawValue) / 1e6
+        text.single("process_start_time_seconds", .gauge, "When the process started, since 1970 UTC.", start)
+        let usage = ProcessUsage()
+        text.single("process_cpu_seconds_total", .counter, "Time of all cores together.", usage.cpuSeconds)
+        if let bytes = usage.residentBytes {
+            text.single(
+                "process_resident_memory_bytes", .gauge, "Memory, with the pages of the store that are in it.", bytes)
+        }
+        if let files = usage.openFiles {
+            text.single("process_open_fds", .gauge, "Open files and connections.", files)
+        }
+        if let files = usage.mostFiles {
+            text.single("process_max_fds", .gauge, "How many may be open (RLIMIT_NOFILE).", files)
+        }
+    }
+
+    private func add(
+        _ state: State, _ connections: Connections.Counts, _ reads: Reads.Counts, to text: inout PrometheusText
+    ) {
         let answers = state.answers.sorted { $0.key.labels < $1.key.labels }
         text.family("profiled_requests_total", .counter, "Requests answered.")
         for (endpoint, answer) in answers {
@@ -83,6 +158,11 @@ final class Metrics: Sendable {
         }
         text.family("profiled_request_seconds", .histogram, "Time until the answer was ready.")
         for (endpoint, answer) in answers { text.histogram(endpoint.labels, answer.seconds) }
+        text.family("profiled_refusals_total", .counter, "Requests refused, by the member code of the answer.")
+        for (code, count) in state.refusals.sorted(by: { $0.key < $1.key }) {
+            text.sample("code=\"\(code)\"", count)
+        }
+        text.single("profiled_requests_in_flight", .gauge, "Requests whose answer is not ready.", state.inFlight)
         text.single("profiled_streams_open", .gauge, "Readers of /v1/events.", state.openStreams)
         text.single("profiled_long_reads_running", .gauge, "Long reads that have a place.", reads.running)
         text.single("profiled_long_reads_waiting", .gauge, "Long reads that wait for a place.", reads.waiting)
@@ -93,7 +173,6 @@ final class Metrics: Sendable {
         text.single(
             "profiled_connections_refused_total", .counter,
             "Connections refused with 503 because their address had too many.", connections.refused)
-        if let certificate { text.certificate(certificate, handshakesCut: connections.handshakesCut) }
         text.single(
             "profilelog_config_last_reload_successful", .gauge,
             "Whether the last SIGHUP, or the start, found a good configuration.", state.isLastReloadGood ? 1 : 0)
@@ -103,6 +182,10 @@ final class Metrics: Sendable {
         text.single(
             "profilelog_config_reload_failures_total", .counter,
             "SIGHUPs that changed nothing, as the configuration had an error.", state.failedReloads)
+    }
+
+    private func addStore(_ store: LiveStore, _ state: State, to text: inout PrometheusText) {
+        let api = store.api
         let activity = api.store.activity
         text.single(
             "profilelog_appends_total", .counter,
@@ -117,28 +200,65 @@ final class Metrics: Sendable {
         text.family("profilelog_commit_events", .histogram, "Events of a commit.")
         text.histogram("", state.commitEvents)
         write(backups.counts, to: &text)
-        if let extent = try? api.log.reader.extent() {
-            let last = extent.lastPosition.rawValue
-            text.single("profilelog_last_position", .gauge, "Position of the last event.", last)
-            text.single(
-                "profilelog_index_lag_events", .gauge, "Events that the caches have not reached.",
-                last - extent.indexed.rawValue)
-            text.single("profilelog_store_bytes", .gauge, "Bytes of the store's file in use.", extent.usedBytes)
-            text.single("profilelog_users", .gauge, "Users in the store.", extent.users)
-            let audit = api.store.auditor.report
-            text.single(
-                "profilelog_audit_position", .gauge, "The log is proven to this position: see differences.",
-                audit.last?.position.rawValue ?? 0)
-            text.single(
-                "profilelog_audit_timestamp_seconds", .gauge, "When the last round of the audit ended.",
-                (audit.last?.at.rawValue ?? 0) / 1_000_000)
-            text.single(
-                "profilelog_audit_differences", .gauge, "States that are not what the log says.",
-                audit.differences.count)
+        text.single(
+            "profilelog_store_usable", .gauge, "1 while the store can be read and written, as /health/ready says.",
+            store.failure == nil ? 1 : 0)
+        text.single(
+            "profilelog_damage_found_total", .counter, "Reads that met a damaged record or page.", KnownDamage.count)
+        if let disk = DiskSpace(path: api.log.path) {
+            text.single("profilelog_disk_free_bytes", .gauge, "Free space of the store's disk.", disk.free)
+            text.single("profilelog_disk_size_bytes", .gauge, "Size of the store's disk.", disk.size)
         }
-        var answer = APIAnswer(status: 200, body: Array(text.text.utf8))
-        answer.mediaType = "text/plain; version=0.0.4; charset=utf-8"
-        return answer
+        guard let extent = try? api.log.reader.extent() else { return }
+        let last = extent.lastPosition.rawValue
+        text.single("profilelog_last_position", .gauge, "Position of the last event.", last)
+        if last > 0, let time = try? api.log.withView({ try $0.header(at: $0.last).recordedAt }) {
+            text.single(
+                "profilelog_last_append_timestamp_seconds", .gauge, "When the last event was recorded.",
+                Double(time) / 1e6)
+        }
+        text.single(
+            "profilelog_index_lag_events", .gauge, "Events that the caches have not reached.",
+            last - extent.indexed.rawValue)
+        text.single("profilelog_store_bytes", .gauge, "Bytes of the store's file in use.", extent.usedBytes)
+        if let use = try? api.log.environment.pageUse() {
+            text.single(
+                "profilelog_store_free_bytes", .gauge,
+                "Bytes of profilelog_store_bytes in free pages, which the next commits use.", use.freeBytes)
+            text.single("profilelog_readers", .gauge, "Reads of all processes that are under way.", use.readers.count)
+            text.single(
+                "profilelog_oldest_reader_commits", .gauge,
+                "Commits since the state that the oldest read sees: pages of that time cannot be used again.",
+                use.oldestReaderCommits)
+            text.single(
+                "profilelog_oldest_reader_seconds", .gauge,
+                "For how long a read has kept old pages, since it was first seen.", oldestReaderSeconds(use))
+        }
+        text.single("profilelog_users", .gauge, "Users in the store.", extent.users)
+        let audit = api.store.auditor.report
+        text.single(
+            "profilelog_audit_position", .gauge, "The log is proven to this position: see differences.",
+            audit.last?.position.rawValue ?? 0)
+        text.single(
+            "profilelog_audit_timestamp_seconds", .gauge, "When the last round of the audit ended.",
+            (audit.last?.at.rawValue ?? 0) / 1_000_000)
+        text.single(
+            "profilelog_audit_differences", .gauge, "States that are not what the log says.", audit.differences.count)
+    }
+
+    /// The time for which a read has been behind the newest commit. LMDB does not tell when it began: its age counts
+    /// from the first time that it was seen here. A new read sees the newest commit, so one that is behind is an old
+    /// one.
+    private func oldestReaderSeconds(_ use: PageUse) -> Double {
+        let now = ContinuousClock.now
+        let behind = use.readers.filter { $0.commit < use.commit }
+        let first = state.withLock { state -> ContinuousClock.Instant? in
+            let known = state.oldReaders
+            state.oldReaders = [:]
+            for reader in behind { state.oldReaders[reader] = known[reader] ?? now }
+            return state.oldReaders.values.min()
+        }
+        return first.map { (now - $0) / .seconds(1) } ?? 0
     }
 }
 
@@ -192,12 +312,13 @@ private struct Histogram: Sendable {
 }
 
 /// Lines of the text format of Prometheus.
-private struct PrometheusText {
+struct PrometheusText {
     enum Kind: String { case counter, gauge, histogram }
 
     private(set) var text = ""
     private var name = ""
 
+    /// Begins a family. The name of a counter ends in `_total`, that of a measure in its unit: seconds, bytes.
     mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         self.name = name
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
@@ -230,7 +351,7 @@ private struct PrometheusText {
         text += labels.isEmpty ? "\(name)\(suffix) \(value)\n" : "\(name)\(suffix){\(labels)} \(value)\n"
     }
 
-    mutating func histogram(_ labels: String, _ values: Histogram) {
+    fileprivate mutating func histogram(_ labels: String, _ values: Histogram) {
         var count = 0
         for (bound, more) in zip(values.bounds.map { "\($0)" } + ["+Inf"], values.counts) {
             count += more

@@ -15,6 +15,8 @@ struct Server {
     var configured: (source: ConfigurationSource, configuration: Configuration)?
     let keys: KeyRing
     let metrics: Metrics
+    /// The reasons for which the service is degraded; its parts register what they know.
+    var health = HealthReasons()
     let maxConnections: Int
     /// Those of TLS; nil for plain HTTP.
     var certificates: TLSCertificates?
@@ -36,8 +38,10 @@ struct Server {
         let (failures, failed) = AsyncStream<StartError>.makeStream()
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
         let live = LiveSettings(options)
+        registerReasons(store, live)
         let requests = RequestAdaptor(
-            store, connections, certificates, keys: keys, metrics: metrics, live: live, logger: logger)
+            store, connections, certificates, keys: keys, metrics: metrics, health: health, live: live,
+            logger: logger)
         let reloader = configured.map { source, configuration in
             Reloader(
                 source, after: configuration, live: live,
@@ -96,6 +100,27 @@ struct Server {
 
     private static let levelHook = ReloadHook { _, new in
         return { LeveledLogHandler.setLevel(new.level) }
+    }
+
+    /// Registers the reasons for which `/health` is degraded.
+    private func registerReasons(_ store: LiveStore, _ live: LiveSettings) {
+        health.register(.audit) { _ in
+            HealthReason.audit(differences: store.api.store.auditor.report.differences.count)
+        }
+        if let certificates {
+            health.register(.certificate) { now in
+                certificates.report.served.concern(at: now).map {
+                    HealthReason(.certificate, error: $0.error, remedy: $0.remedy)
+                }
+            }
+        }
+        guard backup != nil else { return }
+        let (backups, start) = (metrics.backups, Timestamp.now())
+        health.register(.backup) { now in
+            HealthReason.backup(
+                lastSuccess: backups.counts?.succeeded, since: start, every: live.current.backupEvery.duration,
+                now: now)
+        }
     }
 
     private func announce(_ channel: any Channel, _ log: EventLog, _ portFile: PortFile?) throws(StartError) {

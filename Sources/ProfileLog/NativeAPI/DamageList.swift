@@ -30,6 +30,7 @@ final class DamageList: Sendable {
     func write(to json: inout JSONWriter) {
         let (entries, count) = found.withLock { $0 }
         if count == 0 { return }
+        KnownDamage.note()
         json.objects("damaged", entries) { json, entry in
             json.member(entry.key, entry.number)
             json.member("error", entry.error)

@@ -228,7 +228,10 @@ struct HistoryEndpoints {
             }
             if let answer { return answer }
             // Cancelled, it looks once more and answers.
-            if isAtEnd { _ = try? await log.wait(after: scanned ?? .start, until: deadline) }
+            if isAtEnd {
+                let end = scanned ?? .start
+                _ = try? await RequestPhases.awaiting(.news, { try await log.wait(after: end, until: deadline) })
+            }
         }
     }
 

@@ -27,7 +27,7 @@ struct PositionWait {
     func wait(for log: EventLog) async throws {
         try cursor.check(log.reader, "wait_for", mayBeBeyond: true)
         let position = cursor.position
-        if try await reaches(position, log) {
+        if try await RequestPhases.awaiting(.news, { try await reaches(position, log) }) {
             ReadBudget.current?.restart()
             return
         }

@@ -155,6 +155,7 @@ extension APIError {
             return
         }
         let (status, code) = Self.statusAndCode(error)
+        KnownDamage.note(error)
         self.init(status: status, code: code, error: error.description, remedy: error.commandRemedy)
         switch error {
         case .versionConflict(_, _, let actual): facts = [("actual", actual.rawValue)]
@@ -218,6 +219,7 @@ extension APIError {
 
     package init(_ error: StorageError) {
         let (status, code) = Self.statusAndCode(error)
+        KnownDamage.note(error)
         self.init(status: status, code: code, error: error.description, remedy: error.commandRemedy)
     }
 

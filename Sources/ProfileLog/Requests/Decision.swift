@@ -53,7 +53,7 @@ extension RequestStore {
     ) async throws -> (value: Value, receipt: AppendReceipt?) {
         for _ in 0..<Self.optimisticAttempts {
             let view = DecisionView(log, effort)
-            let decision = try decide(view)
+            let decision = try RequestPhases.measuring(.decide) { try decide(view) }
             guard let append = decision.append else { return (decision.value, nil) }
             do {
                 return (decision.value, try await commit(view.completed(append), evenIfFull: evenIfFull))

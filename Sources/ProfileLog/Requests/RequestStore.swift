@@ -64,7 +64,11 @@ package final class RequestStore: Sendable {
         if let writer, !evenIfFull {
             activity.enter()
             defer { activity.leave() }
-            receipt = try await writer.commit(append)
+            let phases = RequestPhases.current
+            let begin = phases?.now
+            let written = await writer.answer(append)
+            if let phases, let begin { phases.add(written, since: begin) }
+            receipt = try written.result.get()
         } else {
             receipt = try await perform(evenIfFull: evenIfFull) { log in try log.commit(append) }
         }
@@ -79,8 +83,17 @@ package final class RequestStore: Sendable {
     ) async throws -> Value {
         activity.enter()
         defer { activity.leave() }
-        if let writer { return try await writer.perform(evenIfFull: evenIfFull, work) }
-        return try work(log)
+        guard let writer else { return try work(log) }
+        guard let phases = RequestPhases.current else {
+            return try await writer.perform(evenIfFull: evenIfFull, work)
+        }
+        let begin = phases.now
+        return try await writer.perform(evenIfFull: evenIfFull) { log in
+            let taken = phases.now
+            phases.add(taken - begin, to: .wait)
+            defer { phases.add(phases.now - taken, to: .commit) }
+            return try work(log)
+        }
     }
 
     /// As `read`, for what may take long.

@@ -262,8 +262,7 @@ extension Environment {
     private static func refuseNetworkFileSystem(_ path: String) throws(StorageError) {
         var stat = statfs()
         guard statfs(path, &stat) == 0 else { throw .unreachable(path: path, code: errno) }
-        let network: Set<Int> = [0x6969, 0xFF53_4D42, 0x517B, 0x0102_1997, 0xFE53_4D42, 0x0BD0_0BD0]
-        if network.contains(Int(stat.f_type)) { throw .networkFileSystem(path: path) }
+        if FileSystem(number: Int(stat.f_type) & 0xFFFF_FFFF).kind == .network { throw .networkFileSystem(path: path) }
     }
 
     /// Tells whether the file system of `path` has too little space for a new store.

@@ -41,7 +41,7 @@ struct CheckCommand: ParsableCommand {
             // With all projections whose states `profiled` keeps.
             let log = try openStore(path, projections: RequestStore.projections)
             var report = try log.check(progress: tell)
-            if replay { try audit(log, &report, tell) }
+            if replay { try Self.audit(log, &report, tell) }
             bar.clear()
             let problems = report.problems.map { ($0.place, $0.what) }
             try Output.print(output.isJSON ? Self.json(problems, report) : Self.lines(report, path))
@@ -61,7 +61,7 @@ struct CheckCommand: ParsableCommand {
     }
 
     /// Does at once what the audit of `profiled` does while it is idle.
-    private func audit(_ log: EventLog, _ report: inout CheckReport, _ tell: (LogProgress) -> Void) throws {
+    static func audit(_ log: EventLog, _ report: inout CheckReport, _ tell: (LogProgress) -> Void) throws {
         let auditor = Auditor(log)
         let users = try log.reader.extent().users
         while try auditor.step(budget: .milliseconds(100)) {

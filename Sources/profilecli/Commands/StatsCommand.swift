@@ -7,6 +7,7 @@ struct StatsCommand: AsyncParsableCommand {
         examples: """
             profilecli stats
             profilecli stats --audit
+            profilecli stats --growth
             profilecli stats --plot purchases
             profilecli stats --plot dau --length 30
             profilecli stats --plot revenue:shoes --unit hour --where 'country = "DE"'
@@ -38,10 +39,19 @@ struct StatsCommand: AsyncParsableCommand {
     @Flag(help: "Up to which position the service has proven its store (docs/service.md), and what differs.")
     var audit = false
 
+    @Flag(help: "What fills the store, by kind of event and by user, how fast it grows, and when its disk is full.")
+    var growth = false
+
     @OptionGroup var traits: TraitsOption
     @OptionGroup var place: PlaceOptions
 
     mutating func validate() throws {
+        if growth {
+            if audit || plot != nil {
+                throw ValidationError("--growth shows something else than --audit and --plot. Choose one.")
+            }
+            try place.refuseService()
+        }
         if audit, plot != nil { throw ValidationError("--audit and --plot show two things. Choose one.") }
         if plot == nil, endingAt != nil || condition != nil {
             throw ValidationError("--ending-at and --where are for --plot. Say what to draw, as in --plot dau.")
@@ -51,6 +61,7 @@ struct StatsCommand: AsyncParsableCommand {
     func run() async throws {
         if let plot { return try await draw(plot) }
         if audit { return try await showAudit() }
+        if growth { return try StoreGrowth(path: place.path).print(isJSON: place.isJSON) }
         let answer = try await place.connect().get("/v1/stats")
         if place.isJSON { return try Output.print(answer.line) }
         var table = Table("WHAT", "#HOW MANY")

@@ -45,6 +45,9 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("log.level"), help: .setting("log.level")) var logLevel: String?
     @Option(name: .setting("log.format"), help: .setting("log.format")) var logFormat: LogFormat?
 
+    @Option(name: .setting("log.slow-request"), help: .setting("log.slow-request"))
+    var slowRequestMilliseconds: Int?
+
     /// Nil unless it was given: a flag cannot say false.
     var storeExpected: Bool? { expectsStore ? true : nil }
     /// Nil unless it was given.

@@ -34,6 +34,8 @@ struct ServiceSettings: Sendable {
     var readTimeout: Seconds = 60
     var logLevel = Logger.Level.notice.rawValue
     var logFormat = ServiceOptions.LogFormat.text
+    /// The time of a request that is logged as slow; 0 for none.
+    var slowRequestMilliseconds = 1_000
 
     var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .notice }
 

@@ -137,6 +137,10 @@ extension Setting {
         Setting(
             "log.format", \.logFormat, given: \.service?.logFormat,
             Words(help: "text or json.", rule: "must be text or json")),
+        number(
+            "log.slow-request", flag: "slow-request", \.slowRequestMilliseconds,
+            given: \.service?.slowRequestMilliseconds, in: 0...86_400_000, value: "milliseconds", reloads: true,
+            "Log a request that takes at least so long, with its phases; 0 logs none."),
     ]
 
     static func isEndpoint(_ path: String) -> Bool { API.table.endpoints.contains { $0.path == path } }

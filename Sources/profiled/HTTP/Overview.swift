@@ -15,9 +15,8 @@ struct Overview: Sendable {
     /// 200 for as long as the process answers.
     let live = APIAnswer(200, ["status": "ok"])
 
-    /// 200 while the store can be read and written, `degraded` if its audit found differences or the certificate ends
-    /// soon; 503 from the first failure on.
-    func health(_ store: LiveStore, _ certificate: ServedCertificate?) -> APIAnswer {
+    /// 200 while the store can be read and written, `degraded` if there are `reasons`; 503 from the first failure on.
+    func health(_ store: LiveStore, _ reasons: [HealthReason]) -> APIAnswer {
         if let failure = store.failure {
             // The reason may name the store's folder.
             let error = keys.isClosed ? "The store cannot be read and written." : failure.description
@@ -25,25 +24,19 @@ struct Overview: Sendable {
                 503, ["status": "failed", "error": .string(error), "remedy": .string(failure.commandRemedy)])
         }
         let last = store.lastPosition.map { AttributeValue($0) } ?? .null
-        let differences = store.api.store.auditor.report.differences.count
-        if differences > 0 {
-            return APIAnswer(
-                200,
-                [
-                    "status": "degraded", "last_position": last,
-                    "error": .string("The audit found \(differences) states that are not what the log says."),
-                    "remedy": "GET /v1/status names them. Stop the service and run `profilecli check --replay`.",
-                ])
+        guard let first = reasons.first else { return APIAnswer(200, ["status": "ok", "last_position": last]) }
+        let all = reasons.map { reason -> AttributeValue in
+            [
+                "reason": .string(reason.kind.rawValue), "error": .string(reason.error),
+                "remedy": .string(reason.remedy),
+            ]
         }
-        if let concern = certificate?.concern() {
-            return APIAnswer(
-                200,
-                [
-                    "status": "degraded", "last_position": last, "error": .string(concern.error),
-                    "remedy": .string(concern.remedy),
-                ])
-        }
-        return APIAnswer(200, ["status": "ok", "last_position": last])
+        return APIAnswer(
+            200,
+            [
+                "status": "degraded", "last_position": last, "error": .string(first.error),
+                "remedy": .string(first.remedy), "reasons": .array(all),
+            ])
     }
 
     /// Answers with a list of the endpoints. Where keys are needed, it tells nothing of the store.

@@ -3,7 +3,9 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 internal import ProfileLogNativeAPI
+internal import ProfileLogRequests
 internal import ServiceLifecycle
+internal import Synchronization
 
 /// HTTP requests to calls of the API, and its answers to responses.
 final class RequestAdaptor: Sendable {
@@ -16,23 +18,28 @@ final class RequestAdaptor: Sendable {
     private let streams: EventStreams
     private let reads: Reads
     private let metrics: Metrics
+    private let health: HealthReasons
     private let connections: Connections
     private let certificates: TLSCertificates?
     private let baseURL: String
     private let scheme: String
+    /// Requests that take at least so many milliseconds get a line with their phases; 0 for none.
+    private let slowMilliseconds: Atomic<Int>
     private let logger: Logger
 
     init(
         _ store: LiveStore, _ connections: Connections, _ certificates: TLSCertificates?, keys: KeyRing,
-        metrics: Metrics, live: LiveSettings, logger: Logger
+        metrics: Metrics, health: HealthReasons, live: LiveSettings, logger: Logger
     ) {
         self.store = store
         self.connections = connections
         self.certificates = certificates
         self.metrics = metrics
+        self.health = health
         self.logger = logger
         let options = live.current
         baseURL = options.baseURL?.text ?? ""
+        slowMilliseconds = Atomic(options.slowRequestMilliseconds)
         scheme = options.scheme
         access = Access(
             keys: keys, serviceHost: options.host, publicOrigin: options.baseURL?.origin,
@@ -47,8 +54,9 @@ final class RequestAdaptor: Sendable {
 
     /// What changes with a reload: the rest asks ``LiveSettings`` itself.
     var reloadHook: ReloadHook {
-        ReloadHook { [limiter, bodies, reads] old, new in
+        ReloadHook { [limiter, bodies, reads, self] old, new in
             return {
+                slowMilliseconds.store(new.slowRequestMilliseconds, ordering: .relaxed)
                 limiter.replace(by: new.rateLimits)
                 bodies.addRoom((new.bodyMemoryMebibytes - old.bodyMemoryMebibytes) << 20)
                 reads.timeout = new.readTimeout.duration
@@ -92,14 +100,23 @@ final class RequestAdaptor: Sendable {
             client: certificates?.files.clientCA == nil ? [] : connections.clientNames(at: connection.channel),
             route: Route(method: request.method.rawValue, path: path), reads: reads,
             headers: [HTTPField(name: .xRequestID, value: id)])
-        // What may take longer would hold up the other connections of the event loop.
-        var response =
+        let slow = slowMilliseconds.load(ordering: .relaxed)
+        let phases = slow > 0 ? RequestPhases() : nil
+        metrics.begin()
+        defer { metrics.end() }
+        var response = try await RequestPhases.$current.withValue(phases) {
+            // What may take longer would hold up the other connections of the event loop.
             exchange.route.isBrief
-            ? try await self.response(&exchange)
-            : try await withTaskExecutorPreference(globalConcurrentExecutor) { try await self.response(&exchange) }
+                ? try await self.response(&exchange)
+                : try await withTaskExecutorPreference(globalConcurrentExecutor) { try await self.response(&exchange) }
+        }
         if request.method == .head { response = response.createHeadResponse() }
         let (status, code, took) = (response.status.code, exchange.code, ContinuousClock.now - begin)
-        metrics.record(method: request.method.rawValue, template: exchange.route.template, status: status, took: took)
+        metrics.record(
+            method: request.method.rawValue, template: exchange.route.template, status: status, code: code, took: took)
+        if let phases, took >= .milliseconds(slow) {
+            note(exchange, path, id, status, took, phases.measured, .milliseconds(slow))
+        }
         logger.log(
             level: status >= 500 && !["not_reached", "not_simulated"].contains(code) ? .error : .info, "request",
             metadata: [
@@ -112,6 +129,26 @@ final class RequestAdaptor: Sendable {
                 }
             ) { $1 })
         return response
+    }
+
+    /// Logs a request that took long, unless it only waited for news.
+    private func note(
+        _ exchange: Exchange, _ path: String, _ id: String, _ status: Int, _ took: Duration,
+        _ times: RequestPhases.Times, _ slow: Duration
+    ) {
+        let own = took - times.news
+        if own < slow { return }
+        func milliseconds(_ duration: Duration) -> Logger.MetadataValue {
+            .stringConvertible((duration / .milliseconds(1) * 10).rounded() / 10)
+        }
+        let phases = [RequestPhases.Phase.read, .decide, .wait, .commit, .sync]
+        var metadata: Logger.Metadata = [
+            "id": "\(id)", "method": "\(exchange.request.method.rawValue)", "path": "\(exchange.route.logged(path))",
+            "status": .stringConvertible(status), "ms": milliseconds(own),
+            "other_ms": milliseconds(phases.reduce(own) { $0 - times[$1] }),
+        ]
+        for phase in phases { metadata["\(phase.rawValue)_ms"] = milliseconds(times[phase]) }
+        logger.notice("slow request", metadata: metadata)
     }
 
     // MARK: - By route
@@ -151,9 +188,9 @@ final class RequestAdaptor: Sendable {
         switch own {
         case .overview: return overview.answer(store.api)
         case .openAPI: return APIAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed))
-        case .metrics: return metrics.answer(store.api, connections.counts, reads.counts, certificates?.report)
+        case .metrics: return metrics.answer(store, connections.counts, reads.counts, health, certificates?.report)
         case .live: return overview.live
-        case .health, .ready: return overview.health(store, certificates?.report.served)
+        case .health, .ready: return overview.health(store, health.reasons)
         }
     }
 
@@ -189,7 +226,10 @@ final class RequestAdaptor: Sendable {
             try access.key(authorization, client: client)
         }
         if endpoint.method == .post {
-            call.body = try await bodies.read(request, asked, exchange.connection)
+            let connection = exchange.connection
+            call.body = try await RequestPhases.awaiting(.read) { [bodies] in
+                try await bodies.read(request, asked, connection)
+            }
             call.ifMatch = asked[.ifMatch]
             call.idempotencyKey = asked[.idempotencyKey]
         }

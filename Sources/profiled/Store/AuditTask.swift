@@ -23,8 +23,11 @@ struct AuditTask: Service {
                 let (begin, auditor) = (ContinuousClock.now, store.api.store.auditor)
                 // A failed store is reported by its requests; the audit tries again.
                 let hasWorked =
-                    await withTaskExecutorPreference(globalConcurrentExecutor) {
-                        (try? auditor.step(budget: Self.budget)) ?? false
+                    await withTaskExecutorPreference(globalConcurrentExecutor) { () async -> Bool in
+                        do { return try auditor.step(budget: Self.budget) } catch {
+                            KnownDamage.note(error)
+                            return false
+                        }
                     }
                 let worked = ContinuousClock.now - begin
                 // Without the field, whose name a client gave.

@@ -255,6 +255,8 @@ struct JSONContractTests {
         // The whole store.
         try run("stats")
         try run("stats --audit")
+        try run("stats --growth")
+        try run("doctor")
         try run("stats --plot", "purchases")
         try run("whatif")
         try run("whatif --without", "name:level", "--sample", "2")

@@ -25,7 +25,7 @@ package struct Committer: Sendable {
         mostSteps: Int = Decider.stepsPerCommit, _ body: (inout Decider) throws -> Value
     ) throws -> Value {
         do {
-            let value = try commitOnly { decider in
+            let value = try commitOnly(reporting: { _ in }) { decider in
                 decider.mostSteps = mostSteps
                 return try body(&decider)
             }
@@ -39,15 +39,16 @@ package struct Committer: Sendable {
     }
 
     /// Commits the first of `appends`, as many as fit into one commit, and returns their answers. Does not write the
-    /// caches: the writer answers first.
+    /// caches: the writer answers first. `report` gets the times of the commit, if something was stored.
     func commitOnly(
-        _ appends: ArraySlice<PreparedAppend>, endsAtRefusal: Bool = false
+        _ appends: ArraySlice<PreparedAppend>, endsAtRefusal: Bool = false,
+        reporting report: (CommitReport) -> Void = { _ in }
     ) -> [Result<AppendReceipt, AppendError>] {
         var group = appends
         while true {
             var answers: [Result<AppendReceipt, AppendError>] = []
             do {
-                try commitOnly { try $0.decide(group, endsAtRefusal, &answers) }
+                try commitOnly(reporting: report) { try $0.decide(group, endsAtRefusal, &answers) }
                 return answers
             } catch let half as Decider.HalfDecided {
                 // Those before it are decided again without it.
@@ -62,7 +63,9 @@ package struct Committer: Sendable {
         }
     }
 
-    private func commitOnly<Value: Sendable>(_ body: (inout Decider) throws -> Value) throws -> Value {
+    private func commitOnly<Value: Sendable>(
+        reporting tell: (CommitReport) -> Void, _ body: (inout Decider) throws -> Value
+    ) throws -> Value {
         try store.writing.withLock { _ in
             try store.refuseIfClosed()
             let begin = ContinuousClock.now
@@ -71,7 +74,9 @@ package struct Committer: Sendable {
             do {
                 var end: HistoryCursor?
                 var stored: CommitBatch?
+                var applied = begin
                 try store.environment.withWriteTransaction { transaction in
+                    report.waiting = ContinuousClock.now - begin
                     let seen = try store.catchUpWriting(transaction)
                     var decider = try self.decider(after: seen)
                     value = try body(&decider)
@@ -89,10 +94,13 @@ package struct Committer: Sendable {
                     (report.events, report.bytes) = (batch.count, batch.bytes.count)
                     end = try store.cursor(at: seen.last + UInt64(batch.count), transaction)
                     stored = batch
+                    applied = .now
                 }
                 store.lastSeen.withLock { $0 = end }
                 store.tail.withWriting { $0.uncommitted = nil }
-                report.duration = ContinuousClock.now - begin
+                let synced = ContinuousClock.now
+                (report.duration, report.syncing) = (synced - begin, synced - applied)
+                tell(report)
                 if let end { store.watch.advanced(to: end.position) }
                 store.options.onCommit?(report)
                 if let stored { store.hooks.committed(stored) }
@@ -223,4 +231,8 @@ package struct CommitReport: Hashable, Sendable {
     package internal(set) var bytes = 0
     /// The time from the wait for the store's write lock until the disk had everything.
     package internal(set) var duration = Duration.zero
+    /// The part of `duration` until this process had the store's write lock.
+    package internal(set) var waiting = Duration.zero
+    /// The part of `duration` in which the file system took the events: LMDB's commit with its sync.
+    package internal(set) var syncing = Duration.zero
 }

@@ -54,11 +54,17 @@ public final class LogWriter: Sendable {
 
     /// Commits `append`; durable when it returns.
     package func commit(_ append: PreparedAppend) async throws(AppendError) -> AppendReceipt {
+        try await answer(append).result.get()
+    }
+
+    /// As ``commit(_:)``, with the times of the commit for all who took part in it.
+    package func answer(_ append: PreparedAppend) async -> WrittenAppend {
         // Unchecked: it is resumed here or by the writer, who answers each append once.
-        let result = await withUnsafeContinuation { continuation in
-            if let refusal = queue.add(append, continuation) { continuation.resume(returning: .failure(refusal)) }
+        await withUnsafeContinuation { continuation in
+            if let refusal = queue.add(append, continuation) {
+                continuation.resume(returning: WrittenAppend(result: .failure(refusal)))
+            }
         }
-        return try result.get()
     }
 
     /// Runs `work` on the writer's thread, between two commits, for work that commits several times (a launch).
@@ -85,8 +91,12 @@ public final class LogWriter: Sendable {
         while let batch = queue.next() {
             var done = 0
             while done < batch.appends.count {
-                let results = log.committer.commitOnly(batch.appends[done...])
-                for (caller, result) in zip(batch.callers[done...], results) { caller.resume(returning: result) }
+                let begin = ContinuousClock.now
+                var report: CommitReport?
+                let results = log.committer.commitOnly(batch.appends[done...], reporting: { report = $0 })
+                for (caller, result) in zip(batch.callers[done...], results) {
+                    caller.resume(returning: WrittenAppend(result: result, begin: begin, report: report))
+                }
                 done += results.count
             }
             for work in batch.work { work() }
@@ -97,9 +107,19 @@ public final class LogWriter: Sendable {
     }
 }
 
+/// The answer to an append that a ``LogWriter`` took.
+package struct WrittenAppend: Sendable {
+    /// The receipt, or why it was not stored.
+    package let result: Result<AppendReceipt, AppendError>
+    /// The time at which its commit began; nil if it had none.
+    package var begin: ContinuousClock.Instant?
+    /// The times of the commit; nil if nothing was stored.
+    package var report: CommitReport?
+}
+
 /// Appends that wait for the writer.
 private final class WriterQueue: Sendable {
-    typealias Caller = UnsafeContinuation<Result<AppendReceipt, AppendError>, Never>
+    typealias Caller = UnsafeContinuation<WrittenAppend, Never>
 
     struct Batch: Sendable {
         var appends: [PreparedAppend] = []
