@@ -3,7 +3,7 @@ internal import Glibc
 /// The folder of a backup, locked for one writer: until the value ends, another one is refused.
 ///
 /// A file gets its name when it is complete and on the disk. Files that the manifest does not name do not count, so a
-/// crash at any moment leaves the backup of the last manifest.
+/// crash at any moment leaves the backup of the last manifest. What root writes belongs to the owner of the folder.
 package final class BackupFolder {
     package let path: String
     private let lock: Int32
@@ -28,7 +28,7 @@ package final class BackupFolder {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw BackupError.of(errno, path: path) }
         try Self.refuseForeign(path)
         let file = "\(path)/\(Self.lockName)"
-        let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = FolderOwner.open(file, O_RDWR | O_NOFOLLOW, 0o600, in: path)
         guard descriptor >= 0 else { throw .of(errno, path: file) }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
@@ -203,7 +203,9 @@ package final class BackupFolder {
     private func writeNew(_ content: [UInt8], to name: String) throws(BackupError) {
         try refuseStopped()
         let file = "\(path)/\(name)"
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // What a run left that was stopped.
+        unlink(file)
+        let descriptor = FolderOwner.open(file, O_WRONLY | O_TRUNC | O_NOFOLLOW, 0o600, in: path)
         guard descriptor >= 0 else { throw .of(errno, path: file) }
         defer { close(descriptor) }
         try withTypedBytes(content) { (bytes) throws(BackupError) in
@@ -230,7 +232,14 @@ package final class BackupFolder {
         try refuseStopped()
         guard let slash = name.lastIndex(of: "/") else { return }
         let folder = String(name[..<slash])
-        if mkdir("\(path)/\(folder)", 0o700) == 0 { return try note(.makeFolder(folder)) }
+        if mkdir("\(path)/\(folder)", 0o700) == 0 {
+            let descriptor = open("\(path)/\(folder)", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+            if descriptor >= 0 {
+                FolderOwner.give(descriptor, in: path)
+                close(descriptor)
+            }
+            return try note(.makeFolder(folder))
+        }
         if errno != EEXIST { throw .of(errno, path: "\(path)/\(folder)") }
     }
 

@@ -1,6 +1,6 @@
 /// Applies erasures to a backup that no run reaches: a copy of a folder, kept elsewhere.
 ///
-/// The records of erased users becomes tombstones, as in the store, and names that only they used are emptied. The
+/// Records of erased users become tombstones, as in the store, and names that only they used are emptied. The
 /// backup ends where it ended.
 package struct BackupScrub {
     private let folder: BackupFolder
