@@ -36,8 +36,7 @@ package struct BackupRun {
         do {
             return try run(old, progress)
         } catch {
-            // The error says more than one of this would.
-            try? target.removeUnnamed(old)
+            target.removeUnnamed(unlessReplaced: old)
             throw error
         }
     }

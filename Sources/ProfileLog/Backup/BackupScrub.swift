@@ -30,7 +30,7 @@ package struct BackupScrub {
         do {
             return try scrub(manifest, register, log, progress)
         } catch {
-            try? folder.removeUnnamed(manifest)
+            folder.removeUnnamed(unlessReplaced: manifest)
             throw error
         }
     }
