@@ -45,7 +45,11 @@ enum TypedPlace {
     static func note(_ typed: Place) { place.withLock { $0 = typed } }
 
     /// Commands that work on a store's own files, and so have no `--url`.
-    private static let storeOnly: Set<Substring> = ["check", "compact", "replay", "simulate"]
+    private static let storeOnly: Set<Substring> = [
+        "backup", "check", "compact", "erasures", "replay", "restore", "simulate",
+    ]
+    /// Subcommands of `backup` that look at the backup alone.
+    private static let ofBackup: Set<Substring> = ["verify", "list", "scrub"]
     /// Options of `replay` that a service has too.
     private static let shadowOptions: Set<Substring> = ["--shadow", "--swap", "--discard"]
 
@@ -54,6 +58,7 @@ enum TypedPlace {
         let words = command.split(separator: " ")
         guard let name = words.first, name != "generate", words.last != "--help", let place = place.withLock({ $0 })
         else { return command }
+        if name == "backup", words.count > 1, ofBackup.contains(words[1]) { return command }
         return switch place {
         case .store(let folder): "\(command) \(Shell.option("--store", folder))"
         case .service where storeOnly.contains(name) && shadowOptions.isDisjoint(with: words):

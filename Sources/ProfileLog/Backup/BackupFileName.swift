@@ -1,4 +1,5 @@
-/// The name of a file of a backup: what is written anew gets a new generation, and the manifest says which one counts.
+/// The name of a file of a backup: what is written again gets a new generation, and the manifest says which one
+/// counts.
 ///
 ///     log/00000042.seg
 ///     log/00000042.g7.seg
@@ -15,7 +16,7 @@ struct BackupFileName: Hashable {
     static let settingsNames = ["keys.json", "workspace.yaml", "profiled.yaml"]
     static let logFolder = "log"
     static let settingsFolder = "settings"
-    /// What follows the name of a file that is not complete.
+    /// The end of the name of a file that is not complete.
     static let unfinished = ".new"
 
     var text: String { generation == 0 ? "\(stem).\(ending)" : "\(stem).g\(generation).\(ending)" }

@@ -3,7 +3,7 @@ internal import Glibc
 /// The folder of a backup, locked for one writer: until the value ends, another one is refused.
 ///
 /// A file gets its name when it is complete and on the disk. Files that the manifest does not name do not count, so a
-/// crash at any moment leaves the backup of the last manifest.
+/// crash at any moment leaves the backup of the last manifest. What root writes belongs to the owner of the folder.
 package final class BackupFolder {
     package let path: String
     private let lock: Int32
@@ -28,7 +28,7 @@ package final class BackupFolder {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw BackupError.of(errno, path: path) }
         try Self.refuseForeign(path)
         let file = "\(path)/\(Self.lockName)"
-        let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = FolderOwner.open(file, O_RDWR | O_NOFOLLOW, 0o600, in: path)
         guard descriptor >= 0 else { throw .of(errno, path: file) }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
@@ -45,6 +45,7 @@ package final class BackupFolder {
     }
 
     deinit {
+        for (descriptor, _) in unsynced { close(descriptor) }
         ftruncate(lock, 0)
         close(lock)
     }
@@ -74,7 +75,6 @@ package final class BackupFolder {
 
     private static func refuseForeign(_ path: String) throws(BackupError) {
         let names = try names(in: path)
-        if names.contains("data.mdb") { throw .insideStore(path: path) }
         if names.contains(Manifest.fileName) { return }
         let ours = [
             lockName, Manifest.fileName + BackupFileName.unfinished, BackupFileName.logFolder,
@@ -179,66 +179,92 @@ package final class BackupFolder {
 
     // MARK: - Writing
 
-    /// Writes the file `name` and brings it to the disk; its name is there after `syncFolders`. A run that was stopped
-    /// may have left the same file: it stays.
+    /// Writes the file `name`; `commit` waits until it is on the disk. A run that was stopped may have left the same
+    /// file: it stays.
     package func write(_ content: [UInt8], to name: String) throws(BackupError) {
         try makeFolder(of: name)
-        if let known = try? Self.content(of: name, in: path, count: content.count), known == content {
-            return try sync(name)
-        }
-        let unfinished = name + BackupFileName.unfinished
+        let isThere = (try? Self.content(of: name, in: path, count: content.count)) == content
+        let descriptor = try isThere ? descriptor(of: name) : writeNew(content, to: name)
+        unsynced.append((descriptor, name))
+        // The disk works while the next files are written.
+        if unsynced.count > Self.mostUnsynced { try syncFirst() }
+    }
+
+    /// Files that may not be on the disk yet, in the order in which they were written.
+    private var unsynced: [(descriptor: Int32, name: String)] = []
+    private static let mostUnsynced = 4
+
+    private func syncFirst() throws(BackupError) {
+        let (descriptor, name) = unsynced.removeFirst()
+        defer { close(descriptor) }
+        try sync(descriptor, name)
+    }
+
+    private func sync(_ descriptor: Int32, _ name: String) throws(BackupError) {
+        try refuseStopped()
+        guard fsync(descriptor) == 0 else { throw BackupError.of(errno, path: path) }
+        try note(.sync(name))
+    }
+
+    private func descriptor(of name: String) throws(BackupError) -> Int32 {
+        let descriptor = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw BackupError.of(errno, path: "\(path)/\(name)") }
+        return descriptor
+    }
+
+    /// Writes a new file, which gets its name when all of it is written; with `isSynced`, when it is on the disk.
+    /// Returns its descriptor.
+    private func writeNew(
+        _ content: [UInt8], to name: String, isSynced: Bool = false
+    ) throws(BackupError) -> Int32 {
+        try refuseStopped()
+        let (file, unfinished) = ("\(path)/\(name)", "\(path)/\(name)\(BackupFileName.unfinished)")
+        // What a run left that was stopped.
+        unlink(unfinished)
+        let descriptor = FolderOwner.open(unfinished, O_WRONLY | O_TRUNC | O_NOFOLLOW, 0o600, in: path)
+        guard descriptor >= 0 else { throw BackupError.of(errno, path: unfinished) }
         do throws(BackupError) {
-            try writeNew(content, to: unfinished)
-            try refuseStopped()
-            guard Glibc.rename("\(path)/\(unfinished)", "\(path)/\(name)") == 0 else {
-                throw .of(errno, path: "\(path)/\(name)")
+            try withTypedBytes(content) { (bytes) throws(BackupError) in
+                var offset = 0
+                while offset < bytes.count {
+                    let count = Glibc.write(descriptor, bytes.baseAddress?.advanced(by: offset), bytes.count - offset)
+                    if count > 0 { offset += count } else if errno != EINTR { throw BackupError.of(errno, path: path) }
+                }
             }
+            try note(.write(name))
+            // Begins to write it to the disk, where that is possible.
+            if isSynced { try sync(descriptor, name) } else { posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) }
+            guard Glibc.rename(unfinished, file) == 0 else { throw BackupError.of(errno, path: file) }
             try note(.rename(name))
+            return descriptor
         } catch {
-            if !isStopped { unlink("\(path)/\(unfinished)") }
+            close(descriptor)
+            if !isStopped { unlink(unfinished) }
             throw error
         }
-    }
-
-    private func writeNew(_ content: [UInt8], to name: String) throws(BackupError) {
-        try refuseStopped()
-        let file = "\(path)/\(name)"
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .of(errno, path: file) }
-        defer { close(descriptor) }
-        try withTypedBytes(content) { (bytes) throws(BackupError) in
-            var offset = 0
-            while offset < bytes.count {
-                let count = Glibc.write(descriptor, bytes.baseAddress?.advanced(by: offset), bytes.count - offset)
-                if count > 0 { offset += count } else if errno != EINTR { throw BackupError.of(errno, path: path) }
-            }
-        }
-        try note(.write(name))
-        guard fsync(descriptor) == 0 else { throw BackupError.of(errno, path: path) }
-        try note(.sync(name))
-    }
-
-    private func sync(_ name: String) throws(BackupError) {
-        let descriptor = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .of(errno, path: "\(path)/\(name)") }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw BackupError.of(errno, path: path) }
-        try note(.sync(name))
     }
 
     private func makeFolder(of name: String) throws(BackupError) {
         try refuseStopped()
         guard let slash = name.lastIndex(of: "/") else { return }
         let folder = String(name[..<slash])
-        if mkdir("\(path)/\(folder)", 0o700) == 0 { return try note(.makeFolder(folder)) }
+        if mkdir("\(path)/\(folder)", 0o700) == 0 {
+            let descriptor = open("\(path)/\(folder)", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+            if descriptor >= 0 {
+                FolderOwner.give(descriptor, in: path)
+                close(descriptor)
+            }
+            return try note(.makeFolder(folder))
+        }
         if errno != EEXIST { throw .of(errno, path: "\(path)/\(folder)") }
     }
 
     /// Makes `manifest` the one that counts: the files that it names are complete, and on the disk with their names.
     package func commit(_ manifest: Manifest) throws(BackupError) {
+        while !unsynced.isEmpty { try syncFirst() }
         for folder in [BackupFileName.logFolder, BackupFileName.settingsFolder] { try syncFolder(folder) }
         try syncFolder(".")
-        try write(manifest.bytes, to: Manifest.fileName)
+        try close(writeNew(manifest.bytes, to: Manifest.fileName, isSynced: true))
         try syncFolder(".")
     }
 

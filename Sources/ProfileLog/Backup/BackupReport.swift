@@ -1,4 +1,4 @@
-/// What a run of a backup did.
+/// The report of a run of a backup.
 package struct BackupReport: Hashable, Sendable {
     /// The folder, or `-` for an archive.
     package let path: String
@@ -19,7 +19,7 @@ package struct BackupReport: Hashable, Sendable {
     package var repaired: [String] = []
     /// Tells whether the store and the backup are on one file system: what destroys one may destroy both.
     package var isOnFileSystemOfStore = false
-    /// False if it was stopped: the next run goes on.
+    /// Tells whether it reached the end of the log; if not, the next run goes on.
     package var isComplete = true
 
     init(path: String, before: Position) { (self.path, position, self.before) = (path, before, before) }

@@ -36,8 +36,7 @@ package struct BackupRun {
         do {
             return try run(old, progress)
         } catch {
-            // The error says more than one of this would.
-            try? target.removeUnnamed(old)
+            target.removeUnnamed(unlessReplaced: old)
             throw error
         }
     }
@@ -300,7 +299,7 @@ package struct BackupRun {
     }
 }
 
-/// What a run knows by now of the backup that it writes.
+/// The backup that a run writes, as far as it is known by now.
 private struct RunState {
     let old: Manifest?
     let histories: LogHistories

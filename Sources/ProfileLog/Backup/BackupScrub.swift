@@ -1,19 +1,19 @@
 /// Applies erasures to a backup that no run reaches: a copy of a folder, kept elsewhere.
 ///
-/// What it holds of erased users becomes tombstones, as in the store, and names that only they used are emptied. The
+/// Records of erased users become tombstones, as in the store, and names that only they used are emptied. The
 /// backup ends where it ended.
 package struct BackupScrub {
     private let folder: BackupFolder
 
     package init(_ folder: BackupFolder) { self.folder = folder }
 
-    /// What it did.
+    /// The report of a scrub.
     package struct Report: Hashable, Sendable {
         /// Segments that held content of erased users, and names that were emptied.
         package var segments = 0, names = 0
-        /// Erased users whom the register of the backup lacked.
+        /// Erased users that the register of the backup lacked.
         package var erasures = 0
-        /// False if it was stopped: the backup is as it was.
+        /// Tells whether it was done; if not, the backup is as it was.
         package var isComplete = true
 
         /// Of a scrub that was stopped.
@@ -30,7 +30,7 @@ package struct BackupScrub {
         do {
             return try scrub(manifest, register, log, progress)
         } catch {
-            try? folder.removeUnnamed(manifest)
+            folder.removeUnnamed(unlessReplaced: manifest)
             throw error
         }
     }

@@ -1,4 +1,4 @@
-/// Where a run writes its files: a folder, or an archive.
+/// The place where a run writes its files: a folder, or an archive.
 package protocol BackupTarget: AnyObject {
     /// The folder, or `-`.
     var path: String { get }
@@ -13,3 +13,12 @@ package protocol BackupTarget: AnyObject {
 }
 
 extension BackupFolder: BackupTarget {}
+
+extension BackupTarget {
+    /// Removes what a run has written that failed. If it has replaced the manifest `old` before, its files count, and
+    /// those of `old` may count after a crash: all stay.
+    func removeUnnamed(unlessReplaced old: Manifest?) {
+        // The error of the run says more than one of this would.
+        do { if try manifest() == old { try removeUnnamed(old) } } catch {}
+    }
+}

@@ -54,7 +54,7 @@ package struct BackupVerifier: Sendable {
     private struct Pass {
         let reader: BackupReader
         let absent: [String]
-        /// What is known of files, by what the manifest says of them.
+        /// The problems of files that were read, by what the manifest says of them.
         var known: [Manifest.File: [BackupError]]
         var problems: [BackupError] = []
         var found: [VerifyReport.Place] = []
@@ -63,7 +63,7 @@ package struct BackupVerifier: Sendable {
             (self.reader, self.absent, self.known) = (reader, absent, known)
         }
 
-        /// False if `progress` stopped it.
+        /// Returns false if `progress` stopped it.
         mutating func run(_ progress: (LogProgress) -> Bool) -> Bool {
             let manifest = reader.manifest
             do { _ = try Restore(reader) } catch { problems += [error].compactMap { $0 as? BackupError } }
@@ -113,15 +113,15 @@ package struct BackupVerifier: Sendable {
     }
 }
 
-/// What a verification found.
+/// The report of a verification.
 package struct VerifyReport: Sendable {
     /// The manifest of the backup that was read.
     package let manifest: Manifest
-    /// What is wrong with its files, one problem a file.
+    /// The problems of its files, one for each that has any.
     package var problems: [BackupError]
-    /// False if it was stopped.
+    /// Tells whether all was read; if not, it was stopped.
     package var isComplete: Bool
-    /// Where texts were found that must be absent.
+    /// The places of texts that must be absent.
     package var found: [Place]
 
     package struct Place: Hashable, Sendable {

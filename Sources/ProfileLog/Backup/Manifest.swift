@@ -1,4 +1,4 @@
-/// What a backup holds: its files, the end of its log, the rows of table `meta`, and the register of erasures.
+/// The content of a backup: its files, the end of its log, the rows of table `meta`, and the register of erasures.
 ///
 /// `manifest.json` is one JSON object. Its last line has the SHA-256 of the lines before it:
 ///
@@ -56,7 +56,7 @@ package struct Manifest: Hashable, Sendable {
     package var store: [UInt8]
     /// The ID of the newest history; 0 for a store that was never restored.
     package var history: UInt64
-    /// When the backup was made, by the clock of that machine.
+    /// The time at which the backup was made, by the clock of that machine.
     package var written: Timestamp
     /// The time of the last verification by the service that writes the backup; nil if there was none.
     package var verified: Timestamp?

@@ -1,4 +1,4 @@
-/// What an erasure has made of a segment.
+/// The comparison of a segment with a newer one of the same positions.
 extension Segment {
     /// A record that another segment has as a tombstone.
     struct Change: Hashable, Sendable {

@@ -9,7 +9,7 @@ struct StoreReads {
 
     private var tables: Tables { log.environment.tables }
 
-    /// What a store says about itself.
+    /// The end of the log and table `meta`, of one moment.
     struct Moment {
         let last: Position
         /// The rows of table `meta`, in the order of their keys.
@@ -150,7 +150,7 @@ struct StoreReads {
     /// The end of the log, of one moment: the segment that is not closed, the names and table `meta`.
     struct End {
         let moment: Moment
-        /// Nil if the last segment is closed, or the log is empty.
+        /// The last segment; nil if that is closed, or the log is empty.
         let open: LiveSegment?
         /// The rows of table `names`.
         let names: [[UInt8]]

@@ -4,11 +4,11 @@ internal import Synchronization
 /// The counts of the backup that a service writes.
 final class BackupMetrics: Sendable {
     struct Counts: Sendable {
-        /// When the last backup was complete, by its manifest: also of an earlier start of the service.
+        /// The time of the last complete backup, by its manifest: also of an earlier start of the service.
         var succeeded: Timestamp?
         var position = Position(rawValue: 0)
         var duration = Duration.zero
-        /// When it was last read whole and was sound.
+        /// The time at which it was last read whole and was sound.
         var verified: Timestamp?
         var rewritten = 0
         /// Failures by reason.
@@ -17,7 +17,7 @@ final class BackupMetrics: Sendable {
 
     private let state = Mutex<Counts?>(nil)
 
-    /// Nil for a service that writes no backup.
+    /// The counts; nil for a service that writes no backup.
     var counts: Counts? { state.withLock { $0 } }
 
     /// Changes the counts, which there are from then on.

@@ -18,7 +18,7 @@ struct BackupPlan: Sendable {
 /// next step and counted; the next run tries again.
 struct BackupTask: Service {
     let plan: BackupPlan?
-    /// How often is asked each time, as a reload may change it.
+    /// The settings: a reload may change how often.
     let live: LiveSettings
     let store: LiveStore
     let metrics: BackupMetrics
@@ -43,7 +43,7 @@ struct BackupTask: Service {
         }
     }
 
-    /// Waits until the next backup is due, also if that time changes meanwhile.
+    /// Waits until the next backup is due, also if a reload changes that time.
     private func pause() async {
         let begin = ContinuousClock.now
         while !Task.isCancelled {

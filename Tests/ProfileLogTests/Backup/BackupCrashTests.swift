@@ -39,6 +39,23 @@ struct BackupCrashTests {
         Issue.record("a run has more operations than were tried")
     }
 
+    @Test("A run that fails after its manifest was written leaves its files")
+    func afterCommit() throws {
+        let story = try BackupStory()
+        try story.write(3)
+        try story.backUp()
+        try story.write(3)
+        // A folder with the name of a file cannot be removed as one.
+        let obstacle = story.folder("backup/log/00000009.seg")
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
+        #expect(throws: BackupError.self) { try story.backUp() }
+        #expect(try story.manifest.position == story.log.lastPosition())
+        #expect(try BackupVerifier(path: story.backup).verify().problems == [])
+        try FileManager.default.removeItem(atPath: obstacle)
+        try story.backUp()
+        try story.expectEqual()
+    }
+
     @Test("A first run that dies is no backup, and the next one completes it")
     func firstRun() throws {
         let story = try BackupStory()

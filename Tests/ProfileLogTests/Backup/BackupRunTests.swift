@@ -59,7 +59,7 @@ struct BackupRunTests {
         #expect(try story.contents()["log/00000001.g1.seg"] == story.contents("other")["log/00000001.seg"])
     }
 
-    @Test("Settings are kept with the log, and anew when they change")
+    @Test("Settings are kept with the log, and again when they change")
     func settings() throws {
         let story = try BackupStory()
         try story.write()
