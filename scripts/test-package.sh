@@ -99,7 +99,9 @@ ln -s /etc/systemd/system/try.service "$root/etc/systemd/system/multi-user.targe
     mkdir -p "$root/etc/systemd/system/multi-user.target.wants"
     ln -s /etc/systemd/system/try.service "$root/etc/systemd/system/multi-user.target.wants/try.service"
 }
-timeout --kill-after=20 300 systemd-nspawn -q -D "$PWD/$root" --register=no --keep-unit -b </dev/null \
+# A network of its own: port 8080 here may be in use.
+timeout --kill-after=20 300 systemd-nspawn -q -D "$PWD/$root" --private-network --register=no --keep-unit -b \
+    </dev/null \
     >"$folder/boot.log" 2>&1 || true
 cat "$root/try/output" 2>/dev/null || { tail -n 30 "$folder/boot.log"; problem "The root did not boot."; }
 grep -q '^Done: ' "$root/try/output" 2>/dev/null || problem "The steps did not come to their end."

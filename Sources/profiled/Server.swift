@@ -42,13 +42,13 @@ struct Server {
         let requests = RequestAdaptor(
             store, connections, certificates, keys: keys, metrics: metrics, health: health, live: live,
             logger: logger)
-        let wrongProtocols = WrongProtocols(logger)
         let reloader = configured.map { source, configuration in
-            let hooks = [certificates?.reloadHook, requests.reloadHook, limitsHook(connections), Self.levelHook]
-            return Reloader(
-                source, after: configuration, live: live, hooks: hooks.compactMap(\.self), metrics: metrics,
-                logger: logger)
+            Reloader(
+                source, after: configuration, live: live,
+                hooks: [requests.reloadHook, limitsHook(connections), Self.levelHook]
+                    + [certificates?.reloadHook].compactMap(\.self), metrics: metrics, logger: logger)
         }
+        let wrongProtocols = WrongProtocols(logger)
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, connection in
                 try await requests.respond(to: request, connection)

@@ -72,6 +72,7 @@ package struct BackupVerifier: Sendable {
         /// False if `progress` stopped it.
         mutating func run(_ progress: (LogProgress) -> Bool) -> Bool {
             let manifest = reader.manifest
+            do { _ = try Restore(reader) } catch { problems += [error].compactMap { $0 as? BackupError } }
             var names = NameMap()
             check(manifest.names, always: !absent.isEmpty) { (reader) throws(BackupError) in
                 for row in try reader.names().rows { row.withUnsafeBytes { names.add(row: $0) } }

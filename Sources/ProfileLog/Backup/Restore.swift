@@ -29,14 +29,25 @@ package struct Restore: Sendable {
         self.reader = reader
         register = erasures ?? manifest.register
         (self.end, recordedAt) = try Self.place(of: end, in: reader)
-        let row = manifest.meta.first { $0.name == LogHistories.row }
-        guard let known = row.map({ $0.value.withUnsafeBytes { LogHistories($0) } }) ?? LogHistories(),
-            known.newest.id == manifest.history
-        else {
-            throw BackupError.damaged(
-                path: "\(reader.path)/\(Manifest.fileName)", reason: "its histories are not those of a log")
+        histories = try Self.histories(of: manifest, path: reader.path)
+    }
+
+    /// The histories of the backup. Throws unless a store can be made with the rows of table `meta` that it has.
+    private static func histories(of manifest: Manifest, path: String) throws(BackupError) -> LogHistories {
+        func damaged(_ reason: String) -> BackupError {
+            .damaged(path: "\(path)/\(Manifest.fileName)", reason: reason)
         }
-        histories = known
+        func row(_ name: String) -> [UInt8]? { manifest.meta.first { $0.name == name }?.value }
+        guard row("uuid") == manifest.store else { throw damaged("its row uuid is not that of the store") }
+        let bytes = row(LogHistories.row) ?? []
+        guard let histories = bytes.withUnsafeBytes({ LogHistories($0) }), histories.newest.id == manifest.history
+        else { throw damaged("its histories are not those of the log") }
+        do throws(StorageError) {
+            _ = try CommitBatch.restoredMeta(manifest.meta, histories, hasBuried: true, hasForgotten: true)
+        } catch {
+            throw damaged("its rows of table meta are not those of a store")
+        }
+        return histories
     }
 
     private static func place(of end: End, in reader: BackupReader) throws -> (Position, Timestamp) {

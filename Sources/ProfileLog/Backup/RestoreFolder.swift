@@ -162,13 +162,15 @@ package final class RestoreFolder {
     }
 
     private static func absolute(_ path: String) throws -> String {
-        let parts = path.split(separator: "/").filter { $0 != "." }
+        var whole = path
+        if !path.hasPrefix("/") {
+            guard let folder = getcwd(nil, 0) else { throw RestoreError.of(errno, path: path) }
+            defer { free(folder) }
+            whole = "\(String(cString: folder))/\(path)"
+        }
+        let parts = whole.split(separator: "/").filter { $0 != "." }
         // No folder can be next to one that ends in `..`.
         guard let last = parts.last, last != ".." else { throw RestoreError.unreachable(path: path, code: EINVAL) }
-        let joined = parts.joined(separator: "/")
-        if path.hasPrefix("/") { return "/" + joined }
-        guard let folder = getcwd(nil, 0) else { throw RestoreError.of(errno, path: path) }
-        defer { free(folder) }
-        return "\(String(cString: folder))/\(joined)"
+        return "/" + parts.joined(separator: "/")
     }
 }

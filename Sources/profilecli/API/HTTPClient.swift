@@ -51,18 +51,17 @@ actor HTTPClient {
 
         /// `reason` is in the words of libcurl and OpenSSL.
         fileprivate init(reason: String) {
-            self =
-                if reason.contains("has expired") {
-                    .ended
-                } else if reason.contains("not yet valid") {
-                    .notYetValid
-                } else if reason.contains("does not match") || reason.contains("subject name matches") {
-                    .otherHost
-                } else if ["self-signed", "self signed", "issuer"].contains(where: { reason.contains($0) }) {
-                    .unknownAuthority
-                } else {
-                    .other(reason)
-                }
+            if reason.contains("has expired") {
+                self = .ended
+            } else if reason.contains("not yet valid") {
+                self = .notYetValid
+            } else if reason.contains("does not match") || reason.contains("subject name matches") {
+                self = .otherHost
+            } else if ["self-signed", "self signed", "issuer"].contains(where: { reason.contains($0) }) {
+                self = .unknownAuthority
+            } else {
+                self = .other(reason)
+            }
         }
     }
 

@@ -42,7 +42,7 @@ struct ServeCommand: AsyncParsableCommand {
             let failure = StartError(error, host: "", port: 0)
             failure.report()
             ServiceManager.status(failure.sentence)
-            throw error.all.allSatisfy(\.isOfFlags) ? ExitCode.validationFailure : ExitCode.failure
+            throw ExitCode.failure
         }
         try await configuration.settings.run { logger in
             if let file = configuration.file {
@@ -69,8 +69,9 @@ struct ServeCommand: AsyncParsableCommand {
         let present = hasKeyFile ? try store.presentKeys() : nil
         try options.refuseOpenDoor(keys: present)
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
+        try options.refuseHalfTLS()
         let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
-        noteOpenNetwork(options, logger)
+        options.noteOpenNetwork(logger)
         let metrics = Metrics()
         var server = Server(
             options: options, configured: (source, configuration), keys: keys, metrics: metrics,
@@ -108,15 +109,6 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServeCommand {
-    /// Says that keys can be read on their way. An https address of clients means that a proxy speaks TLS.
-    private func noteOpenNetwork(_ options: ServiceSettings, _ logger: Logger) {
-        if options.isLoopback || options.tlsFiles != nil || options.baseURL?.isSecure == true { return }
-        logger.notice(
-            "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
-                + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
-        )
-    }
-
     /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.
     private func noteKeys(
         in log: EventLog, of options: ServiceSettings, areClosed: Bool, _ logger: Logger
@@ -156,5 +148,16 @@ extension Workspace {
         } catch {
             throw StartError("The workspace file \(path), \(error)", remedy: error.remedy)
         }
+    }
+}
+
+extension ServiceSettings {
+    /// Says that keys can be read on their way. An https address of clients means that a proxy speaks TLS.
+    fileprivate func noteOpenNetwork(_ logger: Logger) {
+        if isLoopback || tlsFiles != nil || baseURL?.isSecure == true { return }
+        logger.notice(
+            "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
+                + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
+        )
     }
 }

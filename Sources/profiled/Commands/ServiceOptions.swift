@@ -9,14 +9,18 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("host"), help: .setting("host")) var host: String?
     @Option(name: .setting("port-file"), help: .setting("port-file")) var portFile: String?
     @Option(name: .setting("base-url"), help: .setting("base-url")) var baseURL: BaseURL?
-    @Option(name: .setting("tls.certificate"), help: .setting("tls.certificate")) var tlsCertificate: String?
-    @Option(name: .setting("tls.key"), help: .setting("tls.key")) var tlsKey: String?
-    @Option(name: .setting("tls.client-ca"), help: .setting("tls.client-ca")) var tlsClientCA: String?
     @Flag(name: .setting("expect-store"), help: .setting("expect-store")) var expectsStore = false
     @Flag(name: .setting("ephemeral"), help: .setting("ephemeral")) var isEphemeral = false
     @Option(name: .setting("fixtures"), help: .setting("fixtures")) var fixtures: String?
     @Option(name: .setting("console"), help: .setting("console")) var console: String?
     @Option(name: .setting("workspace"), help: .setting("workspace")) var workspace: String?
+    @Option(name: .setting("tls.certificate"), help: .setting("tls.certificate")) var tlsCertificate: String?
+    @Option(name: .setting("tls.key"), help: .setting("tls.key")) var tlsKey: String?
+    @Option(name: .setting("tls.client-ca"), help: .setting("tls.client-ca")) var tlsClientCA: String?
+
+    @Option(name: .setting("tls.client-auth"), help: .setting("tls.client-auth"))
+    var tlsClientAuth: TLSFiles.ClientAuth?
+
     @Option(name: .setting("backup.folder"), help: .setting("backup.folder")) var backupFolder: String?
     @Option(name: .setting("backup.every"), help: .setting("backup.every")) var backupEvery: Seconds?
 
@@ -83,6 +87,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
         try Setting.validate(Setting.Flags(service: self))
     }
 }
+
+extension TLSFiles.ClientAuth: ExpressibleByArgument {}
 
 /// The flags that name a store and the file of the configuration.
 struct StoreOptions: ParsableArguments, Sendable {

@@ -31,10 +31,6 @@ struct ConfigurationError: Error, Equatable {
     /// The place in the file, if it is one.
     var line: Int?
     var column: Int?
-    /// The settings that do not fit together, by their keys.
-    var keys: [String] = []
-    /// Tells whether a flag caused it: wrong usage.
-    var isOfFlags = false
 }
 
 /// All errors of a configuration, at least one.
@@ -76,7 +72,6 @@ struct ConfigurationSource: Sendable {
         if let path { reading.take(fileAt: path, maxBytes: Self.maxBytes) }
         reading.take(environment)
         reading.take(flags)
-        if reading.errors.isEmpty { reading.takeContradictions() }
         if !reading.errors.isEmpty { throw ConfigurationErrors(all: reading.errors) }
         return reading.configuration
     }
@@ -98,15 +93,6 @@ private struct Reading {
                         sentence: "--\(setting.flag) \(setting.words.flagRule ?? setting.words.rule).",
                         remedy: "Correct the flag."))
             }
-        }
-    }
-
-    /// What only the whole can tell.
-    mutating func takeContradictions() {
-        errors = configuration.settings.contradictions.map { error in
-            var error = error
-            error.isOfFlags = error.keys.contains { configuration.origins[$0] == .flag }
-            return error
         }
     }
 

@@ -8,10 +8,11 @@ enum ConfigurationCheck {
     private static let all: [@Sendable (ServiceSettings) throws -> Void] = [
         { try refuseStore($0) },
         { try refuseOpenDoor($0) },
+        { try $0.refuseHalfTLS() },
+        { _ = try $0.tlsFiles?.read() },
         { if let file = $0.workspace { _ = try Workspace(path: file) } },
         { if let file = $0.fixtures { _ = try Fixtures(path: file) } },
         { try ConsoleFiles(folder: $0.console).check() },
-        { if let files = $0.tlsFiles { _ = try files.read() } },
         { if let plan = $0.backupPlan { try refuseUnwritable(plan.folder, "backup.folder") } },
         { if let file = $0.portFile { try refuseUnwritable(file, "port-file") } },
     ]
@@ -67,6 +68,27 @@ extension ServiceSettings {
                 "There is no store in \(store), and with --expect-store the service makes none.",
                 remedy: "Mount its disk, correct --store, or restore a backup; "
                     + "`profiled keys add` makes a new store, with its first key.")
+        }
+    }
+
+    /// Throws if a setting of TLS lacks another one: a service that should speak it must not start without.
+    func refuseHalfTLS() throws(StartError) {
+        if (tlsCertificate == nil) != (tlsKey == nil) {
+            throw StartError(
+                "\(tlsKey == nil ? "--tls-certificate" : "--tls-key") is there without "
+                    + "\(tlsKey == nil ? "--tls-key" : "--tls-certificate").",
+                remedy:
+                    "Name both, as flags or in the configuration (tls.certificate, tls.key), or none for plain HTTP.")
+        }
+        if tlsClientCA != nil, tlsCertificate == nil {
+            throw StartError(
+                "--tls-client-ca is there without a certificate of the service.",
+                remedy: "Name --tls-certificate and --tls-key too, or omit it.")
+        }
+        if tlsClientAuth == .optional, tlsClientCA == nil {
+            throw StartError(
+                "--tls-client-auth is there without --tls-client-ca.",
+                remedy: "Name the authority of clients, or omit it.")
         }
     }
 

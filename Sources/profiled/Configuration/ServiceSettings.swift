@@ -13,12 +13,13 @@ struct ServiceSettings: Sendable {
     /// Tells whether a store must be there at the start.
     var expectsStore = false
     var isEphemeral = false
-    var tlsCertificate: String?
-    var tlsKey: String?
-    var tlsClientCA: String?
     var fixtures: String?
     var console: String?
     var workspace: String?
+    var tlsCertificate: String?
+    var tlsKey: String?
+    var tlsClientCA: String?
+    var tlsClientAuth = TLSFiles.ClientAuth.required
     var backupFolder: String?
     var backupEvery: Seconds = 60
     var backupVerifyEvery: Seconds = 86_400
@@ -38,14 +39,6 @@ struct ServiceSettings: Sendable {
 
     var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .notice }
 
-    /// The files of TLS; nil for plain HTTP.
-    var tlsFiles: TLSFiles? {
-        guard let tlsCertificate, let tlsKey else { return nil }
-        return TLSFiles(certificate: tlsCertificate, key: tlsKey, clientCA: tlsClientCA)
-    }
-
-    var scheme: String { tlsFiles == nil ? "http" : "https" }
-
     /// The backup that the service writes; nil for none. A temporary store needs none.
     var backupPlan: BackupPlan? {
         guard let backupFolder, !isEphemeral else { return nil }
@@ -54,24 +47,14 @@ struct ServiceSettings: Sendable {
 
     var place: StorePlace { StorePlace(path: store, keys: keys) }
 
-    /// What does not fit together, whatever each came from.
-    var contradictions: [ConfigurationError] {
-        if (tlsCertificate == nil) != (tlsKey == nil) {
-            return [
-                ConfigurationError(
-                    sentence: "--tls-certificate and --tls-key belong together.",
-                    remedy: "Name both, or none for plain HTTP.", keys: ["tls.certificate", "tls.key"])
-            ]
-        }
-        if tlsClientCA != nil, tlsCertificate == nil {
-            return [
-                ConfigurationError(
-                    sentence: "--tls-client-ca needs --tls-certificate and --tls-key.",
-                    remedy: "Name them, or take the client CA out.", keys: ["tls.client-ca"])
-            ]
-        }
-        return []
+    /// The files of TLS; nil for plain HTTP.
+    var tlsFiles: TLSFiles? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        return TLSFiles(
+            certificate: tlsCertificate, key: tlsKey, clientCA: tlsClientCA, clientAuth: tlsClientAuth)
     }
+
+    var scheme: String { tlsFiles == nil ? "http" : "https" }
 
     /// Tells whether only this machine can reach the address. A name like `127.example.com` is no such address.
     var isLoopback: Bool {

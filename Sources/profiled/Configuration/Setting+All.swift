@@ -104,10 +104,15 @@ extension Setting {
         file(
             "tls.certificate", \.tlsCertificate, given: \.service?.tlsCertificate,
             "Speak HTTPS with this certificate, and those that it rests on after it, in PEM."),
-        file("tls.key", \.tlsKey, given: \.service?.tlsKey, "The private key of the certificate."),
+        file("tls.key", \.tlsKey, given: \.service?.tlsKey, "The private key of the certificate, in PEM."),
         file(
             "tls.client-ca", \.tlsClientCA, given: \.service?.tlsClientCA,
-            "Take only clients with a certificate that one of these has signed."),
+            "Take clients with a certificate that one of these has signed; its name may be that of a key."),
+        Setting(
+            "tls.client-auth", \.tlsClientAuth, given: \.service?.tlsClientAuth,
+            Words(
+                help: "required, or optional: then a client may come without a certificate.",
+                rule: "must be required or optional")),
     ]
 
     private static let backup: [Setting] = [

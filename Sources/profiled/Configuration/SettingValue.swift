@@ -67,6 +67,11 @@ extension ServiceOptions.LogFormat: SettingValue {
     var json: AttributeValue { .string(rawValue) }
 }
 
+extension TLSFiles.ClientAuth: SettingValue {
+    init?(word: String) { self.init(rawValue: word) }
+    var json: AttributeValue { .string(rawValue) }
+}
+
 extension [RateLimit]: SettingValue {
     init?(word: String) {
         let limits = word.split(separator: " ").map { RateLimit(argument: String($0)) }

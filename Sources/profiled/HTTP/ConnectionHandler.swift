@@ -3,6 +3,8 @@ internal import NIOHTTP1
 internal import NIOSSL
 internal import NIOTLS
 internal import ProfileLogRequests
+internal import SwiftASN1
+internal import X509
 
 /// Decides when a connection ends, and tells ``Connections`` when it works.
 ///
@@ -107,7 +109,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             if !isWorking { closeAtOnce(context) }
         case TLSUserEvent.handshakeCompleted:
             handshakeDeadline?.cancel()
-            if let id { connections.endHandshake(id) }
+            if let id { connections.endHandshake(id, clientNames: Self.clientNames(context)) }
             context.fireUserInboundEventTriggered(event)
         case is EndWithInput:
             endsWithInput = true
@@ -118,6 +120,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
             context.fireUserInboundEventTriggered(event)
         default: context.fireUserInboundEventTriggered(event)
         }
+    }
+
+    private static func clientNames(_ context: ChannelHandlerContext) -> [String] {
+        guard let sent = try? context.pipeline.syncOperations.nioSSL_peerCertificate(),
+            let certificate = try? Certificate(derEncoded: sent.toDERBytes())
+        else { return [] }
+        return ServedCertificate.clientNames(certificate)
     }
 
     /// Closes without a wait for the client's part of the end of TLS: the connection does not count any more, so its file

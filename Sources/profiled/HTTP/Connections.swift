@@ -28,6 +28,8 @@ final class Connections: AvailableConnectionsDelegate {
         var waitingSince: NIODeadline?
         /// Tells whether its TLS handshake is not done yet.
         var isInHandshake: Bool
+        /// The names in its client's certificate; empty without one.
+        var clientNames: [String] = []
     }
 
     fileprivate struct State {
@@ -35,6 +37,8 @@ final class Connections: AvailableConnectionsDelegate {
         var limitPerAddress: Int
         var open: [Int: Connection] = [:]
         var openByAddress: [String: Int] = [:]
+        /// Connections whose client has a certificate, by their channels.
+        var certified: [ObjectIdentifier: Int] = [:]
         var lastID = 0
         var working = 0
         /// Tells whether new connections stay in the system's queue.
@@ -88,11 +92,23 @@ final class Connections: AvailableConnectionsDelegate {
         return id
     }
 
-    /// The connection's TLS handshake is done: it waits for its first request from now on.
-    func endHandshake(_ id: Int) {
+    /// The connection's TLS handshake is done: it waits for its first request from now on. `clientNames` are those in its
+    /// client's certificate.
+    func endHandshake(_ id: Int, clientNames: [String]) {
         state.withLock { state in
+            guard let connection = state.open[id] else { return }
             state.open[id]?.isInHandshake = false
             state.open[id]?.waitingSince = .now()
+            if clientNames.isEmpty { return }
+            state.open[id]?.clientNames = clientNames
+            state.certified[ObjectIdentifier(connection.channel)] = id
+        }
+    }
+
+    /// The names in the certificate of the client at `channel`; empty without one.
+    func clientNames(at channel: any Channel) -> [String] {
+        state.withLock { state in
+            state.certified[ObjectIdentifier(channel)].flatMap { state.open[$0]?.clientNames } ?? []
         }
     }
 
@@ -143,6 +159,7 @@ extension Connections.State {
     fileprivate mutating func remove(_ id: Int) -> Connections.Connection? {
         guard let connection = open.removeValue(forKey: id) else { return nil }
         if connection.isInHandshake { counts.handshakesCut += 1 }
+        certified[ObjectIdentifier(connection.channel)] = nil
         let others = openByAddress[connection.address, default: 1] - 1
         openByAddress[connection.address] = others > 0 ? others : nil
         return connection

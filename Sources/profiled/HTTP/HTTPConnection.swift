@@ -68,7 +68,7 @@ final class LoopExecutor: TaskExecutor {
 
 struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    private let channel: any Channel
+    let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)

@@ -69,6 +69,8 @@ final class RequestAdaptor: Sendable {
         let path: String
         let asked: RequestHeaders
         let connection: ConnectionContext
+        /// The names in the client's certificate; empty without one.
+        let client: [String]
         let route: Route
         let reads: Reads
         /// Headers of the response that are known before there is an answer.
@@ -95,6 +97,7 @@ final class RequestAdaptor: Sendable {
         let path = ConsolePath(sent) == nil ? API.table.plain(sent) : sent
         var exchange = Exchange(
             request: request, path: path, asked: asked, connection: connection,
+            client: certificates?.files.clientCA == nil ? [] : connections.clientNames(at: connection.channel),
             route: Route(method: request.method.rawValue, path: path), reads: reads,
             headers: [HTTPField(name: .xRequestID, value: id)])
         let slow = slowMilliseconds.load(ordering: .relaxed)
@@ -177,7 +180,8 @@ final class RequestAdaptor: Sendable {
     private func answer(to own: OwnPath, _ exchange: Exchange) throws(APIError) -> APIAnswer {
         try access.refuseForeignPage(exchange.asked, host: exchange.request.head.authority, isWrite: false)
         if let permission = own.permission,
-            let refusal = access.refusal(exchange.asked[.authorization], permission: permission, isNative: true)
+            let refusal = access.refusal(
+                exchange.asked[.authorization], permission: permission, isNative: true, client: exchange.client)
         {
             return refusal.answer
         }
@@ -218,7 +222,9 @@ final class RequestAdaptor: Sendable {
         call.query = query
         call.baseURL = baseURL
         call.localURL = { [connection = exchange.connection, scheme] in connection.localURL(scheme: scheme) }
-        call.key = { [access, authorization = asked[.authorization]] in try access.key(authorization) }
+        call.key = { [access, authorization = asked[.authorization], client = exchange.client] in
+            try access.key(authorization, client: client)
+        }
         if endpoint.method == .post {
             let connection = exchange.connection
             call.body = try await RequestPhases.awaiting(.read) { [bodies] in
@@ -244,7 +250,10 @@ final class RequestAdaptor: Sendable {
     private func admit(
         _ olderKey: String?, _ endpoint: Endpoint, _ exchange: inout Exchange, needsKey: Bool
     ) throws(APIError) {
-        if needsKey, let refusal = access.refusal(exchange.asked[.authorization], olderKey: olderKey, endpoint) {
+        if needsKey,
+            let refusal = access.refusal(
+                exchange.asked[.authorization], olderKey: olderKey, client: exchange.client, endpoint)
+        {
             exchange.headers +=
                 refusal.status == 401
                 ? limiter.emptyHeaders(endpoint.path) : limiter.rest(endpoint.path)?.headers ?? []
@@ -260,9 +269,9 @@ final class RequestAdaptor: Sendable {
     ) throws(APIError) -> Response {
         let feed = try EventFeed(store.api.log, call, lastEventID: exchange.asked[.lastEventID])
         guard let place = streams.takePlace() else { throw .tooManyStreams }
-        let authorization = exchange.asked[.authorization]
+        let (authorization, client) = (exchange.asked[.authorization], exchange.client)
         return streams.response(feed, in: place, exchange.headers, on: exchange.connection) { [access] in
-            access.refusal(authorization, endpoint) == nil
+            access.refusal(authorization, client: client, endpoint) == nil
         }
     }
 

@@ -10,28 +10,40 @@ struct Access: Sendable {
     // MARK: - Keys
 
     /// Returns nil if a request with this header may do what `permission` names, or if that is nil and its key is
-    /// valid; else why not. `olderKey` is the key of a client that sends it as Braze's clients once did.
-    func refusal(_ authorization: String?, olderKey: String? = nil, permission: String?, isNative: Bool) -> APIError? {
+    /// valid; else why not. `olderKey` is the key of a client that sends it as Braze's clients once did. `client` are the
+    /// names in its certificate: they count if it sends no key.
+    func refusal(
+        _ authorization: String?, olderKey: String? = nil, permission: String?, isNative: Bool, client: [String]
+    ) -> APIError? {
         guard keys.isClosed else { return nil }
         let text = Self.bearer(authorization) ?? (Self.mayBeOlder(authorization, isNative: isNative) ? olderKey : nil)
-        guard let text, let key = keys.key(text) else { return Self.unknownKey }
+        guard let key = self.key(sent: text, client) else { return Self.unknownKey }
         guard let permission, !key.allows(permission) else { return nil }
         return APIError(
             status: 403, code: "not_allowed", error: "This key is not allowed to do this; nothing was done.",
             remedy: "Use a key that has the permission \(permission): `profiled keys add --permissions` makes one.")
     }
 
-    func refusal(_ authorization: String?, olderKey: String? = nil, _ endpoint: Endpoint) -> APIError? {
+    func refusal(
+        _ authorization: String?, olderKey: String? = nil, client: [String], _ endpoint: Endpoint
+    ) -> APIError? {
         guard endpoint.needsKey else { return nil }
         return refusal(
-            authorization, olderKey: olderKey, permission: endpoint.permission, isNative: endpoint.isNative)
+            authorization, olderKey: olderKey, permission: endpoint.permission, isNative: endpoint.isNative,
+            client: client)
     }
 
     /// The key of a request with this header; nil if requests need none. Throws if it is not valid.
-    func key(_ authorization: String?) throws(APIError) -> SentKey? {
+    func key(_ authorization: String?, client: [String]) throws(APIError) -> SentKey? {
         guard keys.isClosed else { return nil }
-        guard let key = Self.bearer(authorization).flatMap(keys.key) else { throw Self.unknownKey }
+        guard let key = self.key(sent: Self.bearer(authorization), client) else { throw Self.unknownKey }
         return SentKey(name: key.name, permissions: key.permissions)
+    }
+
+    /// The key that was sent; if none was, the one that the client's certificate names.
+    private func key(sent text: String?, _ client: [String]) -> StoredKey? {
+        if let text { return keys.key(text) }
+        return keys.key(named: client)
     }
 
     /// Tells whether the key may be the `api_key` in URL or body: only in Braze's format, without the header.

@@ -139,6 +139,17 @@ final class KeyRing: Sendable {
         return stored
     }
 
+    /// The first key that has one of these names; nil if there is none, or it was revoked.
+    func key(named names: [String]) -> StoredKey? {
+        if names.isEmpty { return nil }
+        return current { state in
+            for name in names {
+                if let key = state.keys.values.first(where: { $0.name == name }) { return key }
+            }
+            return nil
+        }
+    }
+
     private func current<Result: Sendable>(_ read: (State) -> Result) -> Result {
         state.withLock { state in
             guard let file else { return read(state) }

@@ -97,9 +97,11 @@ struct BackupTask: Service {
 
     /// The files of settings that can be read now. Others are kept as the backup has them.
     private static func settings(_ plan: BackupPlan) -> [(name: String, content: [UInt8])] {
-        [("keys.json", plan.keys), ("workspace.yaml", plan.workspace ?? "")].compactMap { name, path in
-            path.isEmpty ? nil : FileManager.default.contents(atPath: path).map { (name, Array($0)) }
+        var files: [(name: String, content: [UInt8])] = []
+        for (name, path) in [("keys.json", plan.keys), ("workspace.yaml", plan.workspace ?? "")] where !path.isEmpty {
+            if let content = FileManager.default.contents(atPath: path) { files.append((name, Array(content))) }
         }
+        return files
     }
 
     /// Reads the backup whole. Returns the time if it is sound.

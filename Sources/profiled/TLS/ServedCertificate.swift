@@ -35,6 +35,13 @@ struct ServedCertificate: Equatable, Sendable {
         )
     }
 
+    /// The names by which a client's certificate may name a key: its common name, then its hosts.
+    static func clientNames(_ certificate: Certificate) -> [String] {
+        let common = certificate.subject.flatMap { Array($0) }.filter { $0.type == .RDNAttributeType.commonName }
+        let hosts = (try? certificate.extensions.subjectAlternativeNames)?.compactMap(Self.host) ?? []
+        return common.compactMap { String($0.value) } + hosts
+    }
+
     private static func timestamp(_ date: Date) -> Timestamp {
         Timestamp(rawValue: Int64(date.timeIntervalSince1970) * 1_000_000)
     }

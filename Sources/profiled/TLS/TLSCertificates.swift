@@ -4,7 +4,7 @@ internal import ProfileLog
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The certificate that is served now. Its files are read again when one of them has changed, and at ``reload()``. What
+/// The certificate that is served now. Its files are read again when one of them has changed, and by ``reload()``. What
 /// cannot be used changes nothing: the old certificate stays.
 final class TLSCertificates: Service, Sendable {
     struct Report: Sendable {
@@ -26,8 +26,6 @@ final class TLSCertificates: Service, Sendable {
     let files: TLSFiles
     private let logger: Logger
     private let state: Mutex<State>
-    /// Lets one reload be done after the other.
-    private let turn = Mutex(())
 
     /// Reads the files. Throws if they cannot be used: then the start fails.
     init(_ files: TLSFiles, logger: Logger) throws(StartError) {
@@ -46,51 +44,43 @@ final class TLSCertificates: Service, Sendable {
         state.withLock { Report(served: $0.content.certificate, reloads: $0.reloads, failures: $0.failures) }
     }
 
-    /// Reads the files again, and serves what they hold. Returns the reason if they cannot be used; the log has it too.
-    /// Connections that are open keep their certificate.
-    @discardableResult
-    func reload() -> StartError? {
-        turn.withLock { _ in
-            do throws(StartError) {
-                let (content, stamps) = try read()
-                serve(content, stamps)
-                return nil
-            } catch {
-                return error
-            }
-        }
+    /// Reads the files again, and serves what they hold. What cannot be used changes nothing. Connections that are open
+    /// keep their certificate.
+    func reload() {
+        guard let serve = try? prepare() else { return }
+        serve()
     }
 
-    /// Reads the files with the configuration, and serves what they hold when all of that is good.
-    var reloadHook: ReloadHook {
-        ReloadHook { [self] _, _ in
-            let (content, stamps) = try read()
-            return { self.serve(content, stamps) }
-        }
-    }
-
-    /// Reads the files. What cannot be used is logged and counted.
-    private func read() throws(StartError) -> (TLSFiles.Content, [FileStamp?]) {
+    /// Reads the files again; the closure serves what they hold. Throws if they cannot be used, which the log and the
+    /// counts then say.
+    func prepare() throws(StartError) -> @Sendable () -> Void {
         let stamps = files.stamps
-        do throws(StartError) { return (try files.read(), stamps) } catch {
-            let served = state.withLock { state in
-                state.attempted = stamps
-                state.failures += 1
-                return state.content.certificate
-            }
-            logger.warning(
-                "the TLS files cannot be used, and the old certificate is served on: \(error.sentence)",
-                metadata: Self.metadata(served).merging(["remedy": .string(error.remedy)]) { $1 })
+        let content: TLSFiles.Content
+        do throws(StartError) { content = try files.read() } catch {
+            refuse(error, stamps)
             throw error
         }
+        return { [self] in
+            state.withLock { state in
+                (state.content, state.attempted) = (content, stamps)
+                state.reloads += 1
+            }
+            note("TLS certificate, read again", content)
+        }
     }
 
-    private func serve(_ content: TLSFiles.Content, _ stamps: [FileStamp?]) {
-        state.withLock { state in
-            (state.content, state.attempted) = (content, stamps)
-            state.reloads += 1
+    /// For the reload of the whole configuration.
+    var reloadHook: ReloadHook { ReloadHook { [self] _, _ in try prepare() } }
+
+    private func refuse(_ error: StartError, _ stamps: [FileStamp?]) {
+        let served = state.withLock { state in
+            state.attempted = stamps
+            state.failures += 1
+            return state.content.certificate
         }
-        note("TLS certificate, read again", content)
+        logger.warning(
+            "the TLS files cannot be used, and the old certificate is served on: \(error.sentence)",
+            metadata: Self.metadata(served).merging(["remedy": .string(error.remedy)]) { $1 })
     }
 
     /// Looks at the files now and then, until the service stops.

@@ -12,6 +12,10 @@ struct TLSFiles: Equatable, Sendable {
     let key: String
     /// The authorities of which one must have signed a client's certificate; nil if clients need none.
     let clientCA: String?
+    let clientAuth: ClientAuth
+
+    /// Whether a client may come without a certificate.
+    enum ClientAuth: String, Sendable { case required, optional }
 
     /// What the files hold: checked, and ready to be served.
     struct Content: Sendable {
@@ -49,7 +53,8 @@ struct TLSFiles: Equatable, Sendable {
             let (authorities, authorityText) = try certificates("The client CA", "--tls-client-ca", clientCA)
             let stated = authorities.map { ServedCertificate($0) }
             try check(stated.first { $0.begin <= now && now < $0.end } ?? stated[0], "The client CA \(clientCA)", now)
-            configuration.certificateVerification = .noHostnameVerification
+            configuration.certificateVerification =
+                clientAuth == .required ? .noHostnameVerification : .optionalVerification
             do {
                 configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(authorityText.utf8)))
             } catch { throw damaged("The client CA", clientCA) }

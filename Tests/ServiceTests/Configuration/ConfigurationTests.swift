@@ -248,19 +248,6 @@ struct ConfigurationTests {
         for name in ["s", "port"] { #expect(!FileManager.default.fileExists(atPath: folder.file(name).path)) }
     }
 
-    @Test("Settings that do not fit together are refused, wherever they came from; by flags it is wrong usage")
-    func contradictions() async throws {
-        try write("tls:\n  key: k.pem\n")
-        let byFile = try await run(["--config", "profiled.yaml", "--port", "0"], in: folder)
-        #expect(byFile.code == 1 && byFile.errors.contains("belong together"), "\(byFile.errors)")
-        let byFlag = try await run(["--config", "/dev/null", "--tls-key", "k.pem", "--port", "0"], in: folder)
-        #expect(byFlag.code == 64 && byFlag.errors.contains("belong together"), "\(byFlag.errors)")
-        // One from each is a pair.
-        let pair = try await run(
-            ["config", "show", "--config", "profiled.yaml", "--tls-certificate", "c.pem"], in: folder)
-        #expect(pair.code == 0, "\(pair.errors)")
-    }
-
     // MARK: - The table
 
     @Test("The help of profiled serve has each flag of the table with its default")

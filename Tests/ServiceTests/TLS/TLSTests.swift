@@ -102,6 +102,41 @@ struct TLSTests {
         #expect(try await service.stop() == 0)
     }
 
+    @Test("A client certificate that names a key has its permissions, until the key is revoked")
+    func certificateAsKey() async throws {
+        let (pair, clientCA) = (try authority.pair("a"), try authority.pair("clients"))
+        let (known, unknown) = (try authority.signed("app", by: clientCA), try authority.signed("x", by: clientCA))
+        let added = try await run(
+            ["keys", "add", "--name", "app", "--permissions", "v1.read", "--store", folder("store")], in: folder)
+        #expect(added.code == 0, "\(added)")
+        let key = added.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let service = try await Service(
+            in: folder,
+            arguments: pair.options + ["--tls-client-ca", clientCA.certificate, "--tls-client-auth", "optional"])
+        func status(_ path: String, _ client: CertificateAuthority.Pair?, _ more: String...) async throws -> String {
+            let certificate = client.map { ["--cert", $0.certificate, "--key", $0.key] } ?? []
+            return try await run(
+                program: URL(filePath: "/usr/bin/curl"),
+                ["-sS", "--noproxy", "*", "--cacert", pair.certificate, "-o", "/dev/null", "-w", "%{http_code}"]
+                    + certificate + more + ["https://localhost:\(service.port)\(path)"], in: folder
+            ).output
+        }
+        let body = #"{"user":"u","name":"x"}"#
+        #expect(try await status("/v1/users", known) == "200")
+        #expect(try await status("/v1/key", known) == "200")
+        #expect(try await status("/v1/log/event", known, "-d", body) == "403")
+        #expect(try await status("/metrics", known) == "403")
+        #expect(try await status("/v1/users", unknown) == "401")
+        #expect(try await status("/v1/users", nil) == "401")
+        #expect(try await status("/v1/users", nil, "-H", "Authorization: Bearer \(key)") == "200")
+        // A key that is sent counts, also a wrong one.
+        #expect(try await status("/v1/users", known, "-H", "Authorization: Bearer \(key)0") == "401")
+        let revoked = try await run(["keys", "revoke", "app", "--store", folder("store")], in: folder)
+        #expect(revoked.code == 0, "\(revoked)")
+        #expect(try await status("/v1/users", known) == "401")
+        #expect(try await service.stop() == 0)
+    }
+
     // MARK: - The wrong protocol
 
     @Test("A request without TLS is told that the port speaks HTTPS, and the log says so once a minute")
@@ -181,7 +216,7 @@ struct TLSTests {
         #expect(try await curl(service, "/health", trusting: old).code == 0)
         #expect(try await curl(service, "/health", trusting: new).code == 60)
         try authority.replace(served, by: new)
-        try await waitUntil(turns: 3_000) { service.messages.contains("read again") }
+        try await waitUntil(turns: 3_000) { service.messages.contains("TLS certificate, read again") }
         #expect(try await curl(service, "/health", trusting: new).code == 0)
         #expect(try await curl(service, "/health", trusting: old).code == 60)
         let serial = try authority.serial(new)
@@ -212,7 +247,7 @@ struct TLSTests {
         #expect(try await ask() != 0)
         try authority.write(authority.text(after.certificate), to: clientCA)
         service.signal(SIGHUP)
-        try await waitUntil(turns: 3_000) { service.messages.contains("read again") }
+        try await waitUntil(turns: 3_000) { service.messages.contains("TLS certificate, read again") }
         #expect(try await ask() == 0)
         #expect(try await service.stop() == 0)
     }
@@ -250,7 +285,7 @@ struct TLSTests {
         #expect(try await metric("profilelog_tls_reloads_total", service, trusting: old) == "0")
         try authority.replace(served, by: other)
         service.signal(SIGHUP)
-        try await waitUntil(turns: 3_000) { service.messages.contains("read again") }
+        try await waitUntil(turns: 3_000) { service.messages.contains("TLS certificate, read again") }
         #expect(try await curl(service, "/health", trusting: other).code == 0)
         #expect(try await service.stop() == 0)
     }
@@ -313,15 +348,27 @@ struct TLSTests {
         }
     }
 
-    @Test("Options of TLS that lack each other are wrong arguments")
+    @Test("Settings of TLS that lack each other stop the start, and config check tells them")
     func halves() async throws {
+        let pair = try authority.pair("a")
         for arguments in [
-            ["--tls-certificate", "a.pem"], ["--tls-key", "a.pem"], ["--tls-client-ca", "a.pem"],
-            ["--tls-certificate", "", "--tls-key", "a.pem"],
+            ["--tls-certificate", pair.certificate], ["--tls-key", pair.key], ["--tls-client-ca", pair.certificate],
+            pair.options + ["--tls-client-auth", "optional"],
         ] {
-            let outcome = try await run(["--ephemeral", "--port", "0"] + arguments, in: folder)
-            #expect(outcome.code == 64 && outcome.errors.contains("--tls-"), "\(outcome)")
+            let start = try await run(["--ephemeral", "--port", "0"] + arguments, in: folder)
+            #expect(start.code == 1 && start.errors.contains("is there without"), "\(start)")
+            let check = try await run(["config", "check", "--config", "/dev/null"] + arguments, in: folder)
+            #expect(check.code == 1 && check.errors.contains("is there without"), "\(check)")
         }
+        let empty = try await run(["--ephemeral", "--tls-certificate", "", "--tls-key", pair.key], in: folder)
+        #expect(empty.code == 64 && empty.errors.contains("--tls-certificate must not be empty"), "\(empty)")
+        let missing = try await run(
+            [
+                "config", "check", "--config", "/dev/null", "--tls-certificate", folder("none.pem"), "--tls-key",
+                pair.key,
+            ],
+            in: folder)
+        #expect(missing.code == 1 && missing.errors.contains("none.pem cannot be read"), "\(missing)")
     }
 
     @Test("A key that every user can read is a warning", arguments: [(0o644, true), (0o640, false), (0o600, false)])
