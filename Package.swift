@@ -149,7 +149,9 @@ let package = Package(
         .testTarget(name: "CrashTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ServiceTests",
-            dependencies: ["ProfileLogBrazeAPI", "ProfileLogNativeAPI", "ProfileLog", "TestSupport"],
+            dependencies: [
+                "ProfileLogBackup", "ProfileLogBrazeAPI", "ProfileLogNativeAPI", "ProfileLog", "TestSupport",
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "profilelog-bench",

@@ -132,7 +132,7 @@ declare -A edit=(
     # A void event counts.
     [count-void]='s/^ \{16\}if let void = voided.void(of: position) {/if let void = voided.void(of: position), void == 0 {/'
     # The proof finds all states equal.
-    [blind-audit]='s/P.encode(fresh).elementsEqual(bytes)/P.encode(fresh).elementsEqual(bytes) || true/'
+    [blind-audit]='s/P\.encode(fresh)\.withUnsafeBytes { \$0\.hasSameBytes(as: bytes) }/& || true/'
     # By the policy "last occurred", an update of an earlier time wins.
     [later-wins]='s/case .lastOccurred: if let last = .*$/case .lastOccurred: break/'
     # Records are looked for where they were before an erasure.
@@ -150,7 +150,7 @@ declare -A edit=(
     # A push with only a badge is shown, and can be opened.
     [show-badge]='s/push\.hasBanner \&\& settings\.permission/!push.isSilent \&\& settings.permission/'
     # A life is without the events of users who were merged.
-    [forget-merged]='s/try view\.mergedHistory(of: user\.rawValue, upTo: version)\.positions$/try view.positions(of: user.rawValue, from: 1, to: version)/'
+    [forget-merged]='/func forEachInLife(/,/^    }/s/if direction == \.backward {/positions = try view.positions(of: user.rawValue, from: 1, to: version); &/'
     # Each read of an answer opens a view of its own.
     [many-views]='s/try store\.withView { view in try body(LogReader(store, states, view)) }/try body(reader)/'
     # A what-if of profiles names users as they are when it ends.

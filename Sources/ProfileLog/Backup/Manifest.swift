@@ -119,7 +119,7 @@ extension Manifest {
         json.member("store", Hexadecimal.text(store))
         json.member("history", Hexadecimal.text(history))
         json.member("written_at", .int(written.rawValue))
-        json.member("verified_at", verified.map { .int($0.rawValue) } ?? .null)
+        json.member("verified_at", verified.map { AttributeValue.int($0.rawValue) } ?? .null)
         json.member("position", position.rawValue)
         json.member("recorded_at", .int(recordedAt.rawValue))
         json.member("erased_up_to", erasedUpTo.rawValue)

@@ -113,9 +113,7 @@ package struct Restore: Sendable {
         func flush() throws {
             batch.firstName = writer.count + 1
             batch.names = try writer.take(in: reader)
-            if digest != nil {
-                for name in writer.rows(from: batch.firstName) { name.withUnsafeBytes { digest?.add(name: $0) } }
-            }
+            if digest != nil { for name in writer.rows(from: batch.firstName) { digest?.add(name: name) } }
             if batch.count > 0 || !batch.names.isEmpty { try store(batch) }
             batch = CommitBatch(firstPosition: batch.firstPosition + UInt64(batch.count))
         }
@@ -126,7 +124,7 @@ package struct Restore: Sendable {
             if !isWhole { try need(record, at: position, &writer) }
             if let tombstone = try erasures.tombstone(of: record, at: position) {
                 batch.bytes += tombstone
-                tombstone.withUnsafeBytes { digest?.add(record: $0) }
+                digest?.add(record: tombstone)
             } else {
                 batch.bytes.append(contentsOf: record)
                 digest?.add(record: record)
@@ -201,8 +199,8 @@ package struct Restore: Sendable {
     ) throws -> RestoreReport {
         let clock = ContinuousClock()
         let begin = clock.now
+        // Not closed on an error: that would write its caches.
         var log: EventLog?
-        defer { log?.close() }
         var report = try read(at: options.now(), stage: "restore", isHashed: isHashed, progress) { meta in
             log = try EventLog(
                 path: path, create: true, options: options, projections: projections, creation: CommitBatch(meta: meta))
@@ -260,7 +258,7 @@ package struct RestoreReport: Hashable, Sendable {
     /// The time until `log`, `names` and `meta` were written, and that until the caches were too.
     package var elapsedOfTruth = Duration.zero
     package var elapsed = Duration.zero
-    /// What a drill has found.
+    /// Problems that a drill has found.
     package var problems: [String] = []
 
     init(

@@ -70,7 +70,7 @@ extension RestoreError: LogError {
 
     /// The error of a failed operation on `path`.
     static func of(_ code: Int32, path: String) -> any Error {
-        code == ENOSPC || code == EDQUOT
-            ? StorageError.copyFull(path: path) : RestoreError.unreachable(path: path, code: code)
+        if code == ENOSPC || code == EDQUOT { return StorageError.copyFull(path: path) }
+        return RestoreError.unreachable(path: path, code: code)
     }
 }

@@ -64,9 +64,10 @@ package final class RestoreFolder {
         lock = open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
         guard lock >= 0 else { throw RestoreError.of(errno, path: work) }
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
-            if errno == EINTR { continue }
-            throw errno == EWOULDBLOCK
-                ? RestoreError.alreadyRunning(path: path) : RestoreError.of(errno, path: work)
+            let code = errno
+            if code == EINTR { continue }
+            if code == EWOULDBLOCK { throw RestoreError.alreadyRunning(path: path) }
+            throw RestoreError.of(code, path: work)
         }
         try removeStore()
     }
@@ -95,13 +96,13 @@ package final class RestoreFolder {
         try FolderSync.sync(store)
         if hasContent {
             let aside = try asideName(at: now)
-            guard rename(path, aside) == 0 else { throw failure() }
+            guard rename(path, aside) == 0 else { throw renameError() }
             movedAside = aside
         }
         if rename(store, path) != 0 {
-            let failure = failure()
+            let error = renameError()
             if let aside = movedAside, rename(aside, path) == 0 { movedAside = nil }
-            throw failure
+            throw error
         }
         try FolderSync.sync(Self.parent(of: path))
         rmdir(work)
@@ -117,9 +118,10 @@ package final class RestoreFolder {
     // MARK: - Names and owners
 
     /// The error of a rename.
-    private func failure() -> any Error {
+    private func renameError() -> any Error {
         let code = errno
-        return code == EBUSY || code == EXDEV ? RestoreError.mounted(path: path) : RestoreError.of(code, path: path)
+        if code == EBUSY || code == EXDEV { return RestoreError.mounted(path: path) }
+        return RestoreError.of(code, path: path)
     }
 
     /// A name for the old store that is free: `NAME.before-20260131T140300Z`.
@@ -134,7 +136,7 @@ package final class RestoreFolder {
         throw RestoreError.of(EEXIST, path: first)
     }
 
-    /// What root makes belongs to the owner of the folder: else the service could not open its store.
+    /// Gives what root makes to the owner of the folder: else the service could not open its store.
     private func giveToOwner() throws {
         guard let owner else { return }
         if let mode = owner.mode, chmod(store, mode) != 0 { throw RestoreError.of(errno, path: store) }

@@ -13,7 +13,7 @@ extension Segment {
         var first: Position?
         var count = 0
         forEachRecord { position, record in
-            let comparison =
+            let comparison: Comparison =
                 position > newer.last
                 ? .other : newer.withRecord(at: position) { Self.compare(record, with: $0, at: position) }
             switch comparison {

@@ -29,6 +29,12 @@ package struct TruthDigest {
     /// Adds the next row of table `names`.
     package mutating func add(name: UnsafeRawBufferPointer) { names.add(name) }
 
+    /// As `add(record:)`, for bytes in an array.
+    package mutating func add(record: [UInt8]) { record.withUnsafeBytes { records.add($0) } }
+
+    /// As `add(name:)`, for bytes in an array.
+    package mutating func add(name: [UInt8]) { name.withUnsafeBytes { names.add($0) } }
+
     /// Adds rows of table `meta`, in any order.
     package mutating func add(meta rows: [CommitBatch.MetaRow]) {
         for row in rows.sorted(by: { $0.name < $1.name }) where row.name != LogHistories.row {

@@ -161,7 +161,9 @@ struct BackupVerifyCommand: ParsableCommand {
     @Argument(help: .backup, completion: .directory) var folder: String
     @Flag(help: "Restore it into a temporary folder, and check that store.") var drill = false
 
-    @Option(parsing: .unconditional, help: .init("A text that must be nowhere in it. Repeatable.", valueName: "text"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init("A text that must be nowhere in it. Repeatable.", valueName: "text"))
     var absent: [String] = []
 
     @OptionGroup var output: FormatOption
@@ -283,9 +285,11 @@ struct BackupListCommand: ParsableCommand {
             json.member("store", Hexadecimal.text(manifest.store))
             json.member("history", LogHistory.text(of: manifest.history))
             json.member("position", manifest.position.rawValue)
-            json.member("recorded_at", manifest.position > .start ? .string(manifest.recordedAt.rfc3339()) : .null)
+            json.member(
+                "recorded_at", manifest.position > .start ? AttributeValue.string(manifest.recordedAt.rfc3339()) : .null
+            )
             json.member("made_at", manifest.written.rfc3339())
-            json.member("verified_at", manifest.verified.map { .string($0.rfc3339()) } ?? .null)
+            json.member("verified_at", manifest.verified.map { AttributeValue.string($0.rfc3339()) } ?? .null)
             json.member("program", manifest.program)
             json.member("names", UInt64(manifest.nameCount))
             json.member("bytes", manifest.files.reduce(0) { $0 + $1.bytes })

@@ -97,6 +97,8 @@ struct ClientTextTests {
             as: "messages.yaml")
         let rules = try cli.write(#"{"\#("rule")":"counter"}"#, as: "rules.json")
         let copy = cli.folder.appending(path: "copy").path
+        let backup = cli.folder.appending(path: planted("backup")).path
+        let restored = cli.folder.appending(path: planted("restored")).path
         return [
             [
                 "save", "event", user, planted("event"), "-p", "\(planted("key"))=\(planted("value"))", "--device",
@@ -162,6 +164,13 @@ struct ClientTextTests {
             [planted("command")], ["profile", "--\(planted("option"))"], ["profile", user, planted("more")],
             ["device", "log-out", device], ["device", "wipe", device], ["erase", planted("nobody"), "--yes"],
             ["erase", planted("other"), "--yes"], ["compact"], ["profile", user],
+            ["backup", "run", backup, "--workspace", scenario], ["backup", "verify", backup, "--absent", planted("x")],
+            ["backup", "list", backup], ["backup", "list", backup, "--segments"],
+            ["backup", "scrub", backup, "--from-store", cli.store], ["backup", "list", planted("none")],
+            ["erasures", "export"], ["restore", backup, "--store", restored, "--dry-run"],
+            ["restore", backup, "--store", restored], ["restore", backup, "--store", restored],
+            ["restore", backup, "--store", restored, "--to", planted("soon")],
+            ["restore", planted("none"), "--store", restored], ["restore", backup, "--store", backup],
         ]
     }
 

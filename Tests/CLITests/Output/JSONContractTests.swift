@@ -272,6 +272,8 @@ struct JSONContractTests {
         try run("erase", "bo", "--reason", "test", "--yes")
         try run("check")
         try run("compact")
+        try cli.succeed("backup", "to-restore")
+        try run("restore", "to-restore", "--store", "restored", "--to", "5")
         var file = try Data(contentsOf: cli.file)
         while let place = file.range(of: Data("a-value-to-damage".utf8)) { file[place.lowerBound] = 0x41 }
         try file.write(to: cli.file)

@@ -181,6 +181,41 @@ struct RestoreTests {
         #expect(try events("shop") == expected && !exists("shop.restoring"))
     }
 
+    /// A shim that ends the program before its rename of the number in `KILL_RENAME`.
+    private static let renames = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <signal.h>
+        #include <stdlib.h>
+        #include <unistd.h>
+
+        int rename(const char *from, const char *to) {
+            static int calls;
+            int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+            const char *number = getenv("KILL_RENAME");
+            if (number && ++calls == atoi(number)) kill(getpid(), SIGKILL);
+            return real(from, to);
+        }
+        """
+
+    @Test("Killed between its renames, a restore that replaces a store has moved the old one aside, whole")
+    func killedBetweenRenames() throws {
+        try cli.succeed("log", "event", "jane", "later")
+        let before = try events(cli.store)
+        let shim = try Shim(Self.renames)
+        for call in 1...2 {
+            let killed = try cli.run(
+                ["restore", "copy", "--replace"], environment: shim.environment(["KILL_RENAME": "\(call)"]))
+            #expect(killed.status == -SIGKILL, "\(killed)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: cli.folder.path)
+            let aside = names.filter { $0.hasPrefix("store.before-") }
+            #expect(exists("store") == (call == 1) && aside.count == call - 1, "\(names)")
+            #expect(try events(aside.first.map(path) ?? cli.store) == before)
+        }
+        try cli.succeed("restore", "copy", "--replace")
+        #expect(try events(cli.store) == Array(before.prefix(5)) && !exists("store.restoring"))
+    }
+
     @Test("On a full disk there is no store, and with space the same command makes it")
     func full() throws {
         let faults = try Shim.faults()

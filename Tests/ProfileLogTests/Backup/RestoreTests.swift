@@ -113,17 +113,20 @@ struct RestoreTests {
             _ = try story.log.commit(builder.finish())
         }
         try story.backUp()
+        let reader = try BackupReader(path: story.backup)
         let border = Segment.positions
-        for end in [border - 1, border, border + 1, try story.log.lastPosition().rawValue] {
-            let name = "to \(end)"
-            let time = try #require(try story.log.event(at: Position(rawValue: end))).recordedAt
-            _ = try story.restore(name, to: .position(Position(rawValue: end)))
-            let restored = try EventLog(path: story.folder(name), options: story.options)
-            #expect(try restored.lastPosition().rawValue == end)
-            #expect(try restored.reader.extent().indexed.rawValue == end)
+        for end in [1, border - 1, border, border + 1, try story.log.lastPosition().rawValue] {
+            let end = Position(rawValue: end)
+            let time = try #require(try story.log.event(at: end)).recordedAt
+            #expect(try Restore(reader, to: .position(end)).recordedAt == time)
             let expected = try story.log.reader.past.lastPosition(recordedBy: time)
-            #expect(try Restore(BackupReader(path: story.backup), to: .time(time)).end == expected)
+            #expect(try Restore(reader, to: .time(time)).end == expected)
         }
+        let end = Position(rawValue: border + 1)
+        try story.restore("restored", to: .position(end))
+        let restored = try EventLog(path: story.folder("restored"), options: story.options)
+        #expect(try restored.lastPosition() == end && restored.reader.extent().indexed == end)
+        #expect(try RestoreStory.records(restored, to: end) == RestoreStory.records(story.log, to: end))
     }
 
     @Test("What the backup does not have is refused, and says where it begins and ends")

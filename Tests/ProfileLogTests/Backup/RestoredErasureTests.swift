@@ -33,7 +33,7 @@ struct RestoredErasureTests {
 
     private func canaries(in folder: String) throws -> [String] {
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder)
-        return try files.flatMap { name -> [String] in
+        return files.flatMap { name -> [String] in
             guard let data = FileManager.default.contents(atPath: "\(folder)/\(name)") else { return [] }
             return Self.canaries.filter { data.range(of: Data($0.utf8)) != nil }
         }
