@@ -1,17 +1,10 @@
-internal import ArgumentParser
+internal import CProgram
 internal import ProfileLog
 internal import ProfileLogRequests
 internal import Synchronization
 
 /// The service's counts and measures, in the text format of Prometheus; docs/service.md lists the names. No label holds
 /// what a client sent: paths are templates, methods and codes are the service's own. So the number of series is bound.
-///
-/// A part of the service that has numbers of its own registers a source for them:
-/// ```swift
-/// metrics.register { text in
-///     text.single("profilelog_backup_last_position", .gauge, "Position that the last backup reaches.", last)
-/// }
-/// ```
 final class Metrics: Sendable {
     private struct Endpoint: Hashable {
         var method: String
@@ -46,19 +39,12 @@ final class Metrics: Sendable {
         var refusals = ["closed_after_failure": 0, "damaged": 0, "disk_full": 0, "files_changed": 0, "map_full": 0]
         /// The times at which the reads that keep old pages were first seen.
         var oldReaders: [PageUse.Reader: ContinuousClock.Instant] = [:]
-        var sources: [Source] = []
     }
-
-    /// Writes further families.
-    typealias Source = @Sendable (inout PrometheusText) -> Void
 
     private let state = Mutex(State())
     private let started = Timestamp.now()
     /// Of the backup that the service writes.
     let backups = BackupMetrics()
-
-    /// Lets `source` write its families after the service's own, from now on.
-    func register(_ source: @escaping Source) { state.withLock { $0.sources.append(source) } }
 
     /// A request is there; ``end()`` follows when its answer is ready.
     func begin() { state.withLock { $0.inFlight += 1 } }
@@ -115,7 +101,6 @@ final class Metrics: Sendable {
         for kind in HealthReason.Kind.allCases {
             text.sample("reason=\"\(kind.rawValue)\"", reasons.contains(kind) ? 1 : 0)
         }
-        for source in state.sources { source(&text) }
         var answer = APIAnswer(status: 200, body: Array(text.text.utf8))
         answer.mediaType = "text/plain; version=0.0.4; charset=utf-8"
         return answer
@@ -124,12 +109,9 @@ final class Metrics: Sendable {
     // MARK: - Families
 
     private func addProcess(to text: inout PrometheusText) {
-        // As `--version` has them: `0.1.0 (4f6c2a91)`.
-        let words = Profiled.configuration.version.split { " (),".contains($0) }
-        let version = words.first { $0.first?.isNumber == true && $0.contains(".") } ?? "unknown"
-        let commit = words.last { $0.count >= 7 && $0.allSatisfy(\.isHexDigit) } ?? "unknown"
+        let commit = String(cString: profilelog_commit())
         text.family("profiled_build_info", .gauge, "The version and commit of the program; always 1.")
-        text.sample("version=\"\(version)\",commit=\"\(commit)\"", 1)
+        text.sample("version=\"\(ProgramVersion.number)\",commit=\"\(commit.isEmpty ? "unknown" : commit)\"", 1)
         let start = Double(started.rawValue) / 1e6
         text.single("process_start_time_seconds", .gauge, "When the process started, since 1970 UTC.", start)
         let usage = ProcessUsage()
@@ -312,7 +294,7 @@ private struct Histogram: Sendable {
 }
 
 /// Lines of the text format of Prometheus.
-struct PrometheusText {
+private struct PrometheusText {
     enum Kind: String { case counter, gauge, histogram }
 
     private(set) var text = ""
@@ -351,7 +333,7 @@ struct PrometheusText {
         text += labels.isEmpty ? "\(name)\(suffix) \(value)\n" : "\(name)\(suffix){\(labels)} \(value)\n"
     }
 
-    fileprivate mutating func histogram(_ labels: String, _ values: Histogram) {
+    mutating func histogram(_ labels: String, _ values: Histogram) {
         var count = 0
         for (bound, more) in zip(values.bounds.map { "\($0)" } + ["+Inf"], values.counts) {
             count += more

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ProfileLog
+internal import ProfileLogBackup
 internal import ProfileLogNativeAPI
 
 /// Looks at a store, its files and its machine. Changes nothing, and takes the same time for a store of any size unless
@@ -273,24 +274,26 @@ struct StoreDoctor {
 
     private func tellBackup(_ tell: (Finding) throws -> Void) throws {
         guard let backup else { return }
-        let file = backup + "/manifest.json"
-        guard let status = status(file), status.st_size < 256 << 20,
-            let content = FileManager.default.contents(atPath: file), let manifest = try? JSONObject(Array(content))
-        else {
-            return try tell(
-                .error(
-                    "backup", "\(backup) has no manifest that can be read: it is no backup, or not a whole one.",
-                    remedy: "Check --backup; `profilecli backup \(backup)` makes one."))
+        let manifest: Manifest
+        do {
+            guard let found = try BackupFolder.manifest(in: backup) else {
+                return try tell(
+                    .error(
+                        "backup", "There is no backup in \(backup).",
+                        remedy: "Check --backup; `profilecli backup \(backup)` makes one."))
+            }
+            manifest = found
+        } catch let error as BackupError {
+            return try tell(.failure("backup", error))
         }
-        let written = manifest["written_at"].integer ?? Int64(status.st_mtim.tv_sec) * 1_000_000
-        try tell(Machine.backup(Timestamp(rawValue: written), now: now))
+        try tell(Machine.backup(manifest.written, now: now))
         if let disk = DiskSpace(path: backup), disk.free < disk.size / 20 {
             try tell(
                 .warning(
                     "backup disk", "\(Number.bytes(disk.free)) of \(Number.bytes(disk.size)) are free: less than 5 %.",
                     remedy: "Free space on the disk of the backup."))
         }
-        if let other = self.status(path), other.st_dev == status.st_dev {
+        if let store = status(path), let copy = status(backup), store.st_dev == copy.st_dev {
             try tell(
                 .warning(
                     "backup disk", "The backup is on the same file system as the store: both are lost together.",

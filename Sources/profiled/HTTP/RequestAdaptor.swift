@@ -56,7 +56,7 @@ final class RequestAdaptor: Sendable {
     var reloadHook: ReloadHook {
         ReloadHook { [limiter, bodies, reads, self] old, new in
             return {
-                slowMilliseconds.store(new.slowRequestMilliseconds, ordering: .relaxed)
+                self.slowMilliseconds.store(new.slowRequestMilliseconds, ordering: .relaxed)
                 limiter.replace(by: new.rateLimits)
                 bodies.addRoom((new.bodyMemoryMebibytes - old.bodyMemoryMebibytes) << 20)
                 reads.timeout = new.readTimeout.duration

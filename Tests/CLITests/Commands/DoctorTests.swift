@@ -149,22 +149,24 @@ struct DoctorTests {
         #expect(try levels(findings(look(cli)).all, of: "keys") == ["error"])
     }
 
-    @Test("An old backup is a warning, a young one is not, and a folder without a manifest is an error")
+    @Test("An old backup is a warning, a young one is not, and a folder without a backup is an error")
     func backup() throws {
         let cli = try CLI()
+        let clock = try ClockShim().environment(seconds: -300_000)
+        #expect(try cli.run("log", "event", "jane", "played", environment: clock).status == 0)
+        let folder = cli.folder.appending(path: "backup").path
+        #expect(try levels(findings(look(cli, "--backup", folder)).all, of: "backup") == ["error"])
+        #expect(try cli.run("backup", folder, environment: clock).status == 0)
+        #expect(try levels(findings(look(cli, "--backup", folder)).all, of: "backup") == ["warning"])
         try cli.succeed("log", "event", "jane", "played")
-        let folder = cli.folder.appending(path: "backup")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        #expect(try levels(findings(look(cli, "--backup", folder.path)).all, of: "backup") == ["error"])
-        for (age, level) in [(3_600, "ok"), (200_000, "warning")] {
-            let written = Timestamp.now().rawValue - Int64(age) * 1_000_000
-            try Data("{\"format\":1,\n\"written_at\":\(written)}\n".utf8).write(
-                to: folder.appending(path: "manifest.json"))
-            let (all, _) = try findings(look(cli, "--backup", folder.path))
-            #expect(levels(all, of: "backup") == [level], "\(age)")
-            // It is in the folder of the test, next to the store.
-            #expect(levels(all, of: "backup disk").contains("warning"))
-        }
+        try cli.succeed("backup", folder)
+        let (all, _) = try findings(look(cli, "--backup", folder))
+        #expect(levels(all, of: "backup") == ["ok"])
+        // It is in the folder of the test, next to the store.
+        #expect(levels(all, of: "backup disk").contains("warning"))
+        try Data("{".utf8).write(to: URL(filePath: folder + "/manifest.json"))
+        let damaged = try look(cli, "--backup", folder)
+        #expect(try damaged.status == 1 && levels(findings(damaged).all, of: "backup") == ["error"])
     }
 
     @Test("With --url the doctor asks health and metrics of the service", .timeLimit(.minutes(3)))
