@@ -191,6 +191,21 @@ struct HistoryTimesTests {
         }
     }
 
+    @Test("Devices whose IDs look the same and have other bytes are two devices in the columns")
+    func devicesByBytes() async throws {
+        try await withAPI { api in
+            let devices = ["caf\u{E9}", "cafe\u{301}"]
+            for device in devices {
+                let body = #"{"user":"u","device":"\#(device)","name":"e"}"#
+                #expect(await api.post("/v1/log/event", body).status == 200)
+            }
+            let times = await api.get("/v1/history", [("user", "u"), ("parts", "times")]).json.at("times")
+            let named = times.at("devices").values.map { Array($0.text.utf8) }
+            #expect(named == devices.map { Array($0.utf8) }, "\(times.json)")
+            #expect(times.at("device").values.compactMap(\.integer) == [0, 1])
+        }
+    }
+
     @Test("A page costs its own events and those up to the last decision about them, not the rest of the history")
     func pageCost() async throws {
         var options = LogOptions()
