@@ -73,7 +73,8 @@ extension EventReader {
                 try page.read(positions, view, skipsDamage: skipping != nil)
             }
             let last = page.hasMore ? page.events.last?.position : nil
-            for (position, error) in page.damaged.sorted(by: { $0.key < $1.key }) {
+            let damaged = page.damaged
+            for (position, error) in damaged.sorted(by: { $0.key < $1.key }) {
                 // After the last event that is given, it belongs to the next answer.
                 let isNext = last.map { direction == .forward ? position > $0 : position < $0 } ?? false
                 if !isNext { skipping?(Position(rawValue: position), error) }
@@ -90,7 +91,7 @@ extension EventReader {
             let pending = try? states.state(ProfileProjection.self, user.rawValue, version: version, view).pending
             try page.decide(by: history, pending: pending ?? [], view) { position, error in
                 guard let skipping else { throw error }
-                if page.damaged[position] == nil { skipping(Position(rawValue: position), error) }
+                if damaged[position] == nil { skipping(Position(rawValue: position), error) }
             }
             return (page.events, page.hasMore)
         }
