@@ -52,8 +52,8 @@ extension EventReader {
             var end = merged ? history.count : min(versions.upperBound, version)
             if let after = after?.rawValue {
                 switch direction {
-                case .forward: first = max(first, try history.number(upTo: after, view) + 1)
-                case .backward: end = min(end, after == 0 ? 0 : try history.number(upTo: after - 1, view))
+                case .forward: first = try max(first, history.number(upTo: after, view) + 1)
+                case .backward: end = try min(end, after == 0 ? 0 : history.number(upTo: after - 1, view))
                 }
             }
             var page = TimesPage(limit, filter, names: names.current, mostAttributes: Self.mostAttributes)
