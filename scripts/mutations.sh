@@ -168,7 +168,7 @@ declare -A edit=(
     # A read whose client has gone is answered.
     [answer-gone]='s/if let error = long\.stopped { throw/if let error = long.stopped, error != .abandoned { throw/'
     # A history without values knows only outcomes that its own page has.
-    [forget-outcome]='s/try decide(\&events, among: all, view) {/try decide(\&events, among: wanted, view) {/'
+    [forget-outcome]='s/while next <= history\.count, !open\.isEmpty {/while next <= history.count, next == 0 {/'
     # An event is late from the limit on, and not beyond it.
     [late-at-once]='s/event\.occurredAt\.rawValue > seconds \* 1_000_000/event.occurredAt.rawValue >= seconds * 1_000_000/'
     # An explanation names the parts of a condition that do not decide.

@@ -124,6 +124,30 @@ struct CommitHookTests {
         #expect(end != nil)
     }
 
+    @Test("A closed log keeps no closure that has been told all, while another one still runs")
+    func idle() async throws {
+        let log = try folder.open()
+        let (ends, ended) = AsyncStream.makeStream(of: Void.self)
+        let (began, begins) = AsyncStream.makeStream(of: Void.self)
+        let gate = Gate()
+        do {
+            let kept = Kept(ended)
+            log.onCommit { _, _ in withExtendedLifetime(kept) {} }
+        }
+        log.onCommit { _, _ in
+            begins.yield()
+            await gate.pass()
+        }
+        try log.append([.happened("a")], to: .ana)
+        var beginning = began.makeAsyncIterator()
+        _ = await beginning.next()
+        log.close()
+        var released = ends.makeAsyncIterator()
+        let end: Void? = await released.next()
+        #expect(end != nil)
+        await gate.open()
+    }
+
     /// Tells when nothing refers to it any more.
     private final class Kept: Sendable {
         private let ended: AsyncStream<Void>.Continuation

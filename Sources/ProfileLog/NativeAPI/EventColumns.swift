@@ -22,12 +22,17 @@ struct EventColumns {
     private struct Numbering<Value: Hashable> {
         private(set) var values: [Value] = []
         private var numbers: [Value: Int] = [:]
+        /// The number of the last value, which is often the next one too.
+        private var last = 0
 
         mutating func number(of value: Value) -> Int {
-            if let number = numbers[value] { return number }
-            numbers[value] = values.count
-            values.append(value)
-            return values.count - 1
+            if last < values.count, values[last] == value { return last }
+            last = numbers[value] ?? values.count
+            if last == values.count {
+                numbers[value] = last
+                values.append(value)
+            }
+            return last
         }
     }
 
@@ -53,6 +58,7 @@ struct EventColumns {
     func write(in log: LogReader, to json: inout JSONWriter) throws {
         var ids = EventJSON(log: log)
         let known = log.names.current
+        let outcomes = EventTimes.Outcome.allCases
         try json.object("times") { json in
             try json.objects("users", users.values) { json, user in
                 json.member("user", try ids.id(of: user).map(AttributeValue.string) ?? .null)
@@ -67,7 +73,7 @@ struct EventColumns {
                 }
             }
             json.array("devices", devices.values) { $0.value($1.text) }
-            json.array("outcomes", EventTimes.Outcome.allCases) { $0.value($1.rawValue) }
+            json.array("outcomes", outcomes) { $0.value($1.rawValue) }
             json.array("position", events) { $0.value($1.position) }
             json.array("version", events) { $0.value($1.outline.version) }
             json.array("user", columns) { $0.value($1.user) }
@@ -83,7 +89,7 @@ struct EventColumns {
             json.array("occurred_ms", events) { $0.value($1.outline.occurredAt.milliseconds) }
             json.array("device", columns) { Self.write($1.device, to: &$0) }
             json.array("outcome", events) { json, event in
-                Self.write(event.outcome.flatMap { EventTimes.Outcome.allCases.firstIndex(of: $0) }, to: &json)
+                Self.write(event.outcome.flatMap { outcomes.firstIndex(of: $0) }, to: &json)
             }
             json.array("decided_by", events) { json, event in
                 if let position = event.decidedBy { json.value(position) } else { json.null() }

@@ -159,6 +159,16 @@ struct ConsoleTests {
         #expect(try answer(service, "/console/", "If-None-Match: \(tag)\r\n").hasSuffix("<title>second</title>"))
         try Data("new".utf8).write(to: files.appending(path: "new.js"))
         #expect(try answer(service, "/console/new.js").hasSuffix("new"))
+        // What a clone's folder may also have is no file of the console.
+        for other in ["notes.txt", "photo.png", "data.json", "new.js.map", "new", ".env", "tool.mjs"] {
+            try Data("private".utf8).write(to: files.appending(path: other))
+            #expect(try await service.get("/console/\(other)").status == 404, "\(other)")
+        }
+        for (name, type) in [("a.css", "text/css"), ("b.svg", "image/svg+xml"), ("c.html", "text/html")] {
+            try Data("own".utf8).write(to: files.appending(path: name))
+            let served = try answer(service, "/console/\(name)")
+            #expect(header("content-type", of: served)?.hasPrefix(type) == true, "\(served)")
+        }
         #expect(try await service.get("/console/router.js").status == 404)
         #expect(try await service.stop() == 0)
     }
@@ -188,6 +198,11 @@ struct ConsoleTests {
             ("https://profiles.example/pre/fix", "https://evil.example", 403),
             ("https://profiles.example/pre/fix", "http://profiles.example", 403),
             ("https://profiles.example", "https://profiles.example.evil.example", 403),
+            // Browsers omit the port of a scheme.
+            ("https://profiles.example:443/pre", "https://profiles.example", 200),
+            ("http://profiles.example:80", "http://profiles.example", 200),
+            ("https://profiles.example:80", "https://profiles.example", 403),
+            ("https://profiles.example:8443", "https://profiles.example:8443", 200),
         ] {
             try await withService(arguments: ["--ephemeral", "--base-url", base]) { (service) async throws in
                 let answer = try await service.post("/v1/log/event", body, headers: ["Origin": origin])

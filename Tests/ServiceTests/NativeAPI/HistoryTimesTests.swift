@@ -1,4 +1,5 @@
 import ProfileLog
+import ProfileLogRequests
 import TestSupport
 import Testing
 
@@ -187,6 +188,52 @@ struct HistoryTimesTests {
                 await api.get("/v1/history", [("user", "braze:\(id)"), ("parts", "times")]).json.at("times"))
             #expect(erased.allSatisfy { $0.outcome == "erased" || $0.kind == "userErased" }, "\(erased)")
             #expect(erased.contains { $0.outcome == "erased" } && erased.allSatisfy { $0.names.isEmpty })
+        }
+    }
+
+    @Test("Devices whose IDs look the same and have other bytes are two devices in the columns")
+    func devicesByBytes() async throws {
+        try await withAPI { api in
+            let devices = ["caf\u{E9}", "cafe\u{301}"]
+            for device in devices {
+                let body = #"{"user":"u","device":"\#(device)","name":"e"}"#
+                #expect(await api.post("/v1/log/event", body).status == 200)
+            }
+            let times = await api.get("/v1/history", [("user", "u"), ("parts", "times")]).json.at("times")
+            let named = times.at("devices").values.map { Array($0.text.utf8) }
+            #expect(named == devices.map { Array($0.utf8) }, "\(times.json)")
+            #expect(times.at("device").values.compactMap(\.integer) == [0, 1])
+        }
+    }
+
+    @Test("A page costs its own events and those up to the last decision about them, not the rest of the history")
+    func pageCost() async throws {
+        var options = LogOptions()
+        options.indexLag = 64
+        try await withAPI(options) { api in
+            _ = await api.post("/v1/change-user", #"{"user":"ana","device":"phone"}"#)
+            func save() async -> Int64? {
+                await api.post("/v1/save/event", #"{"user":"ana","device":"phone","name":"e"}"#).json
+                    .at("version").integer
+            }
+            let flushed = await save()
+            _ = await api.post("/v1/devices/phone/launch", "{}")
+            let waiting = await save()
+            let item = #"{"kind":"log/event","user":"ana","name":"e","source":"rest"}"#
+            let items = Array(repeating: item, count: 100).joined(separator: ",")
+            for _ in 0..<40 {
+                #expect(await api.post("/v1/batch", #"{"items":[\#(items)]}"#).status == 200)
+            }
+            for (version, outcome) in [(flushed, "flushed"), (waiting, "waiting")] {
+                let budget = ReadBudget(.seconds(3_600))
+                let query: Parameters = [
+                    ("user", "ana"), ("parts", "times"), ("limit", "1"), ("from", "\(version ?? 0)"),
+                ]
+                let answer = await ReadBudget.$current.withValue(budget) { await api.get("/v1/history", query) }
+                #expect(Self.rows(answer.json.at("times")).map(\.outcome) == [outcome], "\(answer.json.json)")
+                // One check for some 32 records, of 4,000.
+                #expect(budget.checks < 60, "\(outcome): \(budget.checks)")
+            }
         }
     }
 

@@ -50,12 +50,21 @@ struct ReadGrowthTests {
                 for begin in stride(from: 0, to: size, by: 50) {
                     let names = (begin..<begin + 50).map { "guest \($0)" }
                     await batch(api, names.flatMap { [event($0), attributes($0, #""a":7,"\#($0)":1"#)] })
-                    let merges = names.map {
-                        #"{"identifier_to_merge":{"external_id":"\#($0)"},"identifier_to_keep":{"external_id":"u"}}"#
-                    }
-                    let answer = await api.post(
-                        "/users/merge", #"{"merge_updates":[\#(merges.joined(separator: ","))]}"#)
-                    #expect(answer.status == 202, "\(answer.json.json)")
+                    await merge(api, names)
+                }
+            }
+        ),
+        (
+            "devices of merged users", 100,
+            { api, size in
+                for begin in stride(from: 0, to: size, by: 50) {
+                    let numbers = begin..<begin + 50
+                    await batch(
+                        api,
+                        numbers.map {
+                            #"{"kind":"save/event","user":"guest \#($0)","device":"d\#($0)","name":"e"}"#
+                        })
+                    await merge(api, numbers.map { "guest \($0)" })
                 }
             }
         ),
@@ -69,6 +78,14 @@ struct ReadGrowthTests {
             }
         ),
     ]
+
+    private static func merge(_ api: API, _ names: [String]) async {
+        let merges = names.map {
+            #"{"identifier_to_merge":{"external_id":"\#($0)"},"identifier_to_keep":{"external_id":"u"}}"#
+        }
+        let answer = await api.post("/users/merge", #"{"merge_updates":[\#(merges.joined(separator: ","))]}"#)
+        #expect(answer.status == 202, "\(answer.json.json)")
+    }
 
     /// Items of one user that wait on so many devices.
     private static func saveOnDevices(_ api: API, _ size: Int) async {
@@ -98,6 +115,7 @@ struct ReadGrowthTests {
             APIRequest(.get, "/v1/export", query: [("what", "profiles"), ("as_of", "200")]),
             APIRequest(.get, "/v1/devices/phone", query: [("as_of", "now")]), APIRequest(.get, "/v1/devices"),
             APIRequest(.get, "/v1/blame", query: [("user", "u"), ("field", "a"), ("as_of", "now")]),
+            APIRequest(.get, "/v1/devices", query: [("as_of", "now")]),
             APIRequest(.get, "/v1/devices/phone"), APIRequest(.get, "/v1/sends"),
             APIRequest(.get, "/v1/messages/explain", query: [("user", "u"), ("position", "3")]),
             APIRequest(.get, "/v1/series", query: [("of", "events"), ("unit", "minute")]),

@@ -43,120 +43,193 @@ extension EventReader {
     ) throws -> (events: [EventTimes], more: Bool) {
         try withView { view in
             let version = try view.version(of: user.rawValue)
-            // What decides about an event comes after it, and may be beyond the versions that are asked for.
-            let all =
+            let history =
                 try merged
-                ? view.mergedHistory(of: user.rawValue, upTo: version, skipsDamage: skipping != nil).positions
-                : view.positions(of: user.rawValue, from: 1, to: version)
-            var wanted = all
-            if !merged {
-                let (first, end) = (min(versions.lowerBound - 1, version), min(versions.upperBound, version))
-                wanted = first < end ? Array(all[Int(first)..<Int(end)]) : []
-            }
+                ? HistoryPositions(
+                    all: view.mergedHistory(of: user.rawValue, upTo: version, skipsDamage: skipping != nil).positions)
+                : HistoryPositions(of: user.rawValue, count: version)
+            var first = merged ? 1 : versions.lowerBound
+            var end = merged ? history.count : min(versions.upperBound, version)
             if let after = after?.rawValue {
-                wanted.removeAll { direction == .forward ? $0 <= after : $0 >= after }
+                switch direction {
+                case .forward: first = try max(first, history.number(upTo: after, view) + 1)
+                case .backward: end = try min(end, after == 0 ? 0 : history.number(upTo: after - 1, view))
+                }
             }
-            if direction == .backward { wanted.reverse() }
-            var damaged: [UInt64: StorageError] = [:]
-            let found = try outlines(
-                at: wanted, limit, filter, view, noting: skipping == nil ? nil : { damaged[$0] = $1 })
-            var events = found.events
-            let end = found.more ? events.last?.position : nil
+            var page = TimesPage(limit, filter, names: names.current, mostAttributes: Self.mostAttributes)
+            while first <= end, !page.hasMore {
+                var positions: [UInt64]
+                switch direction {
+                case .forward:
+                    let next = first + min(end - first + 1, HistoryPositions.part)
+                    positions = try history.positions(first..<next, view)
+                    first = next
+                case .backward:
+                    let next = end - min(end - first + 1, HistoryPositions.part)
+                    positions = try history.positions(next + 1..<end + 1, view)
+                    positions.reverse()
+                    end = next
+                }
+                try page.read(positions, view, skipsDamage: skipping != nil)
+            }
+            let last = page.hasMore ? page.events.last?.position : nil
+            let damaged = page.damaged
             for (position, error) in damaged.sorted(by: { $0.key < $1.key }) {
                 // After the last event that is given, it belongs to the next answer.
-                let isNext = end.map { direction == .forward ? position > $0 : position < $0 } ?? false
+                let isNext = last.map { direction == .forward ? position > $0 : position < $0 } ?? false
                 if !isNext { skipping?(Position(rawValue: position), error) }
-            }
-            try decide(&events, among: all, view) { position, error in
-                guard let skipping else { throw error }
-                if damaged[position] == nil { skipping(Position(rawValue: position), error) }
             }
             // Where a record of the user is damaged, the others are shown all the same.
             let voided = (try? self.voided(of: user)) ?? VoidedEvents()
-            for index in events.indices {
-                if events[index].outline.isErased {
-                    (events[index].outcome, events[index].decidedBy) = (.erased, nil)
-                } else if let void = voided.void(of: events[index].position) {
-                    (events[index].outcome, events[index].decidedBy) = (.void, void)
+            for index in page.events.indices {
+                if page.events[index].outline.isErased {
+                    page.events[index].outcome = .erased
+                } else if let void = voided.void(of: page.events[index].position) {
+                    (page.events[index].outcome, page.events[index].decidedBy) = (.void, void)
                 }
             }
-            return (events, found.more)
+            let pending = try? states.state(ProfileProjection.self, user.rawValue, version: version, view).pending
+            try page.decide(by: history, pending: pending ?? [], view) { position, error in
+                guard let skipping else { throw error }
+                if damaged[position] == nil { skipping(Position(rawValue: position), error) }
+            }
+            return (page.events, page.hasMore)
         }
     }
+}
 
-    private func outlines(
-        at positions: [UInt64], _ limit: Int, _ filter: EventFilter, _ view: LogView,
-        noting damage: ((UInt64, StorageError) -> Void)?
-    ) throws -> (events: [EventTimes], more: Bool) {
-        let names = names.current
+/// The positions of a user's history, by their numbers from 1 on. A page looks at a part of them.
+private struct HistoryPositions {
+    /// So many are read at once.
+    static let part: UInt64 = 4_096
+
+    let count: UInt64
+    private let user: UInt64
+    /// All of them, with those of merged users; nil for the user's own, which have their versions as numbers.
+    private let all: [UInt64]?
+
+    init(of user: UInt64, count: UInt64) { (self.user, self.count, all) = (user, count, nil) }
+
+    init(all: [UInt64]) { (user, count, self.all) = (0, UInt64(all.count), all) }
+
+    func positions(_ numbers: Range<UInt64>, _ view: LogView) throws -> [UInt64] {
+        if let all { return Array(all[Int(numbers.lowerBound) - 1..<Int(numbers.upperBound) - 1]) }
+        return try view.positions(of: user, from: numbers.lowerBound, to: numbers.upperBound - 1)
+    }
+
+    /// The number of the last one that is at `position` or before it; 0 if none is.
+    func number(upTo position: UInt64, _ view: LogView) throws -> UInt64 {
+        if let all { return UInt64(all.lowerBound { $0 <= position }) }
+        return try view.version(of: user, upTo: position)
+    }
+}
+
+/// A page of events without their values, while it is read.
+private struct TimesPage {
+    private(set) var hasMore = false
+    private(set) var damaged: [UInt64: StorageError] = [:]
+    var events: [EventTimes] = []
+    /// The positions of flushes and other outcomes that were met.
+    private var outcomes: [UInt64] = []
+    /// The greatest position that was looked at.
+    private var greatest: UInt64 = 0
+    private var attributes = 0
+    private let limit: Int
+    private let filter: EventFilter
+    private let names: NameMap
+    private let mostAttributes: Int
+
+    init(_ limit: Int, _ filter: EventFilter, names: NameMap, mostAttributes: Int) {
+        (self.limit, self.filter, self.names, self.mostAttributes) = (limit, filter, names, mostAttributes)
+    }
+
+    /// Takes the next events, and notes whether there are more than the page has room for.
+    mutating func read(_ positions: [UInt64], _ view: LogView, skipsDamage: Bool) throws {
         let takesAll = filter == EventFilter()
-        var events: [EventTimes] = []
-        events.reserveCapacity(takesAll ? min(positions.count, max(0, limit)) : 0)
-        var attributes = 0
-        var more = false
         try view.withCursor(view.tables.log) { cursor in
-            for (index, position) in positions.enumerated() where !more {
+            for (index, position) in positions.enumerated() where !hasMore {
                 view.prefetch(positions, index)
+                greatest = max(greatest, position)
                 do {
                     let header = try view.header(at: position, &cursor)
+                    if case .outcome? = header.kind?.role { outcomes.append(position) }
                     guard filter.mayMatch(header.kind) else { continue }
                     if !takesAll {
                         let event = try RecordedEvent(reading: header, at: position, names: names)
                         guard filter.matches(event) else { continue }
                     }
-                    more = events.count >= limit || attributes > Self.mostAttributes
-                    if more { continue }
+                    hasMore = events.count >= limit || attributes > mostAttributes
+                    if hasMore { continue }
                     guard let outline = EventOutline(header) else {
                         throw StorageError.damaged(place: "the record at position \(position) is unreadable")
                     }
                     attributes += outline.attributes.count
                     events.append(EventTimes(position: position, outline: outline))
                 } catch let error as StorageError {
-                    guard case .damaged = error, let damage else { throw error }
-                    damage(position, error)
+                    guard case .damaged = error, skipsDamage else { throw error }
+                    damaged[position] = error
                 }
             }
         }
-        return (events, more)
     }
 
-    /// Sets the outcomes of saved and queued events. What decides about them is at `positions`, ascending.
-    private func decide(
-        _ events: inout [EventTimes], among positions: [UInt64], _ view: LogView,
+    /// Sets the outcomes of saved and queued events that are neither void nor erased.
+    ///
+    /// What decided about them comes after them, mostly in the page or soon after it: the rest of the history is read
+    /// until all of them are known. Of those that are still `pending` nothing is looked for but who handed them over.
+    mutating func decide(
+        by history: HistoryPositions, pending: [ProfileState.PendingEntry], _ view: LogView,
         damaged: (UInt64, StorageError) throws -> Void
     ) throws {
-        var places: [UInt64: Int] = [:]
-        for (index, event) in events.enumerated() where event.outline.kind.isSaved || event.outline.kind.isQueued {
-            places[event.position] = index
-            events[index].outcome = event.outline.kind.isSaved ? .waiting : .queued
+        let isQueued = Dictionary(pending.map { ($0.position, $0.isQueued) }) { first, _ in first }
+        var open: [UInt64: Int] = [:]
+        for (index, event) in events.enumerated() where event.outcome == nil {
+            let kind = event.outline.kind
+            guard kind.isSaved || kind.isQueued else { continue }
+            events[index].outcome = kind.isSaved ? .waiting : .queued
+            // One that the SDK has was handed over by a flush, unless the SDK itself queued it.
+            let isUndecided = isQueued[event.position].map { isQueued in !isQueued || kind.isQueued } ?? false
+            if !isUndecided { open[event.position] = index }
         }
-        guard let first = places.keys.min() else { return }
+        guard let first = open.keys.min() else { return }
+        var found = events
         func set(_ outcome: EventTimes.Outcome, of item: Position, by position: UInt64) {
-            guard let index = places[item.rawValue] else { return }
-            (events[index].outcome, events[index].decidedBy) = (outcome, position)
+            guard let index = open[item.rawValue] else { return }
+            (found[index].outcome, found[index].decidedBy) = (outcome, position)
+            // What was handed over is sent later, unless it is still there.
+            if outcome != .queued || isQueued[item.rawValue] != nil { open[item.rawValue] = nil }
         }
-        let later = Array(positions[positions.lowerBound { $0 <= first }...])
-        try view.withCursor(view.tables.log) { cursor in
-            for (index, position) in later.enumerated() {
-                view.prefetch(later, index)
-                do {
-                    let header = try view.header(at: position, &cursor)
-                    guard case .outcome(let outcome)? = header.kind?.role else { continue }
-                    guard let body = RecordBody(header.body) else {
-                        throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+        func search(_ positions: [UInt64]) throws {
+            try view.withCursor(view.tables.log) { cursor in
+                for (index, position) in positions.enumerated() where !open.isEmpty {
+                    view.prefetch(positions, index)
+                    do {
+                        let header = try view.header(at: position, &cursor)
+                        guard case .outcome(let outcome)? = header.kind?.role else { continue }
+                        guard let body = RecordBody(header.body) else {
+                            throw StorageError.damaged(place: "the record at position \(position) is unreadable")
+                        }
+                        switch outcome {
+                        case .flushed:
+                            for item in body.flushed { set(body.isQueued ? .queued : .flushed, of: item, by: position) }
+                            for item in body.rejected { set(.rejected, of: item.position, by: position) }
+                        case .sent: for item in body.flushed { set(.sent, of: item, by: position) }
+                        case .discarded: for item in body.discarded { set(.discarded, of: item, by: position) }
+                        }
+                    } catch let error as StorageError {
+                        guard case .damaged = error else { throw error }
+                        try damaged(position, error)
                     }
-                    switch outcome {
-                    case .flushed:
-                        for item in body.flushed { set(body.isQueued ? .queued : .flushed, of: item, by: position) }
-                        for item in body.rejected { set(.rejected, of: item.position, by: position) }
-                    case .sent: for item in body.flushed { set(.sent, of: item, by: position) }
-                    case .discarded: for item in body.discarded { set(.discarded, of: item, by: position) }
-                    }
-                } catch let error as StorageError {
-                    guard case .damaged = error else { throw error }
-                    try damaged(position, error)
                 }
             }
         }
+        try search(outcomes.filter { $0 > first }.sorted())
+        var next = try history.number(upTo: greatest, view) + 1
+        while next <= history.count, !open.isEmpty {
+            let end = next + min(history.count - next + 1, HistoryPositions.part)
+            try search(history.positions(next..<end, view))
+            next = end
+        }
+        events = found
     }
 }

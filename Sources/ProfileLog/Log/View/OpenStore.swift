@@ -26,7 +26,7 @@ package final class OpenStore: Sendable {
     /// The addresses of records for new views.
     private let currentAddresses = Guarded<RecordAddresses?>(nil)
     private let readAhead: ReadAhead
-    /// The last event that this process saw when it wrote.
+    /// The last event that this process saw when it opened the store, or wrote.
     let lastSeen = Mutex<HistoryCursor?>(nil)
     /// Tasks that wait for the next event.
     let watch = PositionWatch()
@@ -56,7 +56,12 @@ package final class OpenStore: Sendable {
         messageTables = MessageTables(standard: options.inAppMessages)
         rules = RulesCache(standard: options.rules)
         self.projections = projections.map { $0.stored }
-        try environment.withReadTransaction { try loadNames($0) }
+        try environment.withReadTransaction { transaction in
+            try loadNames(transaction)
+            // So the first write finds a twin that was put in place of the file. Who reads damage reports it.
+            let end = try? cursor(at: Self.last(transaction, environment.tables), transaction)
+            lastSeen.withLock { $0 = end }
+        }
     }
 
     /// Checks that this program may use the store; marks a new one.
@@ -106,7 +111,8 @@ package final class OpenStore: Sendable {
         if closed.exchange(true, ordering: .relaxed) { return }
         watch.close()
         use.end()
-        hooks.close()
+        // After the last commit has told of itself.
+        writing.withLock { _ in hooks.close() }
     }
 
     var isClosed: Bool { closed.load(ordering: .relaxed) }

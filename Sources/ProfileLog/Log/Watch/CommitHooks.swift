@@ -11,7 +11,8 @@ final class CommitHooks: Sendable {
     private static let mostEvents = 1 << 14
 
     private struct Hook: Sendable {
-        let body: Body
+        /// Nil when nothing will be told any more.
+        var body: Body?
         /// The receipts from `next` on wait.
         var receipts: [AppendReceipt] = []
         var next = 0
@@ -72,6 +73,7 @@ final class CommitHooks: Sendable {
         let receipt = AppendReceipt(of: batch)
         let idle = state.withLock { state in
             var idle: [Int] = []
+            if state.isClosed { return idle }
             for index in state.hooks.indices {
                 state.hooks[index].add(receipt)
                 if !state.hooks[index].isRunning { idle.append(index) }
@@ -84,26 +86,30 @@ final class CommitHooks: Sendable {
 
     /// Calls a closure as long as something waits for it.
     private func run(_ index: Int) async {
-        while true {
-            let call = state.withLock { state -> (body: Body, told: (receipt: AppendReceipt, missed: Int))? in
-                if let told = state.hooks[index].take() { return (state.hooks[index].body, told) }
-                state.hooks[index].isRunning = false
-                // A closure may hold the log, which holds this.
-                if state.isClosed, state.hooks.allSatisfy({ !$0.isRunning }) { state.hooks = [] }
-                return nil
-            }
-            guard let call else { return }
-            await call.body(call.told.receipt, call.told.missed)
-        }
+        while let call = next(of: index) { await call.body(call.told.receipt, call.told.missed) }
     }
 
-    /// There are no commits any more. What waits is told, and then the closures are released.
+    private typealias Call = (body: Body, told: (receipt: AppendReceipt, missed: Int))
+
+    /// The next call of a closure; nil if nothing waits for it: in a closed log it is released then.
+    private func next(of index: Int) -> Call? {
+        let (call, released) = state.withLock { state -> (Call?, Body?) in
+            if let body = state.hooks[index].body, let told = state.hooks[index].take() { return ((body, told), nil) }
+            state.hooks[index].isRunning = false
+            return (nil, state.isClosed ? state.hooks[index].body.take() : nil)
+        }
+        // Not under the lock: a closure may hold the log, which holds this.
+        return withExtendedLifetime(released) { call }
+    }
+
+    /// There are no commits any more. What waits is told; each closure is released when nothing waits for it.
     func close() {
-        state.withLock { state in
+        let released = state.withLock { state in
             state.isClosed = true
             hasHooks.store(false, ordering: .relaxed)
-            if state.hooks.allSatisfy({ !$0.isRunning }) { state.hooks = [] }
+            return state.hooks.indices.filter { !state.hooks[$0].isRunning }.map { state.hooks[$0].body.take() }
         }
+        withExtendedLifetime(released) {}
     }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import ProfileLog
 import Synchronization
 import TestSupport
@@ -70,5 +71,51 @@ struct CommitReportTests {
             }
             #expect(try log.reader.extent().indexed == log.lastPosition())
         }
+    }
+
+    /// Ends a stream when nothing refers to it any more.
+    private final class Ending: Sendable {
+        private let told: AsyncStream<Position>.Continuation
+
+        init(_ told: AsyncStream<Position>.Continuation) { self.told = told }
+
+        deinit { told.finish() }
+    }
+
+    @Test("A commit that a close overtakes is told to closures all the same")
+    func toldAtClose() async throws {
+        let folder = TemporaryFolder()
+        let (begins, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        var options = LogOptions.small(TestClock())
+        options.onCommit = { _ in
+            begins.signal()
+            goesOn.wait()
+        }
+        let log = try folder.open(options: options)
+        let (stream, told) = AsyncStream.makeStream(of: Position.self)
+        do {
+            let ending = Ending(told)
+            log.onCommit { receipt, _ in withExtendedLifetime(ending) { _ = told.yield(receipt.last) } }
+        }
+        // append | commits, and reports … goes on, and tells
+        // close  |                    begins               ends
+        func closeDuringCommit() {
+            let hasClosed = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                _ = try? log.append([.customEventLogged(CustomEvent(name: "a"))], to: .externalID("ana"))
+            }
+            begins.wait()
+            Thread.detachNewThread {
+                log.close()
+                hasClosed.signal()
+            }
+            let waits = hasClosed.wait(timeout: .now() + 0.2) == .timedOut
+            goesOn.signal()
+            if waits { hasClosed.wait() }
+        }
+        closeDuringCommit()
+        var iterator = stream.makeAsyncIterator()
+        #expect(await iterator.next() == Position(rawValue: 2))
+        #expect(await iterator.next() == nil)
     }
 }

@@ -239,6 +239,28 @@ struct IdentifierReaderTests {
         #expect(try found("email:", isReversed: isReversed, limit: { 300 }, log).count == count)
     }
 
+    @Test("Of aliases with very many labels some are looked at, and the page says that there are more")
+    func manyLabels() throws {
+        let log = try folder.open(options: .small(clock, indexLag: 10_000))
+        func alias(_ numbers: Range<Int>) throws {
+            try log.append { append in
+                for number in numbers {
+                    try append.add(
+                        .customEventLogged(CustomEvent(name: "seen")), rest,
+                        to: .alias(label: "label \(number)", name: "jane"))
+                }
+            }
+            try log.writeIndex()
+        }
+        try alias(0..<IdentifierReader.mostLabels)
+        #expect(try !log.reader.identifiers.page(IdentifierSearch("jane"), limit: 10).isCut)
+        try alias(IdentifierReader.mostLabels..<IdentifierReader.mostLabels + 1)
+        let page = try log.reader.identifiers.page(IdentifierSearch("jane"), limit: 10)
+        #expect(page.isCut && page.found.count == 10)
+        let one = try log.reader.identifiers.page(IdentifierSearch("alias:label 999:jane"), limit: 10)
+        #expect(one.found.count == 1 && !one.isCut)
+    }
+
     @Test("Of an address with very many users some are looked at, and the page says that there are more")
     func shared() throws {
         let log = try folder.open(options: .small(clock, indexLag: 10_000))
