@@ -4,7 +4,7 @@ import ProfileLogRequests
 import TestSupport
 import Testing
 
-private let promtool = ProcessInfo.processInfo.environment["PROMTOOL"] ?? "/usr/bin/promtool"
+private let promtoolPath = ProcessInfo.processInfo.environment["PROMTOOL"] ?? "/usr/bin/promtool"
 
 /// Holds the form of `/metrics` by the rules of promtool's lint, and the names that alerts and dashboard use.
 @Suite("The form of the metrics")
@@ -74,14 +74,14 @@ struct MetricsFormTests {
 
     @Test(
         "promtool finds nothing to mend in the metrics",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: promtool)))
-    func promtool() async throws {
+        .enabled(if: FileManager.default.isExecutableFile(atPath: promtoolPath)))
+    func metricsLint() async throws {
         let folder = try TemporaryFolder.made(prefix: "profiled")
         let service = try await Service(in: folder)
         try Data(try await Self.text(of: service).utf8).write(to: folder.file("metrics.txt"))
         #expect(try await service.stop() == 0)
         let process = try ChildProcess(
-            URL(filePath: promtool), ["check", "metrics"], in: folder.url,
+            URL(filePath: promtoolPath), ["check", "metrics"], in: folder.url,
             input: .file(folder.file("metrics.txt")), output: .file(folder.file("out")),
             errors: .file(folder.file("err")))
         let status = process.waitForEnd()
@@ -206,14 +206,14 @@ struct MetricsFormTests {
 
     @Test(
         "promtool agrees with the alert rules and their tests",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: promtool)))
-    func promtoolRules() throws {
+        .enabled(if: FileManager.default.isExecutableFile(atPath: promtoolPath)))
+    func rulesCheck() throws {
         let folder = try TemporaryFolder.made(prefix: "rules")
         for arguments in [
             ["check", "rules", "profilelog.rules.yaml"], ["test", "rules", "profilelog.test.yaml"],
         ] {
             let process = try ChildProcess(
-                URL(filePath: promtool), arguments, in: Repository.file("packaging/prometheus"),
+                URL(filePath: promtoolPath), arguments, in: Repository.file("packaging/prometheus"),
                 output: .file(folder.file("out")), errors: .file(folder.file("err")))
             let status = process.waitForEnd()
             let said = try ["out", "err"].map { try String(contentsOf: folder.file($0), encoding: .utf8) }
