@@ -135,7 +135,7 @@ class FrameTests(PageTests):
         b = self.browser
         b.open(s.at("users/ana"))
         b.js("document.getElementById('requests').click()")
-        b.settle()
+        b.until("document.querySelector('#request-list li')")
         lines = b.text("#request-list")
         self.assertIn("/v1/profile?user=ana", lines)
         self.assertIn("profilecli profile ana", lines)
