@@ -25,9 +25,19 @@ function add(element, children) {
   }
 }
 export function fill(element, ...children) {
-  element.replaceChildren();
-  add(element, children);
+  keepFocus(element, () => { element.replaceChildren(); add(element, children); });
   return element;
+}
+/** Where `change` takes the focused part of `element` away, what is alike gets the focus, else the heading: a list is written anew while somebody reads it. */
+export function keepFocus(element, change) {
+  const was = document.activeElement;
+  if (was === element || !element.contains(was)) return change();
+  const name = (e) => e.getAttribute('href') ?? e.ariaLabel ?? e.textContent, same = name(was), all = () => [...element.querySelectorAll(was.localName)].filter((e) => name(e) === same), place = all().indexOf(was);
+  change();
+  if (document.activeElement === was) return;
+  const heading = (element.closest('section') ?? element).querySelector('h1, h2'), next = all()[place] ?? all().at(-1) ?? heading;
+  if (next && next === heading) next.tabIndex = -1;
+  next?.focus({preventScroll: true});
 }
 /** A link or a button holds no other one: text that was cut stays cut there. */
 function sole(element) {
@@ -70,7 +80,8 @@ export const valueText = (v) => v === undefined ? '–' : typeof v !== 'string' 
   || /^(null|true|false|-?[\d.]+(e[+-]?\d+)?|[[{"].*)$/is.test(v) ? JSON.stringify(v) : v;
 export const value = (v, options) => foreign(valueText(v), {class: 'value', ...options});
 
-export const number = (n) => Number(n).toLocaleString('en');
+/** 12,345.6, as toLocaleString('en') has it, whose first call takes 100 ms. */
+export const number = (n) => String(Math.round(n * 1000) / 1000).replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ',');
 /** "1 event", "2 events", "12,345 events". */
 export const count = (n, one, many = one + 's') => `${number(n)} ${n === 1 ? one : many}`;
 /** Names with their values: facts(['Kind', nodes], condition && […]). */

@@ -4,7 +4,7 @@ import {get, isAbort} from './api.js';
 import {button, count, dim, facts, fill, foreign, h, h1, inRow, number, para, ref, say, segments, some, value} from './dom.js';
 import {panel, emptyView, failureView} from './panel.js';
 import {table} from './table.js';
-import {time, late} from './time.js';
+import {time, timeText, late} from './time.js';
 import {loadLife, emphases, iso} from './life.js';
 import {timeline} from './timeline.js';
 import {cause} from './cause.js';
@@ -232,7 +232,7 @@ function person(root, context) {
     resting = new AbortController();
     if (!line.isHeld()) restTimer = setTimeout(async () => {
       if (signal.aborted || !life) return;
-      showStep();
+      stepPanel.load(life.position[k - 1]);
       showCompared();
       if (!chosen || !k) return why.clear();
       await why.show(chosen, profile === null || rowsOf(profile).some(isChosen));
@@ -249,19 +249,16 @@ function person(root, context) {
 
   // Steps: what the chosen one holds, and the list
 
-  const stepText = para('step'), stepBody = h('div');
-  const stepPanel = h('section', {class: 'panel', 'aria-labelledby': 'step-title'}, h('header', h('h2', {id: 'step-title'}, 'What this step holds')), stepBody);
-  async function showStep() {
-    const at = life.position[k - 1];
-    if (!k) return fill(stepBody);
-    try {
-      const {events: [e]} = await get('/v1/events', {after: at - 1 || undefined, limit: 1}, {signal: resting.signal});
+  const stepText = para('step');
+  const stepPanel = panel(context, {
+    title: 'What this step holds', load: async (ask, at) => at ? (await ask.get('/v1/events', {after: at - 1 || undefined, limit: 1}, {signal: resting.signal})).events[0] : null,
+    show(e) {
+      if (!e) return [];
       const {attributes, user_attributes, attribute, value: single, properties, settings, ...others} = e;
       const said = /^(position|user|user_number|version|kind|name|device|chunk|.*_at)$/;
       const held = [...flatten({...attributes, ...user_attributes, ...attribute && {[attribute]: single}, ...properties, ...settings}), ...flatten(others).filter(([name, v]) => v !== false && v?.length !== 0 && !said.test(name))];
-      fill(stepBody, facts(...held.slice(0, 20).map(([name, v]) => [foreign(name), value(v)])), held.length > 20 ? para('dim', `${held.length - 20} more: see the event.`) : null);
-    } catch (error) { if (!isAbort(error)) fill(stepBody, failureView(error, showStep, signal)); }
-  }
+      return [facts(...held.slice(0, 20).map(([name, v]) => [foreign(name), value(v)])), held.length > 20 ? para('dim', `${held.length - 20} more: see the event.`) : null];
+    }});
   const ifStep = (f) => (row) => typeof row === 'number' ? f(row) : '', clock = (column) => ifStep((i) => time(iso(life[column][i]), {form: 'clock'}));
   const list = table({label: 'Steps of this person', rowClass: (row) => typeof row !== 'number' || fits(row) ? '' : 'dim', choose: ifStep((i) => { if (i + 1 !== k) move(i + 1); }), columns: [
     {head: 'Step', num: true, width: '56px', cell: ifStep((i) => number(i + 1))},
@@ -341,11 +338,13 @@ function person(root, context) {
   for (const type of ['back', 'key']) context.on(type, () => { if (life && !['shown', 'empty'].includes(profilePanel.dataset.state)) wantProfile(); });
   signal.addEventListener('abort', () => resting.abort());
 
-  const parts = [h('div', {class: 'two'}, profilePanel, side), stepPanel, listPanel];
+  const parts = [h('div', {class: 'two'}, profilePanel, side), stepPanel.element, listPanel];
   for (const part of [...parts, compared.element]) part.hidden = true;
   side.append(hint, compared.element);
   context.title(user);
   root.append(heading, identity, lifePanel.element, ...parts);
   lifePanel.load();
+  // The first time in words takes 40 ms: while the answer is on its way they are free.
+  timeText(iso(0));
   return {update};
 }
