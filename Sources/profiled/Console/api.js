@@ -107,6 +107,7 @@ export function get(path, query, options) {
   early.delete(href);
   return answer ?? ask('GET', path, {...options, query});
 }
+export const lastPosition = async () => store.position ?? (await get('/v1/status')).last_position;
 export async function meet() {
   const what = await get('/', {}, {quiet: true});
   store.endpoints = new Set(what.endpoints.map((e) => `${e.method} ${e.path}`));

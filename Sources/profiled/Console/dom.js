@@ -28,7 +28,7 @@ export function fill(element, ...children) {
   keepFocus(element, () => { element.replaceChildren(); add(element, children); });
   return element;
 }
-/** Where `change` takes the focused part of `element` away, what is alike gets the focus, else the heading: a list is written anew while somebody reads it. */
+/** Where `change` takes away what has the focus, what is alike in `element` gets it, else its heading: lists are written anew while somebody reads them. */
 export function keepFocus(element, change) {
   const was = document.activeElement;
   if (was === element || !element.contains(was)) return change();
@@ -55,6 +55,7 @@ export function labelled(label, attributes, tag = 'input', ...children) {
   const field = h(tag, {id: newID('field'), autocomplete: 'off', spellcheck: 'false', ...attributes}, children);
   return [h('label', {for: field.id}, label), field];
 }
+export const named = (label, placeholder = label) => h('input', {'aria-label': label, placeholder, autocomplete: 'off', spellcheck: 'false'});
 
 /** The text with control characters as their symbols, and what turns the direction of writing as [U+202E]. */
 export const printable = (text) => String(text).toWellFormed()
@@ -75,6 +76,7 @@ export function foreign(text, {cut = true, class: name = null} = {}) {
   }, {class: 'text', 'aria-expanded': 'false'});
   return h('span', bdi, whole.length > LONG ? [' ', more] : null);
 }
+export const uncut = (text) => foreign(text, {cut: false});
 /** A value as text: a string as it is, quoted only if it could be taken for something else. */
 export const valueText = (v) => v === undefined ? '–' : typeof v !== 'string' || v === '' || v.trim() !== v
   || /^(null|true|false|-?[\d.]+(e[+-]?\d+)?|[[{"].*)$/is.test(v) ? JSON.stringify(v) : v;
@@ -101,6 +103,9 @@ export function segments(label, choices, chosen, choose) {
   press(chosen);
   return Object.assign(h('div', {class: 'seg', role: 'group', 'aria-label': label}, buttons), {press});
 }
+
+/** Runs f once for all calls of a while, at its end. */
+export function atMost(ms, f) { let timer = 0; return () => { timer ||= setTimeout(() => { timer = 0; f(); }, ms); }; }
 
 /** What this tab keeps, or with 'localStorage' this browser; either may be forbidden. */
 export function kept(name, area = 'sessionStorage') { try { return window[area].getItem(name); } catch { return null; } }
