@@ -104,7 +104,7 @@ export function segments(label, choices, chosen, choose) {
   return Object.assign(h('div', {class: 'seg', role: 'group', 'aria-label': label}, buttons), {press});
 }
 
-/** Runs f once for all calls of a while, at its end. */
+/** Runs f once for the calls of a while. */
 export function atMost(ms, f) { let timer = 0; return () => { timer ||= setTimeout(() => { timer = 0; f(); }, ms); }; }
 
 /** What this tab keeps, or with 'localStorage' this browser; either may be forbidden. */

@@ -321,9 +321,10 @@ function person(root, context) {
       const {times} = await get('/v1/history', {user, merged: true, parts: 'times', limit: 1, after: life.position.at(-1)}, {signal, quiet: true});
       if (times.position.length) lifePanel.load();
     } catch (error) {
-      // Of a person who was erased meanwhile nothing stays; after anything else the next news asks again.
+      // Of an erased person nothing stays; after anything else the next news asks again.
       if (error.status !== 404) return;
-      const {events} = await get('/v1/events', {kind: 'userErased', reverse: true, limit: 100}, {signal}), e = events.find((x) => x.user_number === life.person.number);
+      const {events} = await get('/v1/events', {kind: 'userErased', reverse: true, limit: 100}, {signal}).catch(() => ({})), e = events?.find((x) => x.user_number === life.person.number);
+      if (!events) return;
       life = profile = null;
       cached.clear();
       fill(root, heading, emptyView(e ? ['This person was erased at ', eventLink(e.position, `position ${number(e.position)}`), e.reason ? [': ', foreign(e.reason)] : null, '.'] : 'This person is not known any more.', 'Nothing of their values is kept.'));
