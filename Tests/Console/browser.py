@@ -20,6 +20,8 @@ WATCH = (pathlib.Path(__file__).parent / "page.js").read_text()
 # Its package would want Playwright; the file is all that is needed.
 AXE = (pathlib.Path(importlib.util.find_spec("axe_playwright_python").origin).parent / "axe.min.js").read_text()
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# What a scheme can change of a page whose other rules were tried in the same window.
+COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 
 # What axe cannot decide by itself, and why it is right. A finding counts as explained if the rule and the reason of
 # axe (`messageKey`) are here.
@@ -70,6 +72,8 @@ class Browser:
         """For a window that is new."""
         if self.driver.current_window_handle not in self._watched:
             self.cdp("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+            # A window that other tabs covered may stay without focus: no focus event comes, no ring is drawn.
+            self.cdp("Emulation.setFocusEmulationEnabled", enabled=True)
             self._watched.add(self.driver.current_window_handle)
 
     def cdp(self, command, **arguments):
@@ -102,7 +106,7 @@ class Browser:
         self.driver.get(url)
         return self.settle(**settling) if settled else None
 
-    def settle(self, quiet=100, limit=4000, held=False):
+    def settle(self, quiet=100, limit=15_000, held=False):
         return self.wait_js("consoleTest.settle(done, ...arguments)", quiet, limit, held)
 
     def until(self, condition, limit=10):
@@ -141,18 +145,18 @@ class Browser:
 
     # What must hold of every page
 
-    def axe(self):
+    def axe(self, rules=RULES):
         """axe's violations, and what it could not decide and nobody explained: a list of sentences."""
-        found = self._axe()
+        found = self._axe(rules)
         # A part that is drawn anew while axe looks (a countdown, the drawer) is gone when axe comes to it.
-        return found and self._axe()
+        return found and self._axe(rules)
 
-    def _axe(self):
+    def _axe(self, rules):
         if not self.js("return !!window.axe"):
             self.js(AXE)
         result = self.wait_js(
             "axe.run(document, {runOnly: arguments[0], resultTypes: ['violations', 'incomplete']})"
-            ".then((r) => done({violations: r.violations, incomplete: r.incomplete}), (e) => done({error: String(e)}))", RULES)
+            ".then((r) => done({violations: r.violations, incomplete: r.incomplete}), (e) => done({error: String(e)}))", rules)
         if "error" in result:
             return [f"axe does not run: {result['error']}"]
         found = []

@@ -4,11 +4,20 @@
   addEventListener('securitypolicyviolation', (e) => watch.violations.push(`${e.effectiveDirective}: ${e.blockedURI} ${e.sample}`));
   addEventListener('error', (e) => watch.errors.push(String(e.message)));
   addEventListener('unhandledrejection', (e) => watch.errors.push(`unhandled: ${e.reason}`));
-  const fetch = window.fetch;
-  window.fetch = async (...args) => {
+  const counted = (f) => async function (...args) {
     watch.open += 1;
-    try { return await fetch(...args); } finally { watch.open -= 1; watch.changed = performance.now(); }
+    try { return await f.apply(this, args); } finally { watch.open -= 1; watch.changed = performance.now(); }
   };
+  window.fetch = counted(window.fetch);
+  Response.prototype.arrayBuffer = counted(Response.prototype.arrayBuffer);
+  // What the page will do within half a second belongs to what it does now; a countdown or a poll does not.
+  const soon = new Set(), {setTimeout: wait, clearTimeout: forget} = window;
+  window.setTimeout = (f, ms = 0, ...args) => {
+    const id = wait(() => { soon.delete(id); f(...args); }, ms);
+    if (ms <= 500) soon.add(id);
+    return id;
+  };
+  window.clearTimeout = (id) => { soon.delete(id); forget(id); };
   // A countdown changes once a second, and a page that waits for it is at rest.
   const observe = () => new MutationObserver(() => { watch.changed = performance.now(); })
     .observe(document, {subtree: true, childList: true, attributes: true});
@@ -28,17 +37,20 @@
   const canvas = document.createElement('canvas').getContext('2d');
   const width = (text, e) => { canvas.font = getComputedStyle(e).font; return canvas.measureText(text).width; };
 
+  /** Whether all parts are there: the lower half of the overview comes by an import, which leaves no trace before it ends. */
+  const isWhole = () => document.querySelector('#root > *') && (document.querySelector('#root h1')?.textContent !== 'Overview' || document.querySelectorAll('#root .panel').length >= 5);
+
   const test = {
     watch, name,
-    /** Calls `done` when no request is open, nothing moves, and nothing has changed for `quiet` ms; with false after `limit` ms. */
-    settle(done, quiet = 100, limit = 4000, held = false) {
+    /** Calls `done` when no request is open, no timer runs out soon, nothing moves, and nothing has changed for `quiet` ms; with false after `limit` ms. */
+    settle(done, quiet = 100, limit = 15_000, held = false) {
       const began = performance.now();
       const look = () => {
         const now = performance.now();
-        const isBusy = !held && (watch.open > 0 || document.querySelector('[aria-busy=true]') || document.getAnimations().some((a) => a.playState === 'running'));
-        if (!isBusy && document.readyState === 'complete' && document.querySelector('#root > *') && now - watch.changed > quiet) return done(true);
+        const isBusy = !held && (watch.open > 0 || soon.size > 0 || document.querySelector('[aria-busy=true]') || document.getAnimations().some((a) => a.playState === 'running'));
+        if (!isBusy && document.readyState === 'complete' && (held ? document.querySelector('#root > *') : isWhole()) && now - watch.changed > quiet) return done(true);
         if (now - began > limit) return done(false);
-        setTimeout(look, 20);
+        wait(look, 20);
       };
       look();
     },
@@ -117,6 +129,7 @@
     },
     /** Gives focus to each control in turn: is a ring to be seen, and is the control itself? */
     focus() {
+      if (!document.hasFocus()) return ['the window has no focus: nothing can be said about it'];
       const bad = [], before = document.activeElement, at = [scrollX, scrollY];
       const modal = document.querySelector('dialog:modal');
       for (const e of (modal ?? document).querySelectorAll(focusable)) {

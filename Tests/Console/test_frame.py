@@ -15,12 +15,12 @@ FOLDER = pathlib.Path(FILES or ROOT / "Sources/profiled/Console")
 
 
 class WeightTests(unittest.TestCase):
-    def test_all_files_have_at_most_260_kb_and_104_kb_with_gzip(self):
+    def test_all_files_have_at_most_259_kb_and_104_kb_with_gzip(self):
         # The goal is 180 and 60. Until an interaction goes, these bounds keep the files from growing.
         sizes = {file.name: file.stat().st_size for file in FOLDER.iterdir()}
         packed = {file.name: len(gzip.compress(file.read_bytes())) for file in FOLDER.iterdir()}
         largest = sorted(sizes.items(), key=lambda item: -item[1])[:8]
-        self.assertLessEqual(sum(sizes.values()), 260 * 1024, largest)
+        self.assertLessEqual(sum(sizes.values()), 259 * 1024, largest)
         self.assertLessEqual(sum(packed.values()), 104 * 1024, largest)
 
     def test_what_comes_before_the_first_content_has_at_most_60_kb_in_8_requests(self):
@@ -135,7 +135,7 @@ class FrameTests(PageTests):
         b = self.browser
         b.open(s.at("users/ana"))
         b.js("document.getElementById('requests').click()")
-        b.settle()
+        b.until("document.querySelector('#request-list li')")
         lines = b.text("#request-list")
         self.assertIn("/v1/profile?user=ana", lines)
         self.assertIn("profilecli profile ana", lines)

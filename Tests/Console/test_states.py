@@ -8,6 +8,7 @@ import tempfile
 import time
 import urllib.parse
 
+from browser import COLOURS
 from scene import PageTests, empty_scene, own, scene
 from service import keys
 
@@ -67,6 +68,8 @@ class StateTests(PageTests):
     def look_at(self, state, url, expected=(), prepare=None, settling=None, turns=range(6)):
         """Opens `url` once in a narrow window, and measures it in all others; then forced colours, and the focus.
 
+        In the dark axe looks at colours alone: all else is as it was in the light, in the same window.
+
         `turns` are those of the six windows that axe and the focus are tried in; without all six there is no test in
         forced colours.
         """
@@ -91,7 +94,7 @@ class StateTests(PageTests):
             b.look(width, scheme, motion)
             where = f"{width} {scheme}{' less motion' if motion == 'reduce' else ''}"
             add(where, b.geometry())
-            add(where, b.axe() if turn in turns else [])
+            add(where, (b.axe() if scheme == "light" or len(turns) < 6 else b.axe(COLOURS)) if turn in turns else [])
             add(where, b.motion() if motion == "reduce" else [])
             add(where, b.focus() if turn in turns and scheme == "light" else [])
         if len(turns) == 6:

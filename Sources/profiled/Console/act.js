@@ -1,8 +1,8 @@
-// Act on a device: save, log, launch, die, network, pushes, person. Each form sends once and never again by itself; it says its
-// answer or its error in its own place, and a launch is replayed.
+// Act on a device: save, log, launch, die, network, pushes, person. A save or a log has a key, and is repeated if no answer came; all
+// else is sent once. A form says its answer or its error in its own place, and a launch is replayed.
 //   forms({id, path, settings, eventLink, done, replay})   → {element, show}   settings() as they are now; done() after a write;
 //   replay(position, button) of a launch; show() writes the settings anew on the buttons that switch
-import {fill, foreign, h, inRow, newID, para} from './dom.js';
+import {fill, foreign, h, inRow, labelled, para} from './dom.js';
 import {failureView} from './panel.js';
 import {post} from './wire.js';
 
@@ -19,8 +19,8 @@ export function forms({id, path, settings, eventLink, done, replay}) {
   /** `fields`: [name, label, first value or choices]; `buttons`: [label, values → [path, body], whether it takes something away]. */
   function form(title, says, fields, buttons) {
     const inputs = fields.map(([name, label, kind = '']) => {
-      const field = {id: newID('act'), name};
-      return h('div', h('label', {for: field.id}, label), Array.isArray(kind) ? h('select', field, kind.map(([v, t]) => h('option', {value: v}, t))) : h('input', {...field, value: kind, required: name === 'name', autocomplete: 'off', spellcheck: 'false'}));
+      const isChoice = Array.isArray(kind), choices = isChoice ? kind.map(([v, t]) => h('option', {value: v}, t)) : [];
+      return h('div', labelled(label, {name, ...!isChoice && {value: kind, required: name === 'name'}}, isChoice ? 'select' : 'input', choices));
     });
     const result = h('div', {class: 'stack', role: 'status'});
     const all = buttons.map(([label, make, isBad], i) => h('button', {type: i ? 'button' : 'submit', class: isBad ? 'bad' : null, on: i ? {click: (event) => send(make, event.target)} : {}}, label));
@@ -53,7 +53,7 @@ export function forms({id, path, settings, eventLink, done, replay}) {
   const content = (what) => ({kind, name, value, process}) => {
     const v = value === '' ? undefined : json(value);
     const body = {event: {name, properties: v}, attributes: {attributes: {[name]: v ?? null}}, 'user-attribute': {attribute: name, value: v ?? null}, purchase: {...v, product: name}}[kind];
-    return [`/v1/${what}/${kind}`, {device: id, process: process || undefined, ...body}];
+    return [`/v1/${what}/${kind}`, {device: id, process: process || undefined, ...body}, {once: true}];
   };
   const to = (end, body = () => ({})) => (values) => [`${path}/${end}`, body(values)];
   const push = (action, more) => to('push', (values) => ({action, ...more?.(values)}));

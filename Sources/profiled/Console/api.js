@@ -1,5 +1,6 @@
 // The only place that calls fetch. Paths follow from this file's address, so a prefix of a proxy is kept.
-//   get('/v1/profile', {user: 'ana', as_of: 9}, {signal, quiet})   the parsed answer; throws a Failure
+//   get('/v1/profile', {user: 'ana', as_of: 9}, {signal, quiet, plain})   the parsed answer; plain: no number in it is long; throws a Failure
+//   ahead(path, query, options)   asks now for what the next get of the same takes
 //   on(type, f, signal)   news: request, lost, back, key, reset, position, store, act, clock, wrote
 // A Failure has status (0: no_connection), code, error, remedy, retryAfter (seconds), permission, actual, place. A request
 // that its signal aborted throws an AbortError: isAbort(error).
@@ -62,7 +63,7 @@ export function address(path, query = {}) {
 export const send = (url, {headers, ...options}) => fetch(url, {cache: 'no-store', credentials: 'same-origin', ...options, headers: {...headers, ...(key && {Authorization: `Bearer ${key}`})}});
 export const shown = (url) => '/' + (url.pathname + url.search).slice(root.pathname.length);
 
-export async function ask(method, path, {query, body, signal, quiet = false, once = null} = {}) {
+export async function ask(method, path, {query, body, signal, quiet = false, plain = false, once = null} = {}) {
   const url = address(path, query), began = performance.now();
   const done = (status, bytes = 0) => record({method, path: shown(url), body, quiet, once, at: new Date(), status, bytes, ms: performance.now() - began});
   // Without a key the answer is known; asking would only fill the browser's console.
@@ -87,7 +88,7 @@ export async function ask(method, path, {query, body, signal, quiet = false, onc
     throw new Failure(answer.status, parsed, answer.headers);
   }
   back();
-  const result = parse(text);
+  const result = plain ? JSON.parse(text) : parse(text);
   if (result.store && result.store !== store.id && (path === '/v1/events' || path === '/v1/stats')) {
     const isOther = store.id !== null;
     store.id = result.store;
@@ -95,7 +96,18 @@ export async function ask(method, path, {query, body, signal, quiet = false, onc
   }
   return result;
 }
-export const get = (path, query, options) => ask('GET', path, {...options, query});
+const early = new Map();
+export function ahead(path, query, options) {
+  const answer = ask('GET', path, {...options, query});
+  answer.catch(() => {});
+  early.set(address(path, query).href, answer);
+}
+export function get(path, query, options) {
+  const {href} = address(path, query), answer = early.get(href);
+  early.delete(href);
+  return answer ?? ask('GET', path, {...options, query});
+}
+export const lastPosition = async () => store.position ?? (await get('/v1/status')).last_position;
 export async function meet() {
   const what = await get('/', {}, {quiet: true});
   store.endpoints = new Set(what.endpoints.map((e) => `${e.method} ${e.path}`));

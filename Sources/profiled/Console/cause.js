@@ -3,7 +3,7 @@
 //   why.element; why.show(field, whether the profile has it); why.before(); why.back(); why.who(); why.focus(); why.clear()
 //   field = {group: 'custom_attributes', field: 'address.city', label, ask}   ask: as `field` of /v1/blame (event:NAME, product:ID)
 import {get} from './api.js';
-import {button, fill, foreign, h, inRow, labelled, number, para, printable, ref, say, valueText} from './dom.js';
+import {button, fill, foreign, h, inRow, labelled, number, para, printable, ref, say, uncut, valueText} from './dom.js';
 import {panel, failureView} from './panel.js';
 import {list} from './table.js';
 import {time, span, between, late} from './time.js';
@@ -76,7 +76,7 @@ export function cause(context, {look, move, openCompare}) {
   function show({found, misses, nothing}) {
     const {life, at} = look(), mine = ++turn, returning = stack.length ? button('Back (<)', back) : null;
     fill(spot);
-    p.setTitle(['Why is ', foreign(field.label, {cut: false}), ' ', found ? h('bdi', cut(shown(found), 60)) : 'without a value', '?']);
+    p.setTitle(['Why is ', uncut(field.label), ' ', found ? h('bdi', cut(shown(found), 60)) : 'without a value', '?']);
     if (!found) return [h('p', at === null ? 'It has no value.' : 'It had no value at this moment.'), nothing ? para('dim', foreign(nothing.error)) : null, returning];
     const {set} = found, sentence = h('p', because({...set, removed: found.removed}, life));
     const others = found.log.filter((e) => e.position !== set.position), lost = misses.filter((m) => !found.log.some((e) => e.position === m.position));

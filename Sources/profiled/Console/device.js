@@ -3,13 +3,13 @@
 // step by step, `fault=` the faults that are switched on, `show=` which events are listed. In Act the forms of act.js write.
 import {get} from './api.js';
 import {copyLine, quote} from './copy.js';
-import {button, count, facts, fill, foreign, h, h1, inRow, number, para, ref, say, segments, valueText} from './dom.js';
+import {atMost, button, count, dim, facts, fill, foreign, h, h1, inRow, number, para, ref, say, segments, uncut, valueText} from './dom.js';
 import {unusual} from './devices.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
 import {table} from './table.js';
 import {span, time} from './time.js';
-import {beyond, eventLink as toEvent, eventsBy, isContent, mark, person, plain, subject, told} from './words.js';
+import {beyond, eventLink as toEvent, eventsBy, isContent, mark, person, plain, positionColumn, subject, told} from './words.js';
 
 const lists = {pending_custom_events: 'Events', pending_custom_attributes: 'Attributes', pending_user_attributes: 'User attributes'};
 const filters = {launches: 'appLaunched,pendingFlushed,dataSent', settings: 'deviceChanged,userChanged,userLoggedOut,appRemoved', messages: 'messageSent,pushReceived,pushNotReceived,pushExpanded,pushOpened,pushDismissed,inAppMessageShown,inAppMessageClosed'};
@@ -51,7 +51,7 @@ export function mount(root, context) {
       const done = ours.delivered_right + ours.affected, wait = ours.waiting + ours.stranded;
       return [para('verdict', done ? `Here ${ours.delivered_right} of ${done} right; published code ${theirs.delivered_right} of ${done}.` : 'Nothing that was saved has been delivered yet.'),
         para('dim', 'Right: delivered once, to its person, with its own time and type.', wait ? ` ${count(wait, 'more saved item')} ${wait === 1 ? 'waits' : 'wait'} here.` : ''),
-        h('ul', {class: 'plain'}, theirs.faults.map((f) => h('li', `Fault ${f.fault}: `, foreign(f.title), h('span', {class: 'dim'}, ` – ${Object.entries(f.effects).map(([effect, n]) => `${plain(effect)} ${n}`).join(', ')}`))))];
+        h('ul', {class: 'plain'}, theirs.faults.map((f) => h('li', `Fault ${f.fault}: `, foreign(f.title), dim(` – ${Object.entries(f.effects).map(([effect, n]) => `${plain(effect)} ${n}`).join(', ')}`))))];
     },
   });
 
@@ -207,8 +207,8 @@ export function mount(root, context) {
     show: ({events, after, query}) => {
       rows = table({
         label: 'Events of the device, newest first', key: (e) => e.position, choose: (e) => { pause(); context.set({at: e.position, launch: null}); },
-        columns: [{head: 'Recorded', width: '152px', wide: true, cell: (e) => time(e.recorded_at)}, {head: 'Position', width: '72px', num: true, cell: (e) => toEvent(e.position)},
-          {head: 'What', cell: (e) => [e.kind === 'appLaunched' ? [button('Replay', () => { cue(e.position); play(); }, {class: 'text', 'aria-label': `Replay launch ${e.position}`}), ' '] : null, foreign(told({...e, device: null}), {cut: false})]}],
+        columns: [{head: 'Recorded', width: '152px', wide: true, cell: (e) => time(e.recorded_at)}, positionColumn,
+          {head: 'What', cell: (e) => [e.kind === 'appLaunched' ? [button('Replay', () => { cue(e.position); play(); }, {class: 'text', 'aria-label': `Replay launch ${e.position}`}), ' '] : null, uncut(told({...e, device: null}))]}],
         more: async (ask) => {
           if (!after) return [];
           const next = await eventsBy(ask, {...query, after});
@@ -261,15 +261,13 @@ export function mount(root, context) {
     return Promise.all(loads);
   }};
   // One small question first: most news are about others. What comes while the page loads is asked for after it.
-  let later = 0, known = null, busy = null, again = null;
-  const soon = () => { later ||= setTimeout(news, 500); };
-  function news() {
-    later = 0;
+  let known = null, busy = null, again = null;
+  const soon = atMost(500, () => {
     if (context.at !== null || context.signal.aborted) return;
     again = busy;
     // After a failure the next news asks again.
     busy ??= look().catch(() => {}).then(() => { busy = null; if (again) soon(); });
-  }
+  });
   async function look() {
     await judgement;
     const now = context.store.position, {user} = stage.data?.device ?? {}, after = known ?? end;
@@ -283,7 +281,7 @@ export function mount(root, context) {
   }
   context.on('position', soon);
   context.on('store', act);
-  context.ready.then(() => { if (!context.signal.aborted) page.show(); });
+  context.whenReady(page.show);
 }
 export const update = () => page?.show();
 export const unmount = () => page?.pause();

@@ -1,6 +1,6 @@
 // Devices: who is on each, when it launched last, what waits on it. One opens a phone; with `at=` it is the list of then.
 import {copyLine} from './copy.js';
-import {foreign, h, h1, number, para, ref} from './dom.js';
+import {dim, h1, number, para, ref, uncut} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {table} from './table.js';
 import {time} from './time.js';
@@ -13,17 +13,17 @@ export const unusual = ({app_removed, settings: s}) => [app_removed && 'app remo
 let list = null;
 export function mount(root, context) {
   context.title('Devices');
-  const query = () => ({limit: 200, as_of: context.as_of}), link = (d) => context.link('devices', d.device, {at: context.at}), none = (text) => h('span', {class: 'dim'}, text);
+  const query = () => ({limit: 200, as_of: context.as_of}), link = (d) => context.link('devices', d.device, {at: context.at});
   list = panel(context, {
     title: 'All devices', load: (ask) => ask.get('/v1/devices', query()),
     empty: (d) => d.devices.length ? null : emptyView(context.at === null ? 'No device is known.' : 'No device was known at that moment.', 'A device appears when something is saved, logged or launched on it:', copyLine('profilecli launch phone')),
     show: ({devices, total, more}) => {
       const rows = table({
         label: 'Devices', open: (d) => context.go(link(d)),
-        columns: [{head: 'Device', cell: (d) => ref(link(d), foreign(d.device, {cut: false}))}, {head: 'Person', cell: (d) => d.user ? person(d.user, {params: {at: context.at}}) : none('nobody')},
+        columns: [{head: 'Device', cell: (d) => ref(link(d), uncut(d.device))}, {head: 'Person', cell: (d) => d.user ? person(d.user, {params: {at: context.at}}) : dim('nobody')},
           {head: 'Waits', num: true, width: '56px', cell: (d) => number(d.waiting)}, {head: 'In the SDK', num: true, width: '80px', cell: (d) => number(d.queued)},
-          {head: 'Last launch', wide: true, width: '176px', cell: (d) => d.last_launch ? time(d.last_launch.at) : none('never')}, {head: 'Session since', wide: true, width: '176px', cell: (d) => d.session ? time(d.session.at) : none('none')},
-          {head: 'Not as usual', wide: true, cell: (d) => unusual(d) || none('–')}],
+          {head: 'Last launch', wide: true, width: '176px', cell: (d) => d.last_launch ? time(d.last_launch.at) : dim('never')}, {head: 'Session since', wide: true, width: '176px', cell: (d) => d.session ? time(d.session.at) : dim('none')},
+          {head: 'Not as usual', wide: true, cell: (d) => unusual(d) || dim('–')}],
         more: async (ask) => {
           if (!more) return [];
           const next = await ask('/v1/devices', {...query(), after: rows.rows.at(-1).device});

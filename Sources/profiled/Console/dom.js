@@ -25,9 +25,19 @@ function add(element, children) {
   }
 }
 export function fill(element, ...children) {
-  element.replaceChildren();
-  add(element, children);
+  keepFocus(element, () => { element.replaceChildren(); add(element, children); });
   return element;
+}
+/** Where `change` takes away what has the focus, what is alike in `element` gets it, else its heading: lists are written anew while somebody reads them. */
+export function keepFocus(element, change) {
+  const was = document.activeElement;
+  if (was === element || !element.contains(was)) return change();
+  const name = (e) => e.getAttribute('href') ?? e.ariaLabel ?? e.textContent, same = name(was), all = () => [...element.querySelectorAll(was.localName)].filter((e) => name(e) === same), place = all().indexOf(was);
+  change();
+  if (document.activeElement === was) return;
+  const heading = (element.closest('section') ?? element).querySelector('h1, h2'), next = all()[place] ?? all().at(-1) ?? heading;
+  if (next && next === heading) next.tabIndex = -1;
+  next?.focus({preventScroll: true});
 }
 /** A link or a button holds no other one: text that was cut stays cut there. */
 function sole(element) {
@@ -45,6 +55,7 @@ export function labelled(label, attributes, tag = 'input', ...children) {
   const field = h(tag, {id: newID('field'), autocomplete: 'off', spellcheck: 'false', ...attributes}, children);
   return [h('label', {for: field.id}, label), field];
 }
+export const named = (label, placeholder = label) => h('input', {'aria-label': label, placeholder, autocomplete: 'off', spellcheck: 'false'});
 
 /** The text with control characters as their symbols, and what turns the direction of writing as [U+202E]. */
 export const printable = (text) => String(text).toWellFormed()
@@ -65,12 +76,14 @@ export function foreign(text, {cut = true, class: name = null} = {}) {
   }, {class: 'text', 'aria-expanded': 'false'});
   return h('span', bdi, whole.length > LONG ? [' ', more] : null);
 }
+export const uncut = (text) => foreign(text, {cut: false});
 /** A value as text: a string as it is, quoted only if it could be taken for something else. */
 export const valueText = (v) => v === undefined ? '–' : typeof v !== 'string' || v === '' || v.trim() !== v
   || /^(null|true|false|-?[\d.]+(e[+-]?\d+)?|[[{"].*)$/is.test(v) ? JSON.stringify(v) : v;
 export const value = (v, options) => foreign(valueText(v), {class: 'value', ...options});
 
-export const number = (n) => Number(n).toLocaleString('en');
+/** 12,345.6, as toLocaleString('en') has it, whose first call takes 100 ms. */
+export const number = (n) => String(Math.round(n * 1000) / 1000).replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ',');
 /** "1 event", "2 events", "12,345 events". */
 export const count = (n, one, many = one + 's') => `${number(n)} ${n === 1 ? one : many}`;
 /** Names with their values: facts(['Kind', nodes], condition && […]). */
@@ -90,6 +103,9 @@ export function segments(label, choices, chosen, choose) {
   press(chosen);
   return Object.assign(h('div', {class: 'seg', role: 'group', 'aria-label': label}, buttons), {press});
 }
+
+/** Runs f once for the calls of a while. */
+export function atMost(ms, f) { let timer = 0; return () => { timer ||= setTimeout(() => { timer = 0; f(); }, ms); }; }
 
 /** What this tab keeps, or with 'localStorage' this browser; either may be forbidden. */
 export function kept(name, area = 'sessionStorage') { try { return window[area].getItem(name); } catch { return null; } }

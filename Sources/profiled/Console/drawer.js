@@ -1,7 +1,7 @@
 // The drawer of requests: each with its status, time and bytes, as `curl` and as `profilecli`.
 import {on, requests, root} from './api.js';
 import {copyButton, quote} from './copy.js';
-import {$, count, dim, fill, foreign, h, number, para} from './dom.js';
+import {$, atMost, count, dim, fill, foreign, h, number, para} from './dom.js';
 import {timeText} from './time.js';
 
 export const asCurl = (r) => ['curl -s', r.method === 'GET' ? '' : `-X ${r.method}`, '-H "Authorization: Bearer $PROFILELOG_KEY"', r.once ? `-H ${quote(`Idempotency-Key: ${r.once}`)}` : '',
@@ -27,7 +27,7 @@ export function asCommand({method, path}) {
   return [...parts.filter(Boolean), '--url', quote(root.href.replace(/\/$/, ''))].join(' ');
 }
 
-let isOpen = false, isWanted = false;
+let isOpen = false;
 function line(r) {
   const command = asCommand(r);
   return h('li', h('span', h('code', r.method, ' ', foreign(r.path)), r.count > 1 ? dim(` × ${r.count}`) : null), h('span', {class: `num ${typeof r.status !== 'number' || r.status >= 400 ? 'bad' : ''}`}, r.stream && r.status === 200 ? 'open' : r.status),
@@ -35,11 +35,10 @@ function line(r) {
     h('span', {class: 'row'}, dim(timeText(r.at.toISOString(), 'seconds')), copyButton(() => asCurl(r), 'Copy as curl'), command ? [copyButton(command, 'Copy as profilecli'), h('code', {class: 'wrap dim'}, command)] : dim('no command asks exactly this')));
 }
 function draw() {
-  isWanted = false;
   if (!isOpen || $('request-list').contains(document.activeElement)) return;
   fill($('request-list'), h('h2', 'Requests of this page'), para('dim', `Newest first, ${count(Math.min(requests.length, 50), 'request')}. The key is not shown: set PROFILELOG_KEY.`), h('ol', {class: 'plain'}, requests.slice(0, 50).map(line)));
 }
-on('request', () => { if (isOpen && !isWanted) { isWanted = true; setTimeout(draw, 1000); } });
+on('request', atMost(1000, draw));
 export function toggle() {
   isOpen = !isOpen;
   $('requests').ariaExpanded = isOpen;

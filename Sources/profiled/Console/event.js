@@ -1,11 +1,12 @@
 // One event: what is stored of it, what it changed, and what became of it.
+import {lastPosition} from './api.js';
 import {copyButton} from './copy.js';
 import {button, dim, facts, foreign, h, h1, inRow, number, para, ref, some, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {list} from './table.js';
 import {userKey} from './router.js';
 import {late, time} from './time.js';
-import {eventLink, isContent, kindWords, mark, person, pinOf, plain, says, stateOf, told} from './words.js';
+import {deviceLink, eventLink, isContent, kindWords, mark, person, pinOf, plain, says, stateOf, told} from './words.js';
 
 // Members that have a line of their own, or none.
 const known = new Set(['position', 'user', 'user_number', 'version', 'kind', 'recorded_at', 'occurred_at', 'source', 'process', 'device', 'erased', 'replaces', 'voided_by', 'profile_number']);
@@ -22,7 +23,7 @@ export function mount(root, context) {
 
   const stored = panel(context, {
     title: 'What is stored', async load(ask) {
-      const last = context.store.position ?? (await ask.get('/v1/status')).last_position;
+      const last = await lastPosition();
       return position > last ? null : (await ask.get('/v1/events', {after: position - 1, limit: 1})).events[0];
     },
     empty: (e) => e ? null : emptyView(`There is no event ${number(position)} yet.`, `The log ends at position ${number(context.store.position ?? 0)}.`, toAll()),
@@ -36,7 +37,7 @@ export function mount(root, context) {
       return [e.erased ? para('warn', 'The person was erased, and the content of this event with them.') : null,
         facts(['Kind', [kindWords(e.kind), ' ', h('code', {class: 'dim'}, e.kind)]], ['Person', [to(at), user ? dim(` · their event ${number(e.version)}`) : null]],
           ['Recorded', time(e.recorded_at, {form: 'full'})], ['Happened', [time(e.occurred_at, {form: 'full'}), ` · ${late(e.occurred_at, e.recorded_at)}`]], ['Source', [e.source, e.process && e.process !== e.source ? [', ', foreign(e.process)] : null]],
-          e.device && ['Device', ref(context.link('devices', e.device, at), foreign(e.device))], e.replaces && ['Repairs', eventLink(e.replaces)], e.voided_by && ['Void', ['by ', eventLink(e.voided_by)]],
+          e.device && ['Device', deviceLink(e.device, position)], e.replaces && ['Repairs', eventLink(e.replaces)], e.voided_by && ['Void', ['by ', eventLink(e.voided_by)]],
           ...Object.entries(e).filter(([name]) => !known.has(name)).map(([name, v]) => [plain(name), name === 'message' && user ? ref(context.link('messages', v, {user, at: position}), foreign(v)) : member(name, v)])),
         inRow(isOfPerson ? [to({at: position - 1}, 'The person before'), to(at, 'The person after')] : null, button('Pin (m)', pin),
           isOfPerson && isContent(e.kind) ? button('Who else?', (event) => whoElse(event.target)) : null, copyButton(JSON.stringify(e, null, 2), 'Copy as JSON'))];

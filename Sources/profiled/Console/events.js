@@ -1,12 +1,12 @@
 // Events, newest first, and live. Events of one person, name or device come as a stream (one a tab, none while it is hidden).
 // All events are asked for once a second: a page of the newest, and how many it skipped. At most 1,000 rows stay.
-import {get, isAbort} from './api.js';
-import {button, count, fill, foreign, h, h1, labelled, number, printable, say, segments} from './dom.js';
+import {get, isAbort, lastPosition} from './api.js';
+import {button, count, fill, h, h1, labelled, number, printable, say, segments, uncut} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {stream} from './wire.js';
 import {table} from './table.js';
 import {late, time} from './time.js';
-import {eventLink, families, kindWords, mark, pinOf, says, stateOf} from './words.js';
+import {families, kindWords, mark, pinOf, positionColumn, says, stateOf} from './words.js';
 
 const PAGE = 100, KEPT = 1000, none = {user: null, kind: null, name: null, device: null};
 let place = null;
@@ -28,8 +28,8 @@ export function mount(root, context) {
   const note = h('p', {class: 'dim', role: 'status'});
   const rows = table({
     label: 'Events, newest first', key: (e) => e.position, open: (e) => context.go(context.link('events', e.position)), more: older,
-    columns: [{head: 'Position', width: '72px', num: true, cell: (e) => eventLink(e.position)}, {head: 'Recorded', width: '104px', cell: (e) => time(e.recorded_at, {form: 'clock'})},
-      {head: 'What happened', cell: (e) => [mark(e.kind, stateOf(e)), e.user ? foreign(e.user, {cut: false}) : e.user_number ? `person ${e.user_number}` : 'the store', ' ', says(e)]},
+    columns: [positionColumn, {head: 'Recorded', width: '104px', cell: (e) => time(e.recorded_at, {form: 'clock'})},
+      {head: 'What happened', cell: (e) => [mark(e.kind, stateOf(e)), e.user ? uncut(e.user) : e.user_number ? `person ${e.user_number}` : 'the store', ' ', says(e)]},
       {head: 'Happened', width: '136px', wide: true, cell: (e) => late(e.occurred_at, e.recorded_at)}, {head: 'Source', width: '80px', wide: true, cell: (e) => e.source}],
   });
   /** Goes back until something is found: with a filter, answers may be empty. */
@@ -50,7 +50,7 @@ export function mount(root, context) {
       rows.hold();
       skipped = 0;
       buffer = [];
-      const {at} = context, last = context.store.position ?? (await ask.get('/v1/status')).last_position;
+      const {at} = context, last = await lastPosition();
       newest = Math.min(at ?? last, last);
       oldest = newest + 1;
       if (at === null || at >= last) {

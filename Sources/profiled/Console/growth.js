@@ -1,6 +1,7 @@
 // Below the overview: events recorded by minute, hour or day, and the newest ones.
 import {copyLine} from './copy.js';
 import {count, h, number, para, ref, segments} from './dom.js';
+import {paint} from './marks.js';
 import {emptyView, panel} from './panel.js';
 import {list} from './table.js';
 import {time, timeText} from './time.js';
@@ -57,28 +58,19 @@ export function growth(root, context) {
   return {update, slowly: () => recorded.load(), news() { if (context.params.paused) last = null; else follow(); }};
 }
 
-/** Bars over time; the sentence is what others read. A canvas keeps the colours with which it was drawn. */
+/** Bars; the sentence is what others read. */
 function chart(signal) {
   const canvas = h('canvas', {class: 'chart', role: 'img'});
   let numbers = [];
-  function draw() {
-    const {clientWidth: width, clientHeight: height} = canvas, scale = devicePixelRatio;
-    if (!width) return;
-    canvas.width = width * scale;
-    canvas.height = height * scale;
-    const pen = canvas.getContext('2d'), most = Math.max(1, ...numbers), step = width / numbers.length;
-    pen.scale(scale, scale);
-    pen.fillStyle = getComputedStyle(canvas).color;
+  const redraw = paint(canvas, (pen, width, height, colours) => {
+    const most = Math.max(1, ...numbers), step = width / numbers.length;
+    pen.fillStyle = colours.effective;
     numbers.forEach((n, i) => { const tall = n ? Math.max(1, n / most * (height - 2)) : 0; pen.fillRect(i * step, height - tall, Math.max(1, step - 1), tall); });
-  }
-  const sizes = new ResizeObserver(draw);
-  sizes.observe(canvas);
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw, {signal});
-  signal.addEventListener('abort', () => sizes.disconnect());
+  }, signal);
   return (next, sentence) => {
     numbers = next;
     canvas.ariaLabel = sentence;
-    draw();
+    redraw();
     return canvas;
   };
 }

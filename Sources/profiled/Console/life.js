@@ -18,7 +18,7 @@ export const iso = (ms) => new Date(ms).toISOString();
 export async function loadLife(user, ask) {
   const life = new Life();
   for (let more = true; more;) {
-    const answer = await ask.get('/v1/history', {user, merged: true, parts: 'times', limit: 100_000, after: life.position.at(-1)});
+    const answer = await ask.get('/v1/history', {user, merged: true, parts: 'times', limit: 100_000, after: life.position.at(-1)}, {plain: true});
     life.add(answer);
     ({more} = answer);
   }
@@ -32,23 +32,17 @@ class Life {
   add({user, times: t, damaged = [], damaged_count = damaged.length}) {
     this.person = user;
     this.damaged += damaged_count;
-    const kinds = t.kinds.map(shapeOf), names = t.names.map((name) => [name]), none = [];
-    t.position.forEach((_, i) => {
-      const name = t.name[i];
-      this.names.push(name === null ? none : Array.isArray(name) ? name.map((x) => t.names[x]) : names[name]);
-      this.kind.push(t.kinds[t.kind[i]]);
-      this.shape.push(kinds[t.kind[i]]);
-      this.user.push(t.users[t.user[i]]);
-      this.device.push(t.devices[t.device[i]] ?? null);
-      this.outcome.push(t.outcomes[t.outcome[i]] ?? null);
-    });
-    const columns = {position: t.position, version: t.version, recorded: t.recorded_ms, occurred: t.occurred_ms, decidedBy: t.decided_by};
+    const shapes = t.kinds.map(shapeOf), names = t.names.map((name) => [name]), none = [];
+    const columns = {position: t.position, version: t.version, recorded: t.recorded_ms, occurred: t.occurred_ms, decidedBy: t.decided_by,
+      names: t.name.map((x) => x === null ? none : typeof x === 'number' ? names[x] : x.map((y) => t.names[y])), kind: t.kind.map((x) => t.kinds[x]), shape: t.kind.map((x) => shapes[x]),
+      user: t.user.map((x) => t.users[x]), device: t.device.map((x) => x === null ? null : t.devices[x]), outcome: t.outcome.map((x) => x === null ? null : t.outcomes[x])};
     for (const name in columns) this[name] = this[name].concat(columns[name]);
     this.n = this.position.length;
   }
   finish() {
-    const {n} = this, place = [], last = new Map();
+    const {n} = this, last = new Map(), fixed = {}, place = new Array(n);
     this.devices = [...new Set(this.device)].filter((d) => d !== null);
+    const onDevice = new Map(this.devices.map((d) => [d, `@${d}`]));
     this.merged = new Set(this.user).size - 1;
     this.launches = [];
     this.launch = new Int32Array(n).fill(-1);
@@ -59,9 +53,10 @@ class Life {
       if (device !== null) this.launch[i] = last.get(device) ?? -1;
       // How many steps there were up to the person's own last one: before it, the profile is that of who was merged later.
       this.own[i + 1] = this.isOwn(i) ? i + 1 : this.own[i];
-      place.push(/message|unsent|push/.test(shape) ? 'Messages' : device !== null ? `@${device}` : /identity|rules/.test(shape) ? 'Person' : 'App, servers');
+      fixed[shape] ??= /message|unsent|push/.test(shape) ? 'Messages' : /identity|rules/.test(shape) ? 'Person' : 'App, servers';
+      place[i] = device === null || fixed[shape] === 'Messages' ? fixed[shape] : onDevice.get(device);
     }
-    const used = new Set(place), order = ['Person', 'App, servers', ...this.devices.map((d) => `@${d}`), 'Messages'].filter((key) => used.has(key)), numbers = new Map(order.map((key, i) => [key, i]));
+    const used = new Set(place), order = ['Person', 'App, servers', ...onDevice.values(), 'Messages'].filter((key) => used.has(key)), numbers = new Map(order.map((key, i) => [key, i]));
     this.rows = order.map((key) => key.replace(/^@/, ''));
     this.row = Uint16Array.from(place, (key) => numbers.get(key));
   }

@@ -36,11 +36,12 @@ const tokens = {surface: 'Canvas', 'text-2': 'CanvasText', accent: 'Highlight', 
 const isForced = matchMedia('(forced-colors: active)'), isDark = matchMedia('(prefers-color-scheme: dark)');
 export function paint(canvas, draw, signal) {
   const c = canvas.getContext('2d');
-  let colours = null, frame = 0;
+  let colours = null, frame = 0, drawn = '';
   function now() {
     frame = 0;
     const w = canvas.clientWidth, h = canvas.clientHeight, dpr = devicePixelRatio || 1, size = [Math.round(w * dpr), Math.round(h * dpr)];
-    if (!w || !h) return;
+    drawn = w && h ? `${w} ${h}` : '';
+    if (!drawn) return;
     if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
     const style = getComputedStyle(canvas);
     colours ??= Object.fromEntries(Object.entries(tokens).map(([name, system]) => [name, isForced.matches ? system : style.getPropertyValue(`--${name}`)]));
@@ -52,7 +53,7 @@ export function paint(canvas, draw, signal) {
   for (const query of [isForced, isDark]) query.addEventListener('change', () => { colours = null; redraw(); }, {signal});
   const pixels = () => { redraw(); matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener('change', pixels, {once: true, signal}); };
   pixels();
-  const sizes = new ResizeObserver(redraw);
+  const sizes = new ResizeObserver(() => { if (drawn !== `${canvas.clientWidth} ${canvas.clientHeight}`) redraw(); });
   sizes.observe(canvas);
   signal.addEventListener('abort', () => { sizes.disconnect(); cancelAnimationFrame(frame); });
   return redraw;

@@ -2,7 +2,7 @@
 // to triggering it, and which part of an audience's condition fails (`segment=` or `where=`).
 import {get} from './api.js';
 import {copyLine} from './copy.js';
-import {button, foreign, h, h1, para, ref, say} from './dom.js';
+import {button, foreign, h, h1, named, para, ref, say} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {list} from './table.js';
 import {explainPanel} from './people.js';
@@ -66,9 +66,8 @@ export function mount(root, context) {
   });
   const condition = explainPanel(context, 'Which part of the condition fails', (a) => a ? null : emptyView('A send to a segment leaves no event for those who are not in it.', `${chosen() ? 'Choose' : 'Choose a person, then'} the segment of the campaign, or write a condition.`));
 
-  const text = (label, placeholder = label) => h('input', {'aria-label': label, placeholder, autocomplete: 'off', spellcheck: 'false'});
   const form = (submit, ...content) => h('form', {class: 'row', on: {submit: () => context.set(submit(), {push: true})}}, content);
-  const name = text('Person'), where = text('Condition', 'custom.level >= 3'), segment = h('select', {'aria-label': 'Segment', hidden: true, on: {change() { where.hidden = segment.value !== ''; }}}, h('option', {value: ''}, 'a condition'));
+  const name = named('Person'), where = named('Condition', 'custom.level >= 3'), segment = h('select', {'aria-label': 'Segment', hidden: true, on: {change() { where.hidden = segment.value !== ''; }}}, h('option', {value: ''}, 'a condition'));
   why.element.insertBefore(form(() => ({user: name.value.trim()}), name, h('button', 'Why?')), why.body);
   condition.element.insertBefore(form(() => ({segment: segment.value, where: segment.value ? null : where.value.trim()}), segment, where, h('button', 'Check')), condition.body);
   root.append(h1(foreign(id)), h('div', {class: 'two'}, who.element, h('div', {class: 'panels'}, why.element, condition.element)));
@@ -84,8 +83,7 @@ export function mount(root, context) {
     why.load();
     condition.load(user && (params.segment || params.where) ? {user, segment: params.segment, where: params.segment ? undefined : params.where, as_of} : null);
   };
-  context.ready.then(async () => {
-    if (context.signal.aborted) return;
+  context.whenReady(async () => {
     change();
     if (!context.has('GET /segments/list') || !context.can('segments.list')) return;
     try {

@@ -1,6 +1,6 @@
 // Overview: what the store holds, how fast it grows, what waits, what was refused, whether the audit found anything.
 // It must cost writers nothing: each panel asks at most once in some seconds, only while the log grows and the tab is seen.
-import {count, facts, foreign, h, h1, number, ref} from './dom.js';
+import {atMost, count, facts, foreign, h, h1, number, ref} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {span, time} from './time.js';
 
@@ -36,8 +36,8 @@ export function mount(root, context) {
   Promise.all([held.load(), audit.load()]).then(() => import('./growth.js')).then((m) => { if (!context.signal.aborted) more = m.growth(root, context); });
 
   // Rates need no request: the frame asks once a second how far the log is.
-  const atMost = (seconds, f) => { let timer = 0; return () => { timer ||= setTimeout(() => { timer = 0; if (!context.signal.aborted && !document.hidden) f(); }, seconds * 1000); }; };
-  const slowly = [atMost(5, () => { held.load(); audit.load(); }), atMost(10, () => more?.slowly())];
+  const ifSeen = (f) => () => { if (!context.signal.aborted && !document.hidden) f(); };
+  const slowly = [atMost(5000, ifSeen(() => { held.load(); audit.load(); })), atMost(10_000, ifSeen(() => more?.slowly()))];
   let seen = context.store.position === null ? [] : [[performance.now(), context.store.position]];
   context.on('position', (position) => {
     seen.push([performance.now(), position]);

@@ -1,5 +1,5 @@
 // People: everybody, by the first letters of an ID or an address, or by a condition; and why somebody passes it, or not.
-import {button, count, dim, fill, foreign, h, h1, inRow, labelled, number, para, value} from './dom.js';
+import {button, count, dim, fill, foreign, h, h1, inRow, labelled, number, para, uncut, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
 import {list as rowList, table} from './table.js';
@@ -13,7 +13,7 @@ let place = null;
 export const explainPanel = (context, title, empty) => panel(context, {
   title, empty, load: (ask, query) => query && ask.get('/v1/users/explain', query),
   show: ({user, holds, reason, parts}) => [
-    h('p', person(user, {params: {at: context.at}}), ' ', h('strong', {class: holds ? 'ok' : 'bad'}, holds ? 'passes' : 'does not pass'), '.'), h('p', foreign(reason, {cut: false})),
+    h('p', person(user, {params: {at: context.at}}), ' ', h('strong', {class: holds ? 'ok' : 'bad'}, holds ? 'passes' : 'does not pass'), '.'), h('p', uncut(reason)),
     rowList('Parts of the condition', ['Part', 'Holds', 'Value', 'Set by'], parts.map((p) => [
       h('code', {class: 'depth', vars: {'--depth': p.depth}}, p.kind === 'comparison' ? foreign(p.text) : {and: 'all of these', or: 'any of these', not: 'not this'}[p.kind] ?? p.kind), [h('span', {class: p.holds ? 'ok' : 'bad'}, p.holds ? '✓ yes' : '✗ no'), p.decides ? dim(' decides') : null],
       p.field ? value(p.value) : null, p.set ? [eventLink(p.set.position, `event ${number(p.set.position)}`), ' ', time(p.set.at)] : p.reason ? dim(foreign(p.reason)) : null]))],
@@ -43,7 +43,7 @@ export function mount(root, context) {
       label: 'People', open: (u) => { if (!u.erased) context.go(context.link('users', userKey(u), params)); },
       more: (ask) => after === null ? null : page(ask).then((x) => x.users),
       columns: [{head: 'Person', cell: (u) => u.erased ? dim(`person ${u.number} (erased)`) : [person(u, {params}), u.merged_into ? dim(` merged into person ${u.merged_into}`) : null]},
-        p ? {head: 'Found by', cell: (u) => [dim(plain(u.kind)), ' ', foreign(u.matched ?? '', {cut: false})]} : {head: 'Also known as', wide: true, cell: (u) => foreign((u.ids ?? []).filter((id) => id !== u.id).join(', '), {cut: false})},
+        p ? {head: 'Found by', cell: (u) => [dim(plain(u.kind)), ' ', uncut(u.matched ?? '')]} : {head: 'Also known as', wide: true, cell: (u) => uncut((u.ids ?? []).filter((id) => id !== u.id).join(', '))},
         {head: 'Events', width: '72px', num: true, cell: (u) => number(u.version ?? 0)}, {head: 'braze_id', width: '208px', wide: true, cell: (u) => h('code', u.braze_id)},
         w && {head: 'Why', width: '64px', cell: (u) => button('Why?', () => context.set({why: userKey(u)}, {push: true}), {class: 'text'})}].filter(Boolean),
     });

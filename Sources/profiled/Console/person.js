@@ -1,15 +1,16 @@
 // A person: who they are, what is known of them at a moment, why, and every step that led there.
 // One moment rules all parts: the handle, the row of the list, the profile and the cause come from the same `at`.
-import {get, isAbort} from './api.js';
-import {button, count, dim, facts, fill, foreign, h, h1, inRow, number, para, ref, say, segments, some, value} from './dom.js';
+import {get} from './api.js';
+import {atMost, button, count, dim, facts, fill, foreign, h, h1, inRow, number, para, ref, say, segments, some, uncut, value} from './dom.js';
 import {panel, emptyView, failureView} from './panel.js';
+import {moment} from './router.js';
 import {table} from './table.js';
-import {time, late} from './time.js';
+import {time, timeText, late} from './time.js';
 import {loadLife, emphases, iso} from './life.js';
 import {timeline} from './timeline.js';
 import {cause} from './cause.js';
 import {compare, flatten, isPart} from './compare.js';
-import {eventLink, mark} from './words.js';
+import {deviceLink, eventLink, mark} from './words.js';
 
 const PAGE = 40, KEPT = 500;
 let page = null;
@@ -42,8 +43,7 @@ function rowsOf(p) {
 function person(root, context) {
   const user = context.id, {signal} = context;
   let life = null, k = 0, profile = null, profileUser = user, chosen = null, isNew = false, restTimer = 0, resting = new AbortController();
-  const b = () => /^\d{1,16}$/.test(context.params.vs ?? '') ? Number(context.params.vs) : null;
-  const look = () => ({life, k, at: context.at, b: b(), user: profileUser});
+  const b = () => moment(context.params.vs), look = () => ({life, k, at: context.at, b: b(), user: profileUser});
   function move(to) {
     const next = Math.max(0, Math.min(to, life.n));
     if (next !== k || context.at !== null) context.set({at: next === life.n ? null : life.position[next - 1] ?? 0});
@@ -51,11 +51,11 @@ function person(root, context) {
 
   // Who
 
-  const heading = h1(foreign(user, {cut: false})), identity = para('dim wrap');
+  const heading = h1(uncut(user)), identity = para('dim wrap');
   function showIdentity() {
     const ids = (profile?.ids ?? []).filter((id) => id !== user && !id.startsWith('device:')), {at} = context;
     const parts = [
-      ref(context.link('messages', null, {user, at}), 'Messages'), life.devices.length && some(life.devices, 4, (d) => ref(context.link('devices', d, {at}), foreign(d))), ids.length && ['also ', some(ids, 4, (id) => foreign(id))], profile && `version ${number(profile.version)}`, count(life.n, 'step'),
+      ref(context.link('messages', null, {user, at}), 'Messages'), life.devices.length && some(life.devices, 4, (d) => deviceLink(d, at)), ids.length && ['also ', some(ids, 4, (id) => foreign(id))], profile && `version ${number(profile.version)}`, count(life.n, 'step'),
       profile?.first_seen && ['seen ', time(profile.first_seen, {form: 'day'}), ' to ', time(profile.last_seen, {form: 'day'})],
       life.merged && `${life.merged} merged`, life.damaged && h('span', {class: 'bad'}, `${count(life.damaged, 'record')} damaged`)];
     fill(identity, parts.filter(Boolean).map((part, i) => [i ? ' · ' : '', part]));
@@ -98,51 +98,48 @@ function person(root, context) {
 
   // Profile: the newest wins
 
-  const cached = new Map(), rows = new Map(), tbody = h('tbody'), note = h('div'), pager = para('row');
-  let from = 0, find = '', isAsking = false;
+  const cached = new Map(), rows = new Map(), tbody = h('tbody'), pager = para('row');
+  let from = 0, find = '';
   const finder = h('input', {type: 'search', 'aria-label': 'Find a field', placeholder: 'Find a field', on: {input: () => { find = finder.value.toLowerCase(); from = 0; drawProfile(); }}});
   const profileTable = h('table', {class: 'list profile', tabindex: '-1'}, h('caption', {class: 'hide'}, 'Profile'),
     h('thead', h('tr', ['Field', 'Value', 'Since', 'By'].map((t) => h('th', {scope: 'col'}, t)))), tbody);
-  const profilePanel = h('section', {class: 'panel', 'aria-labelledby': 'profile-title'},
-    h('header', h('h2', {id: 'profile-title'}, 'Profile'), finder), note, h('div', {class: 'body stack'}, profileTable, pager));
   /** Whose profile as of what. Before the person's own first step it is that of who was merged into them later. */
   function wanted() {
     if (context.at === null) return {user, key: `now ${life.position[life.n - 1]}`};
     const i = (life.own[k] || k) - 1, own = life.isOwn(i);
     return {user: own ? user : life.user[i].user ?? user, as_of: life.position[i], key: `${life.user[i].user_number} ${life.version[i]}`};
   }
-  function set(state, answer, ...says) {
-    profile = answer;
-    profilePanel.dataset.state = state;
-    profileTable.hidden = !profile;
-    fill(note, says);
-    if (profile) drawProfile(); else fill(pager);
-    showIdentity();
-  }
-  async function wantProfile() {
-    if (!k) return set('empty', null, emptyView('Nothing is known before the first step.'));
-    const mine = wanted();
-    if (cached.has(mine.key)) return showProfile(cached.get(mine.key), mine);
-    if (isAsking) return;
-    isAsking = true;
-    const slow = setTimeout(() => { profilePanel.dataset.state = 'loading'; profilePanel.ariaBusy = 'true'; }, 150);
-    try {
-      const answer = await get('/v1/profile', {user: mine.user, as_of: mine.as_of}, {signal});
-      if (cached.size > KEPT) cached.clear();
-      cached.set(mine.key, answer);
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (error.code === 'no_connection' && profile) set('stale', profile, para('warn', 'No answer; this is what it said before.'));
-      else set('failed', null, failureView(error, wantProfile, signal));
-      return;
-    } finally { clearTimeout(slow); isAsking = false; profilePanel.ariaBusy = null; }
-    // The handle may have moved on: then the newest moment is asked for.
-    if (!signal.aborted) wantProfile();
-  }
-  function showProfile(answer, {user: who}) {
-    profileUser = who;
-    set('shown', answer, who === user ? null : h('p', 'At this step it is ', foreign(who), ', who was merged into ', foreign(user), ' later.'));
-    rest();
+  const mergeNote = h('p'), profilePanel = panel(context, {
+    title: 'Profile', actions: [finder], empty: (d) => d ? null : emptyView('Nothing is known before the first step.'),
+    async load() {
+      // The handle may have moved on: then the newest moment is asked for.
+      while (life && k) {
+        const {user: who, as_of, key} = wanted();
+        if (cached.has(key)) return {who, answer: cached.get(key)};
+        const answer = await get('/v1/profile', {user: who, as_of}, {signal});
+        if (cached.size > KEPT) cached.clear();
+        cached.set(key, answer);
+      }
+      return null;
+    },
+    show({who, answer}, body) {
+      profileUser = who;
+      profile = answer;
+      mergeNote.hidden = who === user;
+      fill(mergeNote, 'At this step it is ', foreign(who), ', who was merged into ', foreign(user), ' later.');
+      if (profileTable.parentNode !== body) fill(body, mergeNote, profileTable, pager);
+      drawProfile();
+      showIdentity();
+      rest();
+    },
+  });
+  let asking = null;
+  function wantProfile() {
+    asking ??= profilePanel.load().then(() => {
+      asking = null;
+      profile = profilePanel.data?.answer ?? null;
+      if (life) showIdentity();
+    });
   }
   const isChosen = (r) => chosen !== null && keyOf(r) === keyOf(chosen);
   function drawProfile() {
@@ -176,7 +173,7 @@ function person(root, context) {
         changed ? h('span', {class: 'small effective'}, ' changed now') : null),
       h('td', r.text ? h('span', {class: 'value'}, r.text) : value(r.value)),
       h('td', i < 0 ? time(r.since, {form: 'clock'}) : [time(iso(life.occurred[i]), {form: 'clock'}), lateness]),
-      h('td', {class: 'by'}, i < 0 ? '–' : button([foreign(life.device[i] ?? 'app', {cut: false}), `, step ${i + 1}`], () => move(i + 1), {class: 'text'})));
+      h('td', {class: 'by'}, i < 0 ? '–' : button([uncut(life.device[i] ?? 'app'), `, step ${i + 1}`], () => move(i + 1), {class: 'text'})));
   }
   function choose(r) {
     if (isChosen(r)) return why.focus();
@@ -232,7 +229,7 @@ function person(root, context) {
     resting = new AbortController();
     if (!line.isHeld()) restTimer = setTimeout(async () => {
       if (signal.aborted || !life) return;
-      showStep();
+      stepPanel.load(life.position[k - 1]);
       showCompared();
       if (!chosen || !k) return why.clear();
       await why.show(chosen, profile === null || rowsOf(profile).some(isChosen));
@@ -245,28 +242,25 @@ function person(root, context) {
   const toFields = {ArrowDown: ['next field', () => step(1)], ...letters};
   context.keys(heading, 'Profile', toFields);
   context.keys(why.element, 'Why', {...causeKeys, KeyW: ['who else?', why.who], KeyH: ['as it happened', () => openCompare('happened')]});
-  context.keys(profilePanel, 'Profile', {...toFields, ArrowUp: ['field before', () => step(-1)], ...causeKeys});
+  context.keys(profilePanel.element, 'Profile', {...toFields, ArrowUp: ['field before', () => step(-1)], ...causeKeys});
 
   // Steps: what the chosen one holds, and the list
 
-  const stepText = para('step'), stepBody = h('div');
-  const stepPanel = h('section', {class: 'panel', 'aria-labelledby': 'step-title'}, h('header', h('h2', {id: 'step-title'}, 'What this step holds')), stepBody);
-  async function showStep() {
-    const at = life.position[k - 1];
-    if (!k) return fill(stepBody);
-    try {
-      const {events: [e]} = await get('/v1/events', {after: at - 1 || undefined, limit: 1}, {signal: resting.signal});
+  const stepText = para('step');
+  const stepPanel = panel(context, {
+    title: 'What this step holds', load: async (ask, at) => at ? (await ask.get('/v1/events', {after: at - 1 || undefined, limit: 1}, {signal: resting.signal})).events[0] : null,
+    show(e) {
+      if (!e) return [];
       const {attributes, user_attributes, attribute, value: single, properties, settings, ...others} = e;
       const said = /^(position|user|user_number|version|kind|name|device|chunk|.*_at)$/;
       const held = [...flatten({...attributes, ...user_attributes, ...attribute && {[attribute]: single}, ...properties, ...settings}), ...flatten(others).filter(([name, v]) => v !== false && v?.length !== 0 && !said.test(name))];
-      fill(stepBody, facts(...held.slice(0, 20).map(([name, v]) => [foreign(name), value(v)])), held.length > 20 ? para('dim', `${held.length - 20} more: see the event.`) : null);
-    } catch (error) { if (!isAbort(error)) fill(stepBody, failureView(error, showStep, signal)); }
-  }
+      return [facts(...held.slice(0, 20).map(([name, v]) => [foreign(name), value(v)])), held.length > 20 ? para('dim', `${held.length - 20} more: see the event.`) : null];
+    }});
   const ifStep = (f) => (row) => typeof row === 'number' ? f(row) : '', clock = (column) => ifStep((i) => time(iso(life[column][i]), {form: 'clock'}));
   const list = table({label: 'Steps of this person', rowClass: (row) => typeof row !== 'number' || fits(row) ? '' : 'dim', choose: ifStep((i) => { if (i + 1 !== k) move(i + 1); }), columns: [
     {head: 'Step', num: true, width: '56px', cell: ifStep((i) => number(i + 1))},
     {head: 'What', width: 'minmax(0, 3fr)', cell: (row) => typeof row === 'number'
-      ? [mark(life.kind[row], life.state(row, context.at)), foreign(life.says(row, context.at), {cut: false})] : h('strong', foreign(row.text))},
+      ? [mark(life.kind[row], life.state(row, context.at)), uncut(life.says(row, context.at))] : h('strong', foreign(row.text))},
     {head: 'Recorded', width: '136px', wide: true, cell: clock('recorded')}, {head: 'Happened', width: '136px', wide: true, cell: clock('occurred')}]});
   const fits = (i) => life.isOf(i, context.params.only) && (!context.params.named || life.names[i].some((name) => name.toLowerCase().includes(context.params.named.toLowerCase())));
   const isFiltered = () => Boolean(context.params.only || context.params.named);
@@ -312,40 +306,40 @@ function person(root, context) {
     if (high - low > 50 || life.shape.slice(low, high).some((shape) => /flush|rules/.test(shape))) list.redraw();
     listedAt = k;
     list.select(k ? i : null);
-    fill(stepText, k ? [h('strong', `Step ${of}: `), foreign(life.says(i, context.at), {cut: false}), '. Recorded ', time(iso(life.recorded[i]), {form: 'full'}), '. ',
+    fill(stepText, k ? [h('strong', `Step ${of}: `), uncut(life.says(i, context.at)), '. Recorded ', time(iso(life.recorded[i]), {form: 'full'}), '. ',
       eventLink(life.position[i], `Event ${life.position[i]}`)] : 'Before the first step.');
     if (context.at !== null) context.past('You look at ', k ? h('strong', time(iso(life.recorded[i]))) : 'the time before the first step', `, step ${of}.`,
-      k < life.n ? [' One step later: ', foreign(life.says(k, life.position[k]), {cut: false}), '.'] : null);
+      k < life.n ? [' One step later: ', uncut(life.says(k, life.position[k])), '.'] : null);
     wantProfile();
     showPlane().catch((error) => fill(both, failureView(error, null)));
     rest();
   }
-  let news = 0;
-  context.on('position', () => { news ||= setTimeout(async () => {
-    news = 0;
+  context.on('position', atMost(1000, async () => {
     if (signal.aborted || !life) return;
     // One small question first: most news are about others.
     try {
       const {times} = await get('/v1/history', {user, merged: true, parts: 'times', limit: 1, after: life.position.at(-1)}, {signal, quiet: true});
       if (times.position.length) lifePanel.load();
     } catch (error) {
-      // Of a person who was erased meanwhile nothing stays; after anything else the next news asks again.
+      // Of an erased person nothing stays; after anything else the next news asks again.
       if (error.status !== 404) return;
-      const {events} = await get('/v1/events', {kind: 'userErased', reverse: true, limit: 100}, {signal}), e = events.find((x) => x.user_number === life.person.number);
+      const {events} = await get('/v1/events', {kind: 'userErased', reverse: true, limit: 100}, {signal}).catch(() => ({})), e = events?.find((x) => x.user_number === life.person.number);
+      if (!events) return;
       life = profile = null;
       cached.clear();
       fill(root, heading, emptyView(e ? ['This person was erased at ', eventLink(e.position, `position ${number(e.position)}`), e.reason ? [': ', foreign(e.reason)] : null, '.'] : 'This person is not known any more.', 'Nothing of their values is kept.'));
     }
-  }, 1000); });
+  }));
   context.on('act', rest);
-  for (const type of ['back', 'key']) context.on(type, () => { if (life && !['shown', 'empty'].includes(profilePanel.dataset.state)) wantProfile(); });
   signal.addEventListener('abort', () => resting.abort());
 
-  const parts = [h('div', {class: 'two'}, profilePanel, side), stepPanel, listPanel];
+  const parts = [h('div', {class: 'two'}, profilePanel.element, side), stepPanel.element, listPanel];
   for (const part of [...parts, compared.element]) part.hidden = true;
   side.append(hint, compared.element);
   context.title(user);
   root.append(heading, identity, lifePanel.element, ...parts);
   lifePanel.load();
+  // The first time in words takes 40 ms: while the answer is on its way they are free.
+  timeText(iso(0));
   return {update};
 }

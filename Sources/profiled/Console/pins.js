@@ -5,7 +5,7 @@
 //     user   user key, for a scenario file      sentence   without values; `value` is copied only if asked      time   recorded_at
 import {get, on, store} from './api.js';
 import {copyButton} from './copy.js';
-import {$, button, count, fill, foreign, h, inRow, keep, kept, labelled, number, para, printable, ref, say} from './dom.js';
+import {$, button, count, dim, fill, foreign, h, inRow, keep, kept, labelled, number, para, printable, ref, say} from './dom.js';
 import {failureView} from './panel.js';
 import {link} from './router.js';
 import {time} from './time.js';
@@ -62,7 +62,7 @@ function draw() {
   const [label, values] = labelled('with values', {type: 'checkbox'});
   fill(tray, h('h2', {tabindex: '-1', id: 'pins-title'}, count(shown.length, 'pin')), h('ol', {class: 'stack'}, shown.map((p) => {
     const note = h('input', {'aria-label': `Note on: ${printable(p.sentence)}`, placeholder: 'Note', value: p.note, on: {input() { p.note = note.value; save(); }}});
-    return h('li', ref(address(p), foreign(p.sentence)), ' ', h('span', {class: 'dim'}, `position ${number(p.at)} `, p.time ? time(p.time) : null), inRow(note,
+    return h('li', ref(address(p), foreign(p.sentence)), ' ', dim(`position ${number(p.at)} `, p.time ? time(p.time) : null), inRow(note,
       button('Remove', () => { set(pins.filter((q) => q !== p)); (mine().length ? $('pins-title') : document.querySelector('h1')).focus(); }, {'aria-label': `Remove the pin: ${printable(p.sentence)}`})));
   })), inRow(copyButton(() => markdown(values.checked), 'Copy as Markdown'), values, label,
     copyButton(() => `${new URL(link('events', null, {store: store.id?.slice(0, 8)}), location.href)}#pins=${mine().map((p) => p.at).join(',')}`, 'Copy link'),

@@ -81,7 +81,7 @@ export function plane(context, {move, openCompare}) {
     fill(found, h('p', {role: 'status'}, `${count(taken.length, 'step')} of ${number(life.n)} ${frame ? 'in the frame' : 'came late'}; `,
         h('strong', `${taken.filter((i) => newer.has(i)).length} after a newer value`), '.'),
       taken.length ? list('What came late', ['Step', 'Happened', 'How late', 'A newer value was there'], taken.slice(0, MOST).map((i) => [
-        h('button', {type: 'button', class: 'text', on: {click: () => move(i + 1)}}, `${i + 1}: `, foreign(life.what(i))),
+        button([`${i + 1}: `, foreign(life.what(i))], () => move(i + 1), {class: 'text'}),
         time(iso(life.occurred[i]), {form: 'clock'}), late(life.occurred[i], life.recorded[i]), foreign(newer.get(i)?.join(', ') ?? '–')])) : null,
       taken.length > MOST ? para('dim', `The first ${MOST} of ${number(taken.length)}.`) : null);
   }

@@ -1,10 +1,10 @@
 // What was refused, with the reason; and its repair, in Act.
-import {button, count, facts, fill, foreign, h, h1, labelled, para, ref, value} from './dom.js';
+import {button, count, facts, fill, foreign, h, h1, labelled, para, uncut, value} from './dom.js';
 import {emptyView, failureView, panel} from './panel.js';
 import {table} from './table.js';
 import {time} from './time.js';
 import {post} from './wire.js';
-import {eventLink, kindWords, mark, person, subject} from './words.js';
+import {deviceLink, eventLink, kindWords, mark, person, positionColumn, subject} from './words.js';
 
 let place = null;
 const titles = {pending_custom_events: 'event', pending_custom_attributes: 'attributes', pending_user_attributes: 'user attribute', objectsLeftOut: 'part of a request'};
@@ -24,9 +24,9 @@ export function mount(root, context) {
   };
   const rows = table({
     label: 'Refused items', key, choose: (r) => context.set({item: key(r)}), more: (ask) => after === null ? null : page(ask).then((a) => a.rejected),
-    columns: [{head: 'Position', width: '72px', num: true, cell: (r) => eventLink(r.position)}, {head: 'Saved', width: '104px', cell: (r) => time(r.saved_at ?? r.recorded_at, {form: 'clock'})},
-      {head: 'What', cell: (r) => [mark(kinds[r.kind] ?? r.kind, 'refused'), foreign(what(r), {cut: false})]}, {head: 'Person', width: '120px', wide: true, cell: (r) => person(r.user, {number: r.user_number})},
-      {head: 'Why', cell: (r) => foreign(r.reason, {cut: false})}, {head: 'State', width: '88px', wide: true, cell: (r) => r.repaired_by ? 'repaired' : r.input_array ? 'dropped' : 'open'}],
+    columns: [positionColumn, {head: 'Saved', width: '104px', cell: (r) => time(r.saved_at ?? r.recorded_at, {form: 'clock'})},
+      {head: 'What', cell: (r) => [mark(kinds[r.kind] ?? r.kind, 'refused'), uncut(what(r))]}, {head: 'Person', width: '120px', wide: true, cell: (r) => person(r.user, {number: r.user_number})},
+      {head: 'Why', cell: (r) => uncut(r.reason)}, {head: 'State', width: '88px', wide: true, cell: (r) => r.repaired_by ? 'repaired' : r.input_array ? 'dropped' : 'open'}],
   });
   const list = panel(context, {
     title: 'Refused', load: (ask) => { rows.hold(); after = undefined; return page(ask.get); },
@@ -56,7 +56,7 @@ export function mount(root, context) {
       retry(body);
     }
     fill(detail, h('h2', foreign(what(r))), h('p', foreign(r.reason)),
-      facts(['Person', person(r.user, {number: r.user_number})], ['Position', eventLink(r.position)], r.flush && ['Refused by the flush', eventLink(r.flush)], r.device && ['Device', ref(context.link('devices', r.device), foreign(r.device))], r.repaired_by && ['Repaired by', eventLink(r.repaired_by)]),
+      facts(['Person', person(r.user, {number: r.user_number})], ['Position', eventLink(r.position)], r.flush && ['Refused by the flush', eventLink(r.flush)], r.device && ['Device', deviceLink(r.device)], r.repaired_by && ['Repaired by', eventLink(r.repaired_by)]),
       r.input_array ? para('dim', 'It was dropped from a request to the REST API. Its sender must send it again, corrected.') : r.repaired_by ? null
         : context.act ? [button('Save it again as it is', () => retry({})), label, text, button('Save it again, corrected', corrected)]
           : [value(content), para('dim', context.can('v1.write') ? 'Choose Act above to repair it.' : 'This key may not repair it (v1.write).')], result);

@@ -11,9 +11,17 @@ import {setClock, time, timeText} from './time.js';
 import {failureView, keyForm} from './panel.js';
 
 const setup = () => import('./setup.js');
+let isNear = false;
+/** The files of a person's page and its first answer come at the same time, instead of one level of imports after the other. */
+function person(id) {
+  api.ahead('/v1/history', {user: id, merged: true, parts: 'times', limit: 100_000}, {plain: true});
+  if (!isNear) document.head.append(...['table', 'life', 'timeline', 'marks', 'cause', 'compare', 'words', 'wire'].map((name) => h('link', {rel: 'modulepreload', href: new URL(`${name}.js`, api.home)})));
+  isNear = true;
+  return import('./person.js');
+}
 const places = {
   overview: {list: () => import('./overview.js')},
-  users: {list: () => import('./people.js'), one: () => import('./person.js')},
+  users: {list: () => import('./people.js'), one: person},
   devices: {list: () => import('./devices.js'), one: () => import('./device.js')},
   messages: {list: () => import('./sends.js'), one: () => import('./message.js')},
   events: {list: () => import('./events.js'), one: () => import('./event.js')},
@@ -49,7 +57,7 @@ function parse(url) {
   if (!more.length) delete params.id;
   return {place: place || 'overview', id: id === '' ? null : id, params, linkStore};
 }
-const moment = (params) => /^\d{1,16}$/.test(params.at ?? '') ? Number(params.at) : null;
+export const moment = (text) => /^\d{1,16}$/.test(text ?? '') ? Number(text) : null;
 
 // One place at a time
 
@@ -61,7 +69,8 @@ const styled = () => styles ??= new Promise((resolve) => { document.head.append(
 function makeContext(route) {
   const ending = new AbortController();
   const context = {
-    ...route, at: moment(route.params), signal: ending.signal, store: api.store, has: api.has, can: api.can, link, ready,
+    ...route, at: moment(route.params.at), signal: ending.signal, store: api.store, has: api.has, can: api.can, link,
+    whenReady: (f) => ready.then(() => { if (!ending.signal.aborted) f(); }),
     get as_of() { return context.at ?? undefined; },
     get act() { return acting && context.at === null && api.can('v1.write'); },
     end: () => ending.abort(),
@@ -94,7 +103,7 @@ function forgetAddress() { clearTimeout(addressTimer); address = null; }
 /** The query, the moment or the mode changed: the place updates, or is mounted anew. */
 function change() {
   const {context, module} = current;
-  context.at = moment(context.params);
+  context.at = moment(context.params.at);
   context.pastNodes = null;
   modes();
   if (module?.update) attempt(() => module.update(context)); else if (module) mount(module, context, true);
@@ -135,7 +144,7 @@ async function open(isFirst = false) {
     return focusTitle(isFirst);
   }
   try {
-    const [module] = await Promise.all([load(), route.place === 'overview' ? null : styled()]);
+    const [module] = await Promise.all([load(route.id), route.place === 'overview' ? null : styled()]);
     if (mine !== turn) return;
     current.module = module;
     if (!isFirst) window.scrollTo(0, 0);

@@ -4,7 +4,7 @@ import {Failure, get} from './api.js';
 import {kindWords} from './words.js';
 
 const refuse = (error, remedy) => { throw new Failure(0, {error, remedy, code: 'no_scenario'}); };
-const settings = {online: 'online', sdk_enabled: 'sdk_enabled', request_policy: 'request_policy', permission: 'permission', server_events: 'server_events', flush_interval_s: 'flush_interval', session_timeout_s: 'session_timeout'};
+const settings = /^(online|sdk_enabled|request_policy|permission|server_events|(flush_interval|session_timeout)_s)$/;
 const simple = {userChanged: 'change-user', userLoggedOut: 'wipe', appLaunched: 'launch', appLeft: 'leave', appRemoved: 'remove-app', dataSent: 'send'};
 const follows = /^(userCreated|session(Started|Ended)|pendingFlushed)$/;
 
@@ -20,9 +20,9 @@ function step(e, user, before) {
   }
   if (simple[kind]) return [simple[kind], {user: kind === 'userChanged' ? user : undefined, kind: e.launch_kind, device, time}];
   if (kind !== 'deviceChanged') refuse(`Event ${e.position} is of the kind “${kindWords(kind)}”, for which scenarios have no step.`, 'Choose pins that leave it out, or write the file by hand.');
-  const set = Object.entries(e.settings ?? {}).filter(([, v]) => v !== null && !(Array.isArray(v) && !v.length)), unknown = set.find(([name]) => !settings[name]);
+  const set = Object.entries(e.settings ?? {}).filter(([, v]) => v !== null && !(Array.isArray(v) && !v.length)), unknown = set.find(([name]) => !settings.test(name));
   if (unknown) refuse(`Event ${e.position} sets ${unknown[0]} of a device, for which this page has no step.`, 'Choose other pins, or write the file by hand.');
-  return ['settings', {device, time, ...Object.fromEntries(set.map(([name, v]) => [settings[name], /_s$/.test(name) ? `${v}s` : v]))}];
+  return ['settings', {device, time, ...Object.fromEntries(set.map(([name, v]) => /_s$/.test(name) ? [name.slice(0, -2), `${v}s`] : [name, v]))}];
 }
 export async function scenario(pins) {
   const users = [...new Set(pins.map((p) => p.user).filter(Boolean))], [user] = users, positions = pins.map((p) => p.at), first = Math.min(...positions), last = Math.max(...positions), events = [];

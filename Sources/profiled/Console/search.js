@@ -1,7 +1,7 @@
 // The search box: one list of where the text leads. What the service finds by the first letters comes first.
 // combo(field, box, label, {first, follow}): a field with a list of choices below it: c.show([{key, nodes}, …]), c.close(), c.chosen
 //   first: 0, or −1 if nothing is chosen at first
-import {$, dim, fill, foreign, h, newID} from './dom.js';
+import {$, dim, fill, h, newID, uncut} from './dom.js';
 import {get, isAbort} from './api.js';
 import {userKey} from './router.js';
 import {plain} from './words.js';
@@ -49,7 +49,7 @@ export function start(go, link) {
   const field = $('find');
   let asking = null, running = null;
   const found = combo(field, $('search'), 'Where to go', {follow});
-  const choice = (kind, text, href, more) => ({key: href, href, text, more, nodes: [dim(kind), foreign(text, {cut: false}), more ? dim(more) : null]});
+  const choice = (kind, text, href, more) => ({key: href, href, text, more, nodes: [dim(kind), uncut(text), more ? dim(more) : null]});
 
   function guesses(text) {
     const word = text.trim();

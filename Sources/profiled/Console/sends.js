@@ -1,6 +1,6 @@
 // Messages: what was sent, or why not, newest first; the in-app messages, and with `user=` what became of each for that person.
 import {copyLine} from './copy.js';
-import {button, foreign, h, h1, para, ref, segments} from './dom.js';
+import {button, foreign, h, h1, named, para, ref, segments, uncut} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
 import {list, table} from './table.js';
@@ -39,8 +39,8 @@ export function mount(root, context) {
       const t = table({
         label: 'Sends, newest first', open: (e) => context.go(open(e.message, userKey(e.user))),
         columns: [{head: 'When', width: '152px', wide: true, cell: (e) => time(e.recorded_at)}, {head: 'Person', cell: (e) => person(e.user, {params: {at: context.at}})},
-          {head: 'Message', wide: true, cell: (e) => ref(open(e.message, userKey(e.user)), foreign(e.message, {cut: false}))}, {head: 'By', width: '104px', wide: true, cell: (e) => plain(e.channel)},
-          {head: 'Result', width: 'minmax(0, 2fr)', cell: (e) => [mark(e.kind, stateOf(e)), foreign(told({...e, message: null}), {cut: false})]}],
+          {head: 'Message', wide: true, cell: (e) => ref(open(e.message, userKey(e.user)), uncut(e.message))}, {head: 'By', width: '104px', wide: true, cell: (e) => plain(e.channel)},
+          {head: 'Result', width: 'minmax(0, 2fr)', cell: (e) => [mark(e.kind, stateOf(e)), uncut(told({...e, message: null}))]}],
         more: async (ask) => {
           let next = [];
           while (after && !next.length) ({rows: next, after} = await page(ask, after));
@@ -50,7 +50,7 @@ export function mount(root, context) {
       return [para('dim', '↑ ↓ choose, Enter shows why.'), t.element];
     },
   });
-  const field = (label) => h('input', {'aria-label': label, placeholder: label, autocomplete: 'off', spellcheck: 'false'}), user = field('Person'), message = field('Message');
+  const user = named('Person'), message = named('Message');
   root.append(h1('Messages'), h('form', {class: 'row', on: {submit: () => context.set({user: user.value.trim(), message: message.value.trim()}, {push: true})}}, user, message, h('button', 'Show'), segments('Which sends', [['', 'All'], ['not', 'Not sent']], chosen().show ?? '', (show) => context.set({show}))), sent.element, inApp.element);
   change = () => {
     [user.value, message.value] = [chosen().user ?? '', chosen().message ?? ''];
@@ -58,6 +58,6 @@ export function mount(root, context) {
     inApp.load();
     sent.load();
   };
-  context.ready.then(() => { if (!context.signal.aborted) change(); });
+  context.whenReady(change);
 }
 export const update = () => change();

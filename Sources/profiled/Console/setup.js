@@ -1,6 +1,6 @@
 // Setup, read only: rules, traits, states of the store, and the API.
 import {address, isAbort} from './api.js';
-import {foreign, h, h1, number, para, ref, value} from './dom.js';
+import {dim, foreign, h, h1, number, para, ref, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {list} from './table.js';
 import {eventLink, plain} from './words.js';
@@ -10,7 +10,7 @@ const places = {
     ? [h('p', 'They hold since ', eventLink(d.position, `event ${number(d.position)}`), '. Of all other attributes the last arrival wins.'), list('Policies', ['Attribute', 'Who wins'], Object.entries(d.attribute_policies).map(([name, policy]) => [foreign(name), plain(policy)]))]
     : emptyView('No attribute has a policy: the last arrival wins.', 'The workspace file has them (docs/workspace.md).')],
   traits: ['Traits', 'Values that are computed of each person’s history.', (ask) => ask.get('/v1/traits'), (d) => d.traits.length
-    ? list('Traits', ['Trait', 'Function', 'Of what'], d.traits.map(({name, function: f, ...rest}) => [foreign(name), f, Object.entries(rest).map(([k, v]) => [h('span', {class: 'dim'}, `${k} `), value(v), ' '])]))
+    ? list('Traits', ['Trait', 'Function', 'Of what'], d.traits.map(({name, function: f, ...rest}) => [foreign(name), f, Object.entries(rest).map(([k, v]) => [dim(`${k} `), value(v), ' '])]))
     : emptyView('No traits are declared.', 'The workspace file declares them (docs/traits.md).')],
   states: ['States', 'Folded histories that make reads fast. Each can be folded again.', async (ask) => ({s: await ask.get('/v1/stats'), r: await ask.get('/v1/replay').catch((error) => { if (isAbort(error)) throw error; return {error}; })}),
     ({s, r}) => [list('How far they are', ['Fact', 'Value'], [['Log', `to position ${number(s.last_position)}`], ['Caches', `to position ${number(s.indexed_position)}; what is newer is read from the log`],

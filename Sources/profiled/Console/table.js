@@ -5,7 +5,7 @@
 // t.hold() when other rows are asked for: no more of the old ones come. ask(path, query) gets, and ends with the table.
 // `wide` columns go under 640 px. ↑ ↓ PageUp PageDown Home End move, Enter opens; choose is called by each move and click.
 import {aborted, get, isAbort} from './api.js';
-import {button, fill, h, newID, printable} from './dom.js';
+import {button, fill, h, keepFocus, newID, printable} from './dom.js';
 
 export function table({label, columns, key = (row) => row, open = null, choose = null, more = null, rowClass = () => ''}) {
   const id = newID('grid');
@@ -25,8 +25,11 @@ export function table({label, columns, key = (row) => row, open = null, choose =
     const view = element.clientHeight || 600;
     const from = Math.max(0, Math.floor(element.scrollTop / size) - 6), to = Math.min(rows.length, Math.ceil((element.scrollTop + view) / size) + 6);
     lines.style.setProperty('height', `${rows.length * size}px`);
-    const next = new Map();
-    for (let i = from; i < to; i++) {
+    const next = new Map(), seen = Array.from({length: to - from}, (_, i) => from + i);
+    // A row with the focus stays while others scroll away.
+    const held = lines.contains(document.activeElement) ? rows.indexOf([...drawn].find(([, line]) => line.contains(document.activeElement))?.[0]) : -1;
+    if (held >= to) seen.push(held); else if (held >= 0 && held < from) seen.unshift(held);
+    for (const i of seen) {
       const row = rows[i];
       let line = drawn.get(row);
       if (!line) {
@@ -100,7 +103,7 @@ export function table({label, columns, key = (row) => row, open = null, choose =
     },
     trim(count) { if (rows.length > count) { rows.length = count; hold(); resume(); changed(); } },
     select(wanted) { if (wanted === null) { cursor = -1; draw(); return true; } const i = rows.findIndex((row) => key(row) === wanted); if (i >= 0 && i !== cursor) { const f = choose; choose = null; move(i); choose = f; } return i >= 0; },
-    redraw() { fill(lines); drawn.clear(); draw(); },
+    redraw() { keepFocus(lines, () => { lines.replaceChildren(); drawn.clear(); draw(); }); },
   };
   return api;
 }

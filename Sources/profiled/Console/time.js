@@ -1,6 +1,6 @@
 // Times by the clock that the top bar chooses (local, UTC, or as the sender wrote them), and spans in words.
 //   time(text, {form: 'clock'})   <time>; it follows the switch by itself. Forms: day, clock, minute, seconds, full
-import {h} from './dom.js';
+import {h, number} from './dom.js';
 
 let clock = 'local';
 const day = {day: 'numeric', month: 'short', year: 'numeric'}, hours = {hour: '2-digit', minute: '2-digit'};
@@ -32,7 +32,7 @@ export function span(seconds) {
   if (size < 1) return size === 0 ? '0 seconds' : `${Math.max(1, Math.round(size * 1000))} ms`;
   // 59.7 seconds are a minute.
   const [name, unit] = units.findLast(([, u], i) => i === 0 || Math.round(size / units[i - 1][1]) * units[i - 1][1] >= u), n = Math.round(size / unit);
-  return `${n.toLocaleString('en')} ${name}${n === 1 ? '' : 's'}`;
+  return `${number(n)} ${name}${n === 1 ? '' : 's'}`;
 }
 /** Seconds between two times. */
 export const between = (a, b) => (new Date(b) - new Date(a)) / 1000;

@@ -3,7 +3,7 @@
 //   t.element; t.set(life); t.show({k, at, b, axis, dims: (i) => boolean, or null}); t.isHeld() while a pointer drags the handle
 // The handle always walks in the order of recording. Marks, handle and pointer share one inset, so they never part. The range
 // without a thumb is what keys and screen readers hold.
-import {button, fill, h, inRow, para, printable, say, segments} from './dom.js';
+import {button, dim, fill, h, inRow, para, printable, say, segments} from './dom.js';
 import {line, mark, paint} from './marks.js';
 import {span, timeText} from './time.js';
 import {iso} from './life.js';
@@ -48,7 +48,7 @@ export function timeline(context, {move, compare, toRow, nextChange, settle, pin
   const track = h('div', {class: 'track'}, range, thumb, thumbB);
   const zoomed = [button('Zoom out', () => zoom(2)), button('All', () => zoom(0)), button('Earlier', () => look(from - size / 2, size)), button('Later', () => look(from + size / 2, size))];
   const more = button('', () => { isLong = !isLong; layout(); }), compareButton = button('', compare);
-  const marks = h('div', {class: 'tl'}, labels, canvas, h('span', {class: 'dim'}, 'Moment'), track);
+  const marks = h('div', {class: 'tl'}, labels, canvas, dim('Moment'), track);
   const element = h('div', {class: 'stack'}, h('div', {class: 'row spread'}, axisChoice, inRow(button('Zoom in', () => zoom(0.5)), zoomed)), marks,
     h('div', {class: 'row spread'}, legend, inRow(more, compareButton, button('As a table', toRow))));
 

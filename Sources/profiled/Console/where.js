@@ -1,7 +1,7 @@
 // A field for a condition (docs/where.md): it completes names of this store, and underlines where a mistake is.
 //   const w = whereField(context, {label, value, ask: (text) => …}); w.element (a form), w.value, w.fail(failure), w.clear()
 import {get, isAbort} from './api.js';
-import {fill, foreign, h, inRow, labelled, newID, para, printable} from './dom.js';
+import {dim, fill, h, inRow, labelled, newID, para, printable, uncut} from './dom.js';
 import {combo} from './search.js';
 
 const quote = (name) => /^[\w\-$:@]+$/.test(name) ? name : JSON.stringify(name);
@@ -32,7 +32,7 @@ export function whereField(context, {label = 'Condition', value = '', ask, butto
     try {
       const {names} = await get('/v1/names', {prefix: name.replace(/^"/, ''), kind: kinds, limit: 8}, {signal: mine.signal, quiet: true});
       const all = names.map((n) => ({key: n.kind + n.name, text: forms[n.kind]?.(quote(n.name)) ?? n.name, kind: n.kind}));
-      if (!mine.signal.aborted && document.activeElement === input) choices.show(all.map((x) => ({...x, nodes: [h('span', {class: 'dim'}, x.kind.replace('_', ' ')), foreign(x.text, {cut: false})]})));
+      if (!mine.signal.aborted && document.activeElement === input) choices.show(all.map((x) => ({...x, nodes: [dim(x.kind.replace('_', ' ')), uncut(x.text)]})));
     } catch (error) { if (!isAbort(error)) choices.close(); }
   }
   function take(choice) {

@@ -1,8 +1,8 @@
 // Events in words and marks, for every list of them.
 //   mark(kind, state)   its mark: the shape says the kind, filling and colour the state, and the words beside it say both
 //   says(e)   'saved “Viewed Home” on phone'      told(e)   the same with the reason: 'not sent “spring” by email: unsubscribed'
-import {get, isAbort} from './api.js';
-import {button, count, foreign, h, number, ref} from './dom.js';
+import {get, isAbort, lastPosition} from './api.js';
+import {button, count, dim, foreign, h, number, ref, uncut} from './dom.js';
 import {go, isAddress, link, userKey} from './router.js';
 
 const three = (end) => [`customEvent${end}`, `customAttributes${end}`, `userAttributes${end}`, `purchase${end}`];
@@ -27,7 +27,7 @@ export const symbol = (shape, state = 'effective') => [...symbols[shape]][{waits
 export const mark = (kind, state = 'effective') => h('span', {class: `mark ${state}`, 'data-mark': symbol(shapeOf(kind), state), title: kindWords(kind), 'aria-hidden': 'true'});
 
 export const isContent = (kind) => /^(customEvent|customAttributes|userAttributes?|purchase)(Saved|Logged|Changed|Queued)$/.test(kind);
-export const isStep = (e) => /^(message|push|inApp)/.test(e.kind);
+const isStep = (e) => /^(message|push|inApp)/.test(e.kind);
 export const stateOf = ({kind}) => /Not(Sent|Received)$|Ignored$|Discarded$/.test(kind) ? 'refused' : /Waiting$|Captured$|Saved$/.test(kind) ? 'waits' : /Queued$/.test(kind) ? 'queued' : 'effective';
 export const plain = (word) => String(word ?? '').replaceAll('_', ' ');
 export const kindWords = (kind) => kind.replace('inApp', 'in-app').replace(/ID|[A-Z]/g, (c) => ` ${c === 'ID' ? c : c.toLowerCase()}`);
@@ -51,30 +51,32 @@ function parts(e) {
   const verb = /Saved$/.test(e.kind) ? 'saved ' : /Queued$/.test(e.kind) ? 'queued ' : e.source === 'import' ? 'imported ' : e.product ? 'bought ' : e.name ? 'logged ' : 'set ';
   return [verb, e.name || e.product ? ['“', subject(e), '”'] : subject(e), on].flat(2);
 }
-export const says = (e) => parts(e).map((part) => foreign(part, {cut: false}));
+export const says = (e) => parts(e).map((part) => uncut(part));
 export const told = (e) => parts(e).join('') + (e.reason ? `: ${e.reason}` : '');
-export const toldOf = (e) => `${e.user ?? 'the store'} ${told(e)}`;
+const toldOf = (e) => `${e.user ?? 'the store'} ${told(e)}`;
 
 /** A link to a person, as answers name them; an ID that is an address is asked for its braze_id first, so that it comes into no address. */
 export function person(user, {number: n, params, label} = {}) {
-  if (!user) return h('span', {class: 'dim'}, n ? `person ${n} (erased)` : 'the store');
-  const key = userKey(user), text = label ?? foreign(typeof user === 'string' ? user : user.id ?? key, {cut: false});
+  if (!user) return dim(n ? `person ${n} (erased)` : 'the store');
+  const key = userKey(user), text = label ?? uncut(typeof user === 'string' ? user : user.id ?? key);
   if (!isAddress(key)) return ref(link('users', key, params), text);
   return button(text, async () => {
     const {braze_id} = n ? (await get('/v1/users', {after: n - 1, limit: 1})).users[0] : await get('/v1/profile', {user: key});
     go(link('users', `braze:${braze_id}`, params));
   }, {class: 'text'});
 }
+export const deviceLink = (name, at) => ref(link('devices', name, {at}), foreign(name));
 export const eventLink = (position, text = number(position)) => ref(link('events', position), text);
+export const positionColumn = {head: 'Position', width: '72px', num: true, cell: (e) => eventLink(e.position)};
 /** What names an event in an address, for pins. */
 export const pinOf = (e) => ({place: 'events', id: e.position, at: e.position, user: e.user, sentence: toldOf(e), time: e.recorded_at, value: e.attributes ?? e.properties ?? e.value});
 
 // The events of a moment
 
 /** `after` for the newest events of the chosen moment, in a list with reverse=true. */
-export const beyond = async ({at, store}) => at !== null && (store.position ?? (await get('/v1/status')).last_position) > at ? at + 1 : undefined;
+export const beyond = async ({at}) => at !== null && await lastPosition() > at ? at + 1 : undefined;
 export const byThen = (all, at) => (all ?? []).filter((e) => at === null || e.position <= at);
-/** Events by a filter: an answer that looked at a part of a long log goes on, without an event to the end of it. `after` is where the next page begins, or null. */
+/** Events by a filter: an answer that looked at a part of a long log goes on. `after` is where the next page begins, or null. */
 export async function eventsBy(ask, query, tries = 20) {
   const events = [];
   for (; ; tries--) {
