@@ -1,5 +1,5 @@
-// libcurl for the program of the package, loaded by the first request. It brings thirty other libraries, which every start
-// of profiled and profilecli would load too: docs/decisions/0018-package.md.
+// libcurl for the program of the package, loaded by the first request. It brings thirty other libraries, which every
+// start of profiled and profilecli would load too: docs/decisions/0018-package.md.
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <stdarg.h>

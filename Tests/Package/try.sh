@@ -58,6 +58,7 @@ step "Make a key, which makes the store"
 key=$(as_service profiled keys add --store $store --name app 2>/try/key.log)
 check "a key is printed" test -n "$key"
 check "keys.json is the service's alone" same "$(owner $store/keys.json)" "profilelog:profilelog 600"
+check "the configuration is good" as_service profiled config check
 
 step "Start"
 begin=$(date +%s%N)
