@@ -3,7 +3,7 @@
 #
 #   scripts/deb.sh                     builds the programs in .build/deb, and the package in the current folder
 #   scripts/deb.sh --into FOLDER       puts it there
-#   scripts/deb.sh --programs FOLDER   takes profiled and profilecli from there, linked with --static-swift-stdlib
+#   scripts/deb.sh --programs FOLDER   links what was built there with --static-swift-stdlib, or takes its `profilelog`
 #   scripts/deb.sh --release 0.1.1     the package's version, for tests of an upgrade; else that of the programs
 #
 # The same programs give the same bytes: every time is that of SOURCE_DATE_EPOCH, by default of the last commit.
@@ -53,11 +53,39 @@ packed() {
     chmod 644 "$tree/$2"
 }
 
-mkdir -p "$work/debian"
+# One program under two names: they have more in common than of their own.
+program=$programs/profilelog
+if [ ! -x "$program" ]; then
+    program=$work/profilelog
+    for source in main curl; do cc -O2 -Wall -c -o "$work/$source.o" "packaging/$source.c"; done
+    # In place of -lcurl, which the compiled modules ask for.
+    mkdir "$work/library"
+    ar crD "$work/library/libcurl.a" "$work/curl.o"
+    # Swift gives a part of each program's asynchronous `main` the same name, and the linker would keep one of the two.
+    main=$programs/profiled.build/Profiled.swift.o
+    nm "$main" | awk '/async_Main/ { print $NF, $NF "_profiled" }' >"$work/names"
+    objcopy --redefine-syms="$work/names" "$main" "$work/Profiled.swift.o"
+    # libyaml is Debian's, not the copy in Yams: Debian mends it.
+    sort -u "$programs"/{profiled,profilecli}.product/Objects.LinkFileList |
+        grep -vE '/CYaml\.build/|/profiled\.build/Profiled\.swift\.o' >"$work/objects"
+    read -ra libraries <<<"$(pkg-config --libs lmdb libcrypto yaml-0.1) -lcurl -lz -lstdc++"
+    # The linker warns of a `mktemp` in Foundation, which is not called.
+    swiftc -L"$work/library" -static-stdlib -emit-executable -Xlinker --gc-sections -o "$program" "@$work/objects" \
+        "$work/Profiled.swift.o" "$work/main.o" "${libraries[@]}" 2>"$work/link" || {
+        cat "$work/link" >&2
+        exit 1
+    }
+fi
+put 755 "$program" usr/lib/profilelog/profilelog
+# Names of local symbols and the tables of debuggers are half of a program.
+strip --strip-unneeded --remove-section=.comment --remove-section=.note "$tree/usr/lib/profilelog/profilelog"
+mkdir -p "$tree/usr/bin" "$work/debian"
 for program in profiled profilecli; do
-    put 755 "$programs/$program" "usr/bin/$program"
-    # Names of local symbols and the tables of debuggers are three quarters of a program.
-    strip --strip-unneeded --remove-section=.comment --remove-section=.note "$tree/usr/bin/$program"
+    ln -s ../lib/profilelog/profilelog "$tree/usr/bin/$program"
+    "$tree/usr/bin/$program" --help | grep -q "^USAGE: $program " || {
+        echo "The linked program is not $program under that name." >&2
+        exit 1
+    }
     # From the stripped program: that is what is installed.
     section=$([ "$program" = profiled ] && echo 8 || echo 1)
     version=$("$tree/usr/bin/$program" --version | cut -d ' ' -f 1)
@@ -66,7 +94,7 @@ for program in profiled profilecli; do
     packed "$work/$program.$section" "usr/share/man/man$section/$program.$section.gz"
     for shell in bash:usr/share/bash-completion/completions/$program zsh:usr/share/zsh/vendor-completions/_$program \
         fish:usr/share/fish/vendor_completions.d/$program.fish; do
-        "$tree/usr/bin/$program" --generate-completion-script "${shell%%:*}" >"$work/completion"
+        "$tree/usr/bin/$program" --generate-completion-script "${shell%%:*}" | sed '1{/^#!/d}' >"$work/completion"
         put 644 "$work/completion" "${shell#*:}"
     done
 done
@@ -97,13 +125,13 @@ profilelog ($release) stable; urgency=medium
 END
 packed "$work/changelog" $documents/changelog.gz
 
-# The shared libraries: those of C and C++, LMDB, libcurl, libcrypto and zlib. Those of Swift would be a mistake.
-if readelf -d "$tree"/usr/bin/* | grep -E 'NEEDED.*(libswift|libFoundation|libdispatch)' >&2; then
+# The shared libraries: those of C and C++, LMDB, libcrypto, libyaml and zlib. Those of Swift would be a mistake.
+if readelf -d "$tree/usr/lib/profilelog/profilelog" | grep -E 'NEEDED.*(libswift|libFoundation|libdispatch)' >&2; then
     echo "The programs are not linked with --static-swift-stdlib." >&2
     exit 1
 fi
 printf 'Source: profilelog\n\nPackage: profilelog\nArchitecture: any\nDescription: x\n' >"$work/debian/control"
-libraries=$(cd "$work" && dpkg-shlibdeps -O tree/usr/bin/profiled tree/usr/bin/profilecli 2>"$work/shlibdeps") || {
+libraries=$(cd "$work" && dpkg-shlibdeps -O tree/usr/lib/profilelog/profilelog 2>"$work/shlibdeps") || {
     cat "$work/shlibdeps" >&2
     exit 1
 }

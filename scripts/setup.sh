@@ -57,6 +57,7 @@ case ${1:-build} in
     deb | package)
         need dpkg-dev program dpkg-shlibdeps
         need binutils program strip
+        need libyaml-dev header yaml.h
         need python3 program python3    # writes manual pages
         if [ "$1" = package ]; then
             need lintian program lintian

@@ -80,4 +80,34 @@ struct ServiceManagerTests {
         #expect(try await service.stop() == 0)
         #expect(!service.messages.contains("error"), "\(service.messages)")
     }
+
+    /// The opening of a store works, without an end, until the file `$GO` is there.
+    private static let working = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <stdlib.h>
+        #include <unistd.h>
+
+        int flock(int file, int operation) {
+            const char *go = getenv("GO");
+            int (*real)(int, int) = dlsym(RTLD_NEXT, "flock");
+            while (go && access(go, F_OK) != 0) {}
+            return real(file, operation);
+        }
+        """
+
+    @Test("A start that works for long asks for more time, and is ready at its end")
+    func longStart() async throws {
+        let folder = try TemporaryFolder.made(prefix: "s")
+        let manager = try ManagerSocket(folder("n"))
+        let process = try Service.launch(
+            ["--store", "store", "--port", "0"], in: folder.url,
+            environment: Shim(Self.working).environment(["NOTIFY_SOCKET": folder("n"), "GO": folder("go")]))
+        defer { process.signal(SIGKILL) }
+        _ = try await manager.news(with: "EXTEND_TIMEOUT_USEC=30000000")
+        try Data().write(to: folder.file("go"))
+        _ = try await manager.news(with: "READY=1")
+        process.signal(SIGTERM)
+        #expect(try await Service.exitCode(of: process) == 0)
+    }
 }
