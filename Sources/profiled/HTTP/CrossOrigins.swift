@@ -10,7 +10,7 @@ struct WebOrigin: ExpressibleByArgument, Equatable {
     /// Nil for what no browser sends, for `*`, and for `null`, which any page can be.
     init?(argument: String) {
         guard let url = ServiceOptions.BaseURL(argument: argument), url.text.count(where: { $0 == "/" }) == 2,
-            !url.text.contains("@")
+            !url.text.contains("@"), !url.text.contains("*")
         else { return nil }
         text = url.origin
     }

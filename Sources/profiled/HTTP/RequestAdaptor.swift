@@ -189,8 +189,10 @@ final class RequestAdaptor: Sendable {
                     exchange.asked, host: exchange.request.head.authority, isWrite: false)
                 return try await exchange.response(console.answer(to: path, exchange.asked))
             case .endpoint(let endpoint): return try await response(of: endpoint, &exchange)
-            case .unknown where exchange.isAdmin: throw APIError.notForOperators
-            case .unknown where OwnPath(rawValue: exchange.path) != nil: throw APIError.forOperators
+            case .unknown where exchange.isAdmin:
+                return try await exchange.response(APIError.notForOperators.answer)
+            case .unknown where OwnPath(rawValue: exchange.path) != nil:
+                return try await exchange.response(APIError.forOperators.answer)
             case .otherMethod, .unknown:
                 exchange.headers += limiter.rest(exchange.route.template)?.headers ?? []
                 let method = exchange.request.method
