@@ -54,9 +54,8 @@ struct Server {
             StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
             AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
             BackupTask(plan: backup, live: live, store: store, metrics: metrics.backups, logger: logger),
-            HangUp(reloader: reloader, logger: logger),
+            HangUp(reloader: reloader, logger: logger), listeners,
         ]
-        services += listeners
         if let certificates { services.append(certificates) }
         services.append(StopNotice())
         var configuration = ServiceGroupConfiguration(
@@ -77,7 +76,7 @@ struct Server {
     private func listeners(
         _ requests: RequestAdaptor, _ connections: Connections, _ live: LiveSettings, _ quiet: Logger,
         isReady: @escaping @Sendable (_ port: Int?) -> Void
-    ) -> [any Service] {
+    ) -> Listeners {
         var places: [Listener.Place] = []
         if options.hasPort { places.append(.port(host: options.host, port: options.port)) }
         if let socket = options.socket { places.append(.socket(path: socket)) }
@@ -86,7 +85,7 @@ struct Server {
         let operators = Connections(limit: Self.adminConnections, limitPerAddress: Self.adminConnections)
         let arrivals = Arrivals(of: places.count)
         let wrongProtocols = WrongProtocols(logger)
-        return places.map { place in
+        let all = places.map { place in
             Listener(
                 place: place, requests: requests, connections: place.isAdmin ? operators : connections,
                 certificates: place.isPort ? certificates : nil, live: live, wrongProtocols: wrongProtocols,
@@ -102,6 +101,7 @@ struct Server {
                     if arrivals.add(place.isPort ? port : nil) { isReady(arrivals.port) }
                 }, logger: quiet)
         }
+        return Listeners(all: all)
     }
 
     private static let adminConnections = 32

@@ -60,7 +60,7 @@ extension Setting {
         Setting(
             "admin-port", ofOptional: \.adminPort, given: \.service?.adminPort,
             Words(
-                help: "A port for /health and /metrics alone, without keys and TLS; 0 takes any that is free. /metrics "
+                help: "A port for /health and /metrics alone, without keys; 0 takes any that is free. /metrics "
                     + "then leaves the main port.", rule: "must be a whole number from 0 to 65535",
                 flagRule: "must be from 0 to 65535")
         ) { (0...65_535).contains($0) },

@@ -1,10 +1,9 @@
 internal import ArgumentParser
 internal import HTTPTypes
-internal import ProfileLog
 internal import Synchronization
 
 /// The origin of a page, as browsers send it in `Origin`: `https://app.example:8443`.
-struct WebOrigin: ExpressibleByArgument, Equatable {
+struct WebOrigin: ExpressibleByArgument, SettingElement {
     let text: String
 
     /// Nil for what no browser sends, for `*`, and for `null`, which any page can be.
@@ -14,16 +13,6 @@ struct WebOrigin: ExpressibleByArgument, Equatable {
         else { return nil }
         text = url.origin
     }
-}
-
-extension [WebOrigin]: SettingValue {
-    init?(word: String) {
-        let origins = word.split(separator: " ").map { WebOrigin(argument: String($0)) }
-        if origins.contains(where: { $0 == nil }) { return nil }
-        self = origins.compactMap(\.self)
-    }
-    static var isList: Bool { true }
-    var json: AttributeValue { .array(map { .string($0.text) }) }
 }
 
 /// The origins whose pages may read and write here by script (CORS, of the Fetch standard).

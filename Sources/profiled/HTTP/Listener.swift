@@ -4,8 +4,19 @@ internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
 
+/// Serves the requests that come to several places, until one of these fails. All of them stop at once.
+struct Listeners: Service {
+    let all: [Listener]
+
+    func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            for listener in all { group.addTask { try await listener.run() } }
+        }
+    }
+}
+
 /// Serves the requests that come to one place.
-struct Listener: Service {
+struct Listener: Sendable {
     /// A place to listen on.
     enum Place: Sendable {
         case port(host: String, port: Int)

@@ -9,9 +9,9 @@ enum OpenAPI {
         let name = ([needsKeys ? "key" : ""] + own.map(\.rawValue)).joined(separator: " ")
         return ready.withLock { ready in
             if let document = ready[name] { return document }
-            let document = document(security: needsKeys ? [["key": []]] : [[:], ["key": []]], own)
-            ready[name] = document
-            return document
+            let made = document(security: needsKeys ? [["key": []]] : [[:], ["key": []]], own)
+            ready[name] = made
+            return made
         }
     }
 
