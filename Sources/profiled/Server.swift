@@ -104,7 +104,8 @@ struct Server {
         return Listeners(all: all)
     }
 
-    private static let adminConnections = 32
+    /// Connections of the port for operators.
+    static let adminConnections = 16
 
     /// Takes another number of connections, and opens room for their files.
     private func limitsHook(_ connections: Connections) -> ReloadHook {
