@@ -7,11 +7,10 @@ struct PackedBodyTests {
     private static func event(_ name: String) -> String { #"{"user":"ana","name":"\#(name)"}"# }
 
     private func post(
-        _ service: Service, _ path: String = "/v1/log/event", _ body: [UInt8], _ encoding: String,
-        headers: [String: String] = [:]
+        _ service: Service, _ body: [UInt8], _ encoding: String, headers: [String: String] = [:]
     ) async throws -> Service.Reply {
         try await service.send(
-            "POST", path, body: body, headers: headers.merging(["Content-Encoding": encoding]) { $1 })
+            "POST", "/v1/log/event", body: body, headers: headers.merging(["Content-Encoding": encoding]) { $1 })
     }
 
     private func lastPosition(_ service: Service) async throws -> AttributeValue {
