@@ -150,7 +150,7 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "ProfileLogBackup", "ProfileLogBrazeAPI", "ProfileLogNativeAPI", "ProfileLog", "TestSupport",
+                "CZlib", "ProfileLogBackup", "ProfileLogBrazeAPI", "ProfileLogNativeAPI", "ProfileLog", "TestSupport",
             ],
             swiftSettings: settings),
         .executableTarget(

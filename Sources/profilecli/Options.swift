@@ -93,7 +93,7 @@ extension ArgumentHelp {
     fileprivate static let store = ArgumentHelp(
         "The store's folder (or PROFILELOG_STORE; else ./profilelog).", valueName: "folder")
     fileprivate static let url = ArgumentHelp(
-        "A running profiled instead of a store (or PROFILELOG_URL).", valueName: "url")
+        "A running profiled instead of a store, also as unix:FILE (or PROFILELOG_URL).", valueName: "url")
     fileprivate static let ca = ArgumentHelp(
         "Certificates in PEM to trust as well (or PROFILELOG_CA).", valueName: "file")
     static func when(_ what: String) -> ArgumentHelp {

@@ -1,11 +1,10 @@
 internal import Foundation
-internal import Hummingbird
-internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import ProfileLog
 internal import ProfileLogRequests
 internal import ServiceLifecycle
+internal import Synchronization
 internal import UnixSignals
 
 /// The HTTP server, and the end of the store after it.
@@ -48,29 +47,14 @@ struct Server {
                 hooks: [requests.reloadHook, limitsHook(connections), Self.levelHook]
                     + [certificates?.reloadHook].compactMap(\.self), metrics: metrics, logger: logger)
         }
-        let wrongProtocols = WrongProtocols(logger)
-        let application = Application(
-            responder: CallbackResponder<ConnectionContext> { request, connection in
-                try await requests.respond(to: request, connection)
-            },
-            server: HTTPServerBuilder { responder in
-                PortConnection(
-                    http: HTTPConnection(
-                        responder: responder, connections: connections, live: live, speaksTLS: certificates != nil),
-                    certificates: certificates, wrongProtocols: wrongProtocols)
-            },
-            configuration: ApplicationConfiguration(
-                address: .hostname(options.host, port: options.port), serverName: "profiled",
-                availableConnectionsDelegate: connections),
-            onServerRunning: { channel in
-                do throws(StartError) { try announce(channel, store.api.log, portFile) } catch { failed.yield(error) }
-            },
-            logger: quiet)
+        let listeners = self.listeners(requests, connections, live, quiet) { port in
+            do throws(StartError) { try announce(port, store.api.log, portFile) } catch { failed.yield(error) }
+        }
         var services: [any Service] = [
             StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
             AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
             BackupTask(plan: backup, live: live, store: store, metrics: metrics.backups, logger: logger),
-            HangUp(reloader: reloader, logger: logger), application,
+            HangUp(reloader: reloader, logger: logger), listeners,
         ]
         if let certificates { services.append(certificates) }
         services.append(StopNotice())
@@ -87,6 +71,41 @@ struct Server {
         let position = store.lastPosition.map { ["last_position": Logger.MetadataValue.stringConvertible($0)] }
         logger.notice("stopped", metadata: position)
     }
+
+    /// The places to listen on. When all of them take connections, `isReady` is called with the port, nil without one.
+    private func listeners(
+        _ requests: RequestAdaptor, _ connections: Connections, _ live: LiveSettings, _ quiet: Logger,
+        isReady: @escaping @Sendable (_ port: Int?) -> Void
+    ) -> Listeners {
+        var places: [Listener.Place] = []
+        if options.hasPort { places.append(.port(host: options.host, port: options.port)) }
+        if let socket = options.socket { places.append(.socket(path: socket)) }
+        if let port = options.adminPort { places.append(.admin(host: options.adminHost, port: port)) }
+        // Whoever asks for the health of a busy service does not wait for its other clients.
+        let operators = Connections(limit: Self.adminConnections, limitPerAddress: Self.adminConnections)
+        let arrivals = Arrivals(of: places.count)
+        let wrongProtocols = WrongProtocols(logger)
+        let all = places.map { place in
+            Listener(
+                place: place, requests: requests, connections: place.isAdmin ? operators : connections,
+                certificates: place.isPort ? certificates : nil, live: live, wrongProtocols: wrongProtocols,
+                isReady: { [logger] channel in
+                    let port = channel.localAddress?.port
+                    switch place {
+                    case .port: break
+                    case .socket(let path): logger.notice("listens on a unix socket", metadata: ["file": "\(path)"])
+                    case .admin(let host, let asked):
+                        let url = Self.url("http", host, port ?? asked)
+                        logger.notice("health and metrics have a port of their own", metadata: ["url": "\(url)"])
+                    }
+                    if arrivals.add(place.isPort ? port : nil) { isReady(arrivals.port) }
+                }, logger: quiet)
+        }
+        return Listeners(all: all)
+    }
+
+    /// Connections of the port for operators.
+    static let adminConnections = 16
 
     /// Takes another number of connections, and opens room for their files.
     private func limitsHook(_ connections: Connections) -> ReloadHook {
@@ -123,11 +142,14 @@ struct Server {
         }
     }
 
-    private func announce(_ channel: any Channel, _ log: EventLog, _ portFile: PortFile?) throws(StartError) {
-        let port = channel.localAddress?.port ?? options.port
-        try portFile?.write(port)
-        let address = options.host.contains(":") ? "[\(options.host)]" : options.host
-        let url = "\(options.scheme)://\(address):\(port)/"
+    private static func url(_ scheme: String, _ host: String, _ port: Int) -> String {
+        "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
+    }
+
+    /// `port` is nil if there is a unix socket alone.
+    private func announce(_ port: Int?, _ log: EventLog, _ portFile: PortFile?) throws(StartError) {
+        try portFile?.write(port ?? 0)
+        let url = port.map { Self.url(options.scheme, options.host, $0) } ?? "unix:\(options.socket ?? "")"
         for line in welcome?(url) ?? ["profiled: \(url) serves the store \(log.path)"] { try? Console.print(line) }
         ServiceManager.ready("\(url) serves the store \(log.path).")
         if !keys.isClosed {
@@ -138,6 +160,30 @@ struct Server {
             logger.notice(
                 "states of a newer program are not used; `profilecli replay --shadow --swap` folds them again",
                 metadata: ["projections": .string(outdated.joined(separator: ", "))])
+        }
+    }
+}
+
+/// Counts the places that take connections.
+private final class Arrivals: Sendable {
+    private struct State {
+        var left: Int
+        var port: Int?
+    }
+
+    private let state: Mutex<State>
+
+    init(of count: Int) { state = Mutex(State(left: count)) }
+
+    /// The main port; nil if there is none, or if it takes no connections yet.
+    var port: Int? { state.withLock { $0.port } }
+
+    /// Adds a place, with its port if it is the main one. True if it is the last.
+    func add(_ port: Int?) -> Bool {
+        state.withLock { state in
+            state.port = state.port ?? port
+            state.left -= 1
+            return state.left == 0
         }
     }
 }

@@ -19,8 +19,8 @@ struct StartError: Error, CustomStringConvertible {
         self.init("\(what) \(path) cannot be read\(reason).", remedy: remedy)
     }
 
-    /// Translates `error`, from the store or from the socket.
-    init(_ error: any Error, host: String, port: Int) {
+    /// Translates `error`, from the store or from the socket. The names of the flags of its address begin with `prefix`.
+    init(_ error: any Error, host: String, port: Int, flags prefix: String = "") {
         switch error {
         case let failure as StartError: self = failure
         case let errors as ConfigurationErrors: self.init(errors)
@@ -28,9 +28,10 @@ struct StartError: Error, CustomStringConvertible {
         case let error as StorageError: self.init(error.description, remedy: error.commandRemedy)
         // From the fixtures; appends before the failed one are stored.
         case let error as AppendError: self.init(error.fact, remedy: error.commandRemedy)
-        case let error as IOError: self.init(code: error.errnoCode, host: host, port: port)
+        case let error as IOError: self.init(code: error.errnoCode, host: host, port: port, flags: prefix)
         case is SocketAddressError, is SocketAddressError.UnknownHost:
-            self.init("The host \(host) is not known.", remedy: "Correct --host; 127.0.0.1 is this machine alone.")
+            self.init(
+                "The host \(host) is not known.", remedy: "Correct --\(prefix)host; 127.0.0.1 is this machine alone.")
         default:
             self.init(
                 "The service failed with an unexpected error: \(type(of: error)).",
@@ -48,22 +49,24 @@ struct StartError: Error, CustomStringConvertible {
             remedy: (first?.remedy ?? "") + (more > 0 ? " \(others): see `profiled config check`." : ""))
     }
 
-    private init(code: Int32, host: String, port: Int) {
+    private init(code: Int32, host: String, port: Int, flags prefix: String) {
         switch code {
         case EADDRINUSE:
             self.init(
                 "Port \(port) on \(host) is in use.",
-                remedy: "Stop the program that uses it, or choose another port with --port (0 takes any free one).")
+                remedy: "Stop the program that uses it, or choose another port with --\(prefix)port (0 takes any free "
+                    + "one).")
         case EACCES, EPERM:
-            self.init("You may not open port \(port) on \(host).", remedy: "Choose a port from 1024 up with --port.")
+            self.init(
+                "You may not open port \(port) on \(host).", remedy: "Choose a port from 1024 up with --\(prefix)port.")
         case EADDRNOTAVAIL:
             self.init(
-                "\(host) is not an address of this machine.", remedy: "Correct --host; 127.0.0.1 is this machine alone."
-            )
+                "\(host) is not an address of this machine.",
+                remedy: "Correct --\(prefix)host; 127.0.0.1 is this machine alone.")
         default:
             self.init(
                 "Port \(port) on \(host) cannot be opened: \(String(cString: strerror(code))).",
-                remedy: "Correct --host and --port.")
+                remedy: "Correct --\(prefix)host and --\(prefix)port.")
         }
     }
 

@@ -12,6 +12,8 @@ actor HTTPClient {
         var headers: [(name: String, value: String)] = []
         /// A file of certificates to trust as well as those that this machine trusts; nil for none.
         var trustedFile: String?
+        /// The file of a unix socket to connect to, whatever host the URL has; nil for that host.
+        var socket: String?
         /// Tells whether it may be sent once more where a kept connection turns out to be closed.
         var isRepeatable: Bool
     }
@@ -95,6 +97,7 @@ actor HTTPClient {
         // CURL_SSLVERSION_TLSv1_2
         set(CURLOPT_SSLVERSION, 6)
         if let file = request.trustedFile { set(CURLOPT_CAINFO, file) }
+        if let socket = request.socket { set(CURLOPT_UNIX_SOCKET_PATH, socket) }
         var headers: UnsafeMutablePointer<curl_slist>?
         defer { curl_slist_free_all(headers) }
         // libcurl waits for "100 Continue" before large bodies, unless this header is empty.

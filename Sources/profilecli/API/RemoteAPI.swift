@@ -3,31 +3,49 @@ internal import ProfileLogNativeAPI
 
 /// A running profiled, over HTTP.
 struct RemoteAPI: Connection {
+    /// The service's address, for messages.
+    private let address: String
     private let base: URL
+    /// The file of its unix socket; nil for a port.
+    private let socket: String?
     private let key: String?
     private let trustedFile: String?
 
-    /// `url` is the service's address, as in `http://127.0.0.1:8080`, and `key` one of its keys. Certificates in
-    /// `trustedFile` are trusted as well as those that this machine trusts.
+    /// `url` is the service's address, as in `http://127.0.0.1:8080` or `unix:/run/profilelog/socket`, and `key` one of
+    /// its keys. Certificates in `trustedFile` are trusted as well as those that this machine trusts.
     init(url: String, key: String?, trustedFile: String?) throws {
-        let text = url.contains("://") ? url : "http://\(url)"
+        socket = try Self.socket(url)
+        // The host is in the header `Host` alone.
+        let text = socket != nil ? "http://localhost" : url.contains("://") ? url : "http://\(url)"
         guard let base = URL(string: text), ["http", "https"].contains(base.scheme), base.host?.isEmpty == false else {
             throw Self.unusable(url)
         }
         self.base = base
+        address = socket.map { "unix:\($0)" } ?? base.absoluteString
         self.key = key
         self.trustedFile = trustedFile
     }
 
     private static func unusable(_ url: String) -> CommandError {
         CommandError(
-            "\(url) is not the address of a service.", remedy: "Write it as in http://127.0.0.1:8080.", status: .usage)
+            "\(url) is not the address of a service.",
+            remedy: "Write it as in http://127.0.0.1:8080, or unix:/run/profilelog/socket.", status: .usage)
+    }
+
+    /// The file in `unix:FILE` or `unix://FILE`; nil for another address.
+    private static func socket(_ url: String) throws -> String? {
+        guard url.hasPrefix("unix:") else { return nil }
+        let rest = url.dropFirst("unix:".count)
+        let path = rest.hasPrefix("//") ? rest.dropFirst(2) : rest
+        if path.isEmpty { throw unusable(url) }
+        return String(path)
     }
 
     func answer(_ request: APIRequest) async throws -> APIAnswer {
         var http = HTTPClient.Request(
             url: try url(request), isRepeatable: request.method == .get || request.idempotencyKey != nil)
         http.trustedFile = trustedFile
+        http.socket = socket
         if let key { http.headers.append(("Authorization", "Bearer \(key)")) }
         if let key = request.idempotencyKey { http.headers.append(("Idempotency-Key", key)) }
         if let version = request.ifMatch { http.headers.append(("If-Match", version)) }
@@ -45,7 +63,6 @@ struct RemoteAPI: Connection {
 
     /// Returns the failure that the user reads when no answer came.
     private func failure(_ error: HTTPClient.RequestError) -> CommandError {
-        let address = base.absoluteString
         switch error {
         case .timeout:
             return CommandError(
@@ -77,7 +94,6 @@ struct RemoteAPI: Connection {
     }
 
     private func failure(_ problem: HTTPClient.CertificateProblem) -> CommandError {
-        let address = base.absoluteString
         switch problem {
         case .unknownAuthority:
             return CommandError(

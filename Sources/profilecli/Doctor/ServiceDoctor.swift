@@ -34,8 +34,10 @@ struct ServiceDoctor {
             return try tell(
                 .warning(
                     "metrics", "/metrics answers with status \(metrics.status), so the rest could not be looked at.",
-                    remedy: "Put a key with the permission `metrics` into PROFILELOG_KEY: `profiled keys add --name "
-                        + "doctor --permissions metrics`."))
+                    remedy: metrics.status == 404
+                        ? "Name the address of the service's --admin-port with --url."
+                        : "Put a key with the permission `metrics` into PROFILELOG_KEY: `profiled keys add --name "
+                            + "doctor --permissions metrics`."))
         }
         let told = Set(reasons.compactMap { $0["reason"].text })
         try tellNumbers(MetricsText(metrics.body), told, tell)

@@ -70,6 +70,7 @@ struct ServeCommand: AsyncParsableCommand {
         try options.refuseOpenDoor(keys: present)
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
         try options.refuseHalfTLS()
+        try options.refuseHalfPlace()
         let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
         options.noteOpenNetwork(logger)
         let metrics = Metrics()
@@ -154,6 +155,10 @@ extension Workspace {
 extension ServiceSettings {
     /// Says that keys can be read on their way. An https address of clients means that a proxy speaks TLS.
     fileprivate func noteOpenNetwork(_ logger: Logger) {
+        if adminPort != nil, !Self.isLoopback(adminHost) {
+            logger.notice(
+                "other machines can read the metrics without a key: --admin-host is not of this machine alone")
+        }
         if isLoopback || tlsFiles != nil || baseURL?.isSecure == true { return }
         logger.notice(
             "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "

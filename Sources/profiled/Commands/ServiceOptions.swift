@@ -9,6 +9,10 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("host"), help: .setting("host")) var host: String?
     @Option(name: .setting("port-file"), help: .setting("port-file")) var portFile: String?
     @Option(name: .setting("base-url"), help: .setting("base-url")) var baseURL: BaseURL?
+    @Option(name: .setting("cors"), help: .setting("cors")) var crossOrigins: [WebOrigin] = []
+    @Option(name: .setting("socket"), help: .setting("socket")) var socket: String?
+    @Option(name: .setting("admin-port"), help: .setting("admin-port")) var adminPort: Int?
+    @Option(name: .setting("admin-host"), help: .setting("admin-host")) var adminHost: String?
     @Flag(name: .setting("expect-store"), help: .setting("expect-store")) var expectsStore = false
     @Flag(name: .setting("ephemeral"), help: .setting("ephemeral")) var isEphemeral = false
     @Option(name: .setting("fixtures"), help: .setting("fixtures")) var fixtures: String?
@@ -53,6 +57,7 @@ struct ServiceOptions: ParsableArguments, Sendable {
     /// Nil unless it was given.
     var ephemeral: Bool? { isEphemeral ? true : nil }
     var givenRateLimits: [RateLimit]? { rateLimits.isEmpty ? nil : rateLimits }
+    var givenCrossOrigins: [WebOrigin]? { crossOrigins.isEmpty ? nil : crossOrigins }
 
     enum LogFormat: String, ExpressibleByArgument, Sendable { case text, json }
 

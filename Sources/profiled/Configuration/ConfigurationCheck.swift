@@ -9,11 +9,13 @@ enum ConfigurationCheck {
         { try refuseStore($0) },
         { try refuseOpenDoor($0) },
         { try $0.refuseHalfTLS() },
+        { try $0.refuseHalfPlace() },
         { _ = try $0.tlsFiles?.read() },
         { if let file = $0.workspace { _ = try Workspace(path: file) } },
         { if let file = $0.fixtures { _ = try Fixtures(path: file) } },
         { try ConsoleFiles(folder: $0.console).check() },
         { if let plan = $0.backupPlan { try refuseUnwritable(plan.folder, "backup.folder") } },
+        { if let file = $0.socket { try refuseUnwritable(file, "socket") } },
         { if let file = $0.portFile { try refuseUnwritable(file, "port-file") } },
     ]
 
@@ -89,6 +91,21 @@ extension ServiceSettings {
             throw StartError(
                 "--tls-client-auth is there without --tls-client-ca.",
                 remedy: "Name the authority of clients, or omit it.")
+        }
+    }
+
+    /// Throws if there is nothing to listen on, or if a setting of the port is there without one.
+    func refuseHalfPlace() throws(StartError) {
+        if hasPort { return }
+        if socket == nil {
+            throw StartError(
+                "With --host none the service has no port, and there is no --unix.",
+                remedy: "Name a file for the socket with --unix, or an address with --host.")
+        }
+        if tlsCertificate != nil {
+            throw StartError(
+                "With --host none the service has no port, and a unix socket does not speak TLS.",
+                remedy: "Take --tls-certificate and --tls-key out, or name an address with --host.")
         }
     }
 

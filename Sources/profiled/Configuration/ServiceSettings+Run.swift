@@ -24,7 +24,8 @@ extension ServiceSettings {
 
     /// Makes room for the connections, and returns for how many there is.
     func reserveConnections(_ logger: Logger) throws(StartError) -> Int {
-        let reserved = try ProcessLimits.reserveFiles(forConnections: maxConnections)
+        let operators = adminPort == nil ? 0 : Server.adminConnections
+        let reserved = max(1, try ProcessLimits.reserveFiles(forConnections: maxConnections + operators) - operators)
         if reserved < maxConnections {
             logger.notice(
                 "RLIMIT_NOFILE allows fewer connections than --max-connections",

@@ -10,6 +10,13 @@ struct ServiceSettings: Sendable {
     var port = 8080
     var portFile: String?
     var baseURL: ServiceOptions.BaseURL?
+    /// The origins whose pages may read and write here by script.
+    var crossOrigins: [WebOrigin] = []
+    /// The file of a unix socket; nil for none.
+    var socket: String?
+    /// The port for health and metrics alone; nil for none.
+    var adminPort: Int?
+    var adminHost = "127.0.0.1"
     /// Tells whether a store must be there at the start.
     var expectsStore = false
     var isEphemeral = false
@@ -56,8 +63,14 @@ struct ServiceSettings: Sendable {
 
     var scheme: String { tlsFiles == nil ? "http" : "https" }
 
+    /// Tells whether there is a TCP port: `none` as the host leaves the unix socket alone.
+    var hasPort: Bool { host != "none" }
+
+    /// Tells whether only this machine can reach the service.
+    var isLoopback: Bool { !hasPort || Self.isLoopback(host) }
+
     /// Tells whether only this machine can reach the address. A name like `127.example.com` is no such address.
-    var isLoopback: Bool {
+    static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" { return true }
         var address = in_addr()
         if inet_pton(AF_INET, host, &address) == 1 { return UInt32(bigEndian: address.s_addr) >> 24 == 127 }

@@ -37,8 +37,8 @@ extension Setting {
         Setting(
             "host", \.host, given: \.service?.host,
             Words(
-                help: "The address to listen on; one that other machines can reach needs keys.", rule: textRule,
-                flagRule: emptyRule)
+                help: "The address to listen on; one that other machines can reach needs keys; none listens on --unix "
+                    + "alone.", rule: textRule, flagRule: emptyRule)
         ) { !$0.isEmpty },
         file(
             "port-file", \.portFile, given: \.service?.portFile,
@@ -48,6 +48,26 @@ extension Setting {
             Words(
                 help: "The URL by which clients reach the service, for links in answers; without it links are "
                     + "relative.", valueName: "url", rule: "must be a URL as https://profiles.example/path")),
+        Setting(
+            "cors", \.crossOrigins, given: \.service?.givenCrossOrigins,
+            Words(
+                help: "An origin whose pages may read and write here by script, with a key where keys are needed; "
+                    + "repeatable.", valueName: "origin",
+                rule: "must be an origin as https://app.example:8443, without a path; * is none", reloads: true)),
+        file(
+            "socket", flag: "unix", \.socket, given: \.service?.socket,
+            "A unix socket to listen on as well, for who may write to the file: the user and the group."),
+        Setting(
+            "admin-port", ofOptional: \.adminPort, given: \.service?.adminPort,
+            Words(
+                help: "A port for /health and /metrics alone, without keys; 0 takes any that is free. /metrics "
+                    + "then leaves the main port.", rule: "must be a whole number from 0 to 65535",
+                flagRule: "must be from 0 to 65535")
+        ) { (0...65_535).contains($0) },
+        Setting(
+            "admin-host", \.adminHost, given: \.service?.adminHost,
+            Words(help: "The address of --admin-port.", rule: textRule, flagRule: emptyRule)
+        ) { !$0.isEmpty },
     ]
 
     private static let content: [Setting] = [

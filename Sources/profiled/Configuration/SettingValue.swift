@@ -72,11 +72,19 @@ extension TLSFiles.ClientAuth: SettingValue {
     var json: AttributeValue { .string(rawValue) }
 }
 
-extension [RateLimit]: SettingValue {
+/// An element of a setting that is a list.
+protocol SettingElement: Sendable {
+    init?(argument: String)
+    var text: String { get }
+}
+
+extension RateLimit: SettingElement {}
+
+extension Array: SettingValue where Element: SettingElement {
     init?(word: String) {
-        let limits = word.split(separator: " ").map { RateLimit(argument: String($0)) }
-        if limits.contains(where: { $0 == nil }) { return nil }
-        self = limits.compactMap(\.self)
+        let elements = word.split(separator: " ").map { Element(argument: String($0)) }
+        if elements.contains(where: { $0 == nil }) { return nil }
+        self = elements.compactMap(\.self)
     }
     static var isList: Bool { true }
     var json: AttributeValue { .array(map { .string($0.text) }) }

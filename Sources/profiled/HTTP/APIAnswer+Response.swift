@@ -83,7 +83,7 @@ extension APIAnswer {
             }
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: Self.fields(type: stream.mediaType, headers), body: body)
+        return Response(status: .ok, headers: Self.fields(type: stream.mediaType, headers + ownHeaders), body: body)
     }
 
     /// Parts of `body` that are written one after the other; they share its memory.
@@ -97,7 +97,11 @@ extension APIAnswer {
         var fields = HTTPFields()
         fields[.contentType] = type
         fields[.cacheControl] = "no-store"
-        for field in more { fields[field.name] = field.value }
+        for field in more {
+            // Several parts of the service may add to this one.
+            let others = field.name == .vary ? fields[.vary].map { "\($0), " } : nil
+            fields[field.name] = (others ?? "") + field.value
+        }
         return fields
     }
 }
@@ -117,10 +121,6 @@ extension APIError {
     private static let close = (name: "Connection", value: "close")
 
     // MARK: - Bodies
-
-    static let contentEncoding = APIError(
-        status: 415, code: "unsupported_encoding", error: "The body is compressed; nothing was stored.",
-        remedy: "Send it as it is, without the header Content-Encoding.")
 
     static let transferCoding = APIError(
         status: 501, code: "unsupported_encoding",
@@ -155,6 +155,15 @@ extension APIError {
     static let wrongMethodOfService = APIError(
         status: 405, code: "wrong_method", error: "This path does not know this method.", remedy: "Send GET.",
         allow: "GET")
+
+    static let notForOperators = APIError(
+        status: 404, code: "unknown_path", error: "This port has the health and the metrics of the service alone.",
+        remedy: "Ask for /health, /health/live, /health/ready or /metrics here, and for the rest at the service's port."
+    )
+
+    static let forOperators = APIError(
+        status: 404, code: "unknown_path", error: "This path is at the port that --admin-port names.",
+        remedy: "Ask for it there.")
 
     static let tooManyStreams = APIError(
         status: 503, code: "too_many_streams", error: "As many streams of events are open as the service allows.",

@@ -4,7 +4,8 @@ internal import NIOHTTP1
 internal import ProfileLogRequests
 internal import Synchronization
 
-/// Reads the bodies of requests. Bounds the bytes and values of each, and the bytes of all together.
+/// Reads the bodies of requests, and unpacks those that are compressed. Bounds the bytes and values of each, and the
+/// bytes of all together.
 final class BodyReader: Sendable {
     static let maxValues = 500_000
 
@@ -18,12 +19,17 @@ final class BodyReader: Sendable {
 
     /// The body of `request`. Throws an `APIError`, or the parser's error for what is not HTTP.
     func read(_ request: Request, _ asked: RequestHeaders, _ connection: ConnectionContext) async throws -> [UInt8] {
-        if let refusal = Self.refusal(of: asked) { throw refusal }
+        if Self.hasUnknownTransfer(asked) { throw APIError.transferCoding }
+        let coding = try BodyCoding(asked[.contentEncoding])
         let length = asked[.contentLength].flatMap { Int($0) }
         if let length, length > APIRouter.maxBodyBytes { throw APIError.bodyTooLarge }
         if asked.asksFirst { await connection.inviteBody() }
-        let bytes = try await collect(request.body)
+        var taken = 0
+        defer { room.add(taken, ordering: .relaxed) }
+        var bytes = try await collect(request.body, &taken)
         if let length, bytes.count < length { throw APIError.cutOff }
+        // Some programs send the header with every request.
+        if let coding, !bytes.isEmpty { bytes = try await unpack(bytes, coding, &taken) }
         if Self.isForm(bytes, asked[.contentType]) { throw APIError.form }
         if bytes.count > Self.maxValues {
             // On another thread, as it would delay the event loop.
@@ -34,16 +40,25 @@ final class BodyReader: Sendable {
         return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
+    /// Takes room for bytes, and counts them in `taken`. Throws if there is none.
+    private func take(_ count: Int, _ taken: inout Int) throws {
+        taken += count
+        if room.subtract(count, ordering: .relaxed).newValue < 0 { throw APIError.noRoom }
+    }
+
+    /// Few bytes may become many, which would delay the event loop.
+    private func unpack(_ packed: [UInt8], _ coding: BodyCoding, _ taken: inout Int) async throws -> [UInt8] {
+        try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            try coding.unpacked(packed) { try take($0, &taken) }
+        }
+    }
+
     /// Counts bytes that arrived and not those announced: else an announcement alone would block other clients.
-    private func collect(_ body: RequestBody) async throws -> [UInt8] {
+    private func collect(_ body: RequestBody, _ taken: inout Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        var taken = 0
-        defer { room.add(taken, ordering: .relaxed) }
         do {
             for try await part in body {
-                taken += part.readableBytes
-                let left = room.subtract(part.readableBytes, ordering: .relaxed).newValue
-                if left < 0 { throw APIError.noRoom }
+                try take(part.readableBytes, &taken)
                 bytes.append(contentsOf: part.readableBytesView)
                 if bytes.count > APIRouter.maxBodyBytes { throw APIError.bodyTooLarge }
             }
@@ -61,13 +76,10 @@ final class BodyReader: Sendable {
 
     // MARK: - What a body may be
 
-    /// Returns the reason why a body with these headers is not read; nil if it is. A coding without `chunked` at its
-    /// end is not HTTP.
-    private static func refusal(of asked: RequestHeaders) -> APIError? {
+    /// Tells whether a body has a coding before `chunked`. One without `chunked` at its end is not HTTP.
+    private static func hasUnknownTransfer(_ asked: RequestHeaders) -> Bool {
         let transfer = asked[.transferEncoding]?.lowercased() ?? "chunked"
-        if transfer != "chunked", transfer.hasSuffix("chunked") { return .transferCoding }
-        let encoding = asked[.contentEncoding]?.lowercased() ?? ""
-        return encoding.isEmpty || encoding == "identity" ? nil : .contentEncoding
+        return transfer != "chunked" && transfer.hasSuffix("chunked")
     }
 
     /// Tells whether the body is a form. The type alone says nothing: curl calls everything that it sends a form.

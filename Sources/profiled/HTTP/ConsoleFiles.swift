@@ -1,5 +1,4 @@
 internal import CConsole
-internal import CZlib
 internal import Foundation
 internal import ProfileLogRequests
 internal import Synchronization
@@ -31,6 +30,7 @@ final class ConsoleFiles: Sendable {
         let bytes: [UInt8]
         /// The bytes with gzip; nil if they would not be fewer.
         let packed: [UInt8]?
+        /// As in the header `ETag`, of the plain bytes.
         let tag: String
     }
 
@@ -101,7 +101,7 @@ final class ConsoleFiles: Sendable {
             return answer
         }
         let packed = asked.acceptsGzip ? content.packed : nil
-        let tag = packed == nil ? "\"\(content.tag)\"" : "\"\(content.tag)-gzip\""
+        let tag = packed == nil ? content.tag : Gzip.tag(ofPacked: content.tag)
         let isKnown = asked.knows(tag)
         var answer = APIAnswer(status: isKnown ? 304 : 200, body: isKnown ? [] : packed ?? content.bytes, etag: tag)
         answer.mediaType = Self.mediaTypes[String(name.drop { $0 != "." }.dropFirst())] ?? "application/octet-stream"
@@ -154,8 +154,8 @@ final class ConsoleFiles: Sendable {
             bytes = Array(
                 String(decoding: bytes, as: UTF8.self).replacing(Self.ownLink, with: "=\"\(up)").utf8)
         }
-        let packed = Self.packed(bytes).flatMap { $0.count < bytes.count ? $0 : nil }
-        let content = Content(bytes: bytes, packed: packed, tag: Self.tag(bytes))
+        let packed = Gzip.packed(bytes, level: Gzip.smallest)
+        let content = Content(bytes: bytes, packed: packed, tag: "\"\(Self.tag(bytes))\"")
         if folder == nil { ready.withLock { $0[key] = content } }
         return content
     }
@@ -170,38 +170,9 @@ final class ConsoleFiles: Sendable {
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return String(hash, radix: 16)
     }
-
-    /// `bytes` as a gzip file; nil if there is no memory for it.
-    private static func packed(_ bytes: [UInt8]) -> [UInt8]? {
-        var stream = z_stream()
-        guard gzip_pack_begin(&stream) == Z_OK else { return nil }
-        defer { deflateEnd(&stream) }
-        var source = bytes
-        var packed = [UInt8](repeating: 0, count: Int(deflateBound(&stream, uLong(bytes.count))))
-        let isWhole = source.withUnsafeMutableBufferPointer { source in
-            packed.withUnsafeMutableBufferPointer { packed in
-                (stream.next_in, stream.avail_in) = (source.baseAddress, uInt(source.count))
-                (stream.next_out, stream.avail_out) = (packed.baseAddress, uInt(packed.count))
-                return deflate(&stream, Z_FINISH) == Z_STREAM_END
-            }
-        }
-        return isWhole ? Array(packed.prefix(Int(stream.total_out))) : nil
-    }
 }
 
 extension RequestHeaders {
-    /// Tells whether the client unpacks gzip: it names it, or all codings, and not with the weight 0.
-    fileprivate var acceptsGzip: Bool {
-        let codings = (self[.acceptEncoding] ?? "").lowercased().split(separator: ",").map { coding in
-            coding.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
-        }
-        guard let coding = codings.first(where: { $0.first == "gzip" }) ?? codings.first(where: { $0.first == "*" })
-        else { return false }
-        return !coding.dropFirst().contains { part in
-            part.hasPrefix("q=0") && !part.dropFirst(2).contains { ("1"..."9").contains($0) }
-        }
-    }
-
     /// Tells whether the client has the version `tag` already.
     fileprivate func knows(_ tag: String) -> Bool {
         (self[.ifNoneMatch] ?? "").split(separator: ",").contains { part in

@@ -1,16 +1,25 @@
 internal import ProfileLog
 internal import ProfileLogRequests
+internal import Synchronization
 
 /// The description of the service for programs, in OpenAPI 3.1, made of the endpoints themselves.
 enum OpenAPI {
-    /// The whole document; `needsKeys` says whether requests need a key.
-    static func document(needsKeys: Bool) -> [UInt8] { needsKeys ? withKeys : withoutKeys }
+    /// The whole document. `needsKeys` says whether requests need a key, and `own` has the service's own paths.
+    static func document(needsKeys: Bool, _ own: [OwnPath]) -> [UInt8] {
+        let name = ([needsKeys ? "key" : ""] + own.map(\.rawValue)).joined(separator: " ")
+        return ready.withLock { ready in
+            if let document = ready[name] { return document }
+            let made = document(security: needsKeys ? [["key": []]] : [[:], ["key": []]], own)
+            ready[name] = made
+            return made
+        }
+    }
 
-    private static let withKeys = document(security: [["key": []]])
-    private static let withoutKeys = document(security: [[:], ["key": []]])
+    /// The documents that were asked for.
+    private static let ready = Mutex<[String: [UInt8]]>([:])
 
-    private static func document(security: AttributeValue) -> [UInt8] {
-        var paths = OwnPath.allCases.map { own in
+    private static func document(security: AttributeValue, _ own: [OwnPath]) -> [UInt8] {
+        var paths = own.map { own in
             (name: own.rawValue, operations: [("get", operation(own, own.permission == nil ? [] : security))])
         }
         for endpoint in API.table.endpoints {

@@ -5,6 +5,8 @@ internal import ProfileLogRequests
 struct Overview: Sendable {
     let keys: KeyRing
     let isEphemeral: Bool
+    /// The paths of the service itself at the main port.
+    let own: [OwnPath]
 
     private var authorization: String {
         keys.isClosed
@@ -43,7 +45,7 @@ struct Overview: Sendable {
     func answer(_ api: API) -> APIAnswer {
         let last = (try? api.log.lastPosition().rawValue).map { AttributeValue($0) } ?? .null
         let paths =
-            OwnPath.allCases.map { ("GET", $0.rawValue, $0.summary) }
+            own.map { ("GET", $0.rawValue, $0.summary) }
             + API.table.endpoints.map { ($0.method.rawValue, $0.path, $0.summary) }
         let endpoints = paths.map { method, path, summary -> AttributeValue in
             ["method": .string(method), "path": .string(path), "summary": .string(summary)]

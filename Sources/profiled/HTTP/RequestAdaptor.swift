@@ -12,6 +12,10 @@ final class RequestAdaptor: Sendable {
     private let store: LiveStore
     private let overview: Overview
     private let access: Access
+    /// That of the port for operators.
+    private let adminAccess: Access
+    private let crossOrigins: CrossOrigins
+    private let own: [OwnPath]
     private let console: ConsoleFiles
     private let limiter: RateLimiter
     private let bodies: BodyReader
@@ -41,11 +45,16 @@ final class RequestAdaptor: Sendable {
         baseURL = options.baseURL?.text ?? ""
         slowMilliseconds = Atomic(options.slowRequestMilliseconds)
         scheme = options.scheme
+        crossOrigins = CrossOrigins(options.crossOrigins)
         access = Access(
-            keys: keys, serviceHost: options.host, publicOrigin: options.baseURL?.origin,
+            keys: keys, serviceHost: options.host, publicOrigin: options.baseURL?.origin, crossOrigins: crossOrigins,
             speaksTLS: options.tlsFiles != nil)
+        adminAccess = Access(
+            keys: keys, serviceHost: options.adminHost, publicOrigin: nil, crossOrigins: CrossOrigins([]),
+            speaksTLS: false)
+        own = OwnPath.main(hasAdminPort: options.adminPort != nil)
         console = ConsoleFiles(folder: options.console)
-        overview = Overview(keys: keys, isEphemeral: options.isEphemeral)
+        overview = Overview(keys: keys, isEphemeral: options.isEphemeral, own: own)
         limiter = RateLimiter(options.rateLimits)
         bodies = BodyReader(maxBytesAtOnce: options.bodyMemoryMebibytes << 20)
         reads = Reads(timeout: options.readTimeout.duration)
@@ -54,8 +63,9 @@ final class RequestAdaptor: Sendable {
 
     /// What changes with a reload: the rest asks ``LiveSettings`` itself.
     var reloadHook: ReloadHook {
-        ReloadHook { [limiter, bodies, reads, self] old, new in
+        ReloadHook { [limiter, bodies, reads, crossOrigins, self] old, new in
             return {
+                crossOrigins.replace(by: new.crossOrigins)
                 self.slowMilliseconds.store(new.slowRequestMilliseconds, ordering: .relaxed)
                 limiter.replace(by: new.rateLimits)
                 bodies.addRoom((new.bodyMemoryMebibytes - old.bodyMemoryMebibytes) << 20)
@@ -72,34 +82,38 @@ final class RequestAdaptor: Sendable {
         /// The names in the client's certificate; empty without one.
         let client: [String]
         let route: Route
+        /// Tells whether it came by the port for operators.
+        let isAdmin: Bool
         let reads: Reads
         /// Headers of the response that are known before there is an answer.
         var headers: [HTTPField]
         /// The error, in one word.
         var code: String?
 
-        mutating func response(_ answer: APIAnswer) throws(APIError) -> Response {
+        mutating func response(_ answer: APIAnswer) async throws -> Response {
             code = answer.code
+            let answer = await answer.packed(for: asked)
             if let stream = answer.stream { return answer.response(headers, stream, reads, connection) }
             let isLast = answer.status >= 400 && asked.asksFirst
             return try answer.response(headers, ending: isLast ? connection : nil)
         }
     }
 
-    /// Answers one request. Throws for what is not HTTP. The log line has no query and no body: they hold personal
-    /// data.
-    func respond(to request: Request, _ connection: ConnectionContext) async throws -> Response {
+    /// Answers one request, of the port for operators if `isAdmin`. Throws for what is not HTTP. The log line has no
+    /// query and no body: they hold personal data.
+    func respond(to request: Request, _ connection: ConnectionContext, isAdmin: Bool) async throws -> Response {
         let begin = ContinuousClock.now
         let asked = RequestHeaders(request.headers)
         let id = asked.id
         let sent = request.uri.path
         // A place of the console may end with a slash.
         let path = ConsolePath(sent) == nil ? API.table.plain(sent) : sent
+        let route = route(request.method.rawValue, path, isAdmin: isAdmin)
         var exchange = Exchange(
             request: request, path: path, asked: asked, connection: connection,
-            client: certificates?.files.clientCA == nil ? [] : connections.clientNames(at: connection.channel),
-            route: Route(method: request.method.rawValue, path: path), reads: reads,
+            client: clientNames(asked, connection), route: route, isAdmin: isAdmin, reads: reads,
             headers: [HTTPField(name: .xRequestID, value: id)])
+        if !isAdmin { exchange.headers += crossOrigins.headers(for: asked, methods: route.methods) }
         let slow = slowMilliseconds.load(ordering: .relaxed)
         let phases = slow > 0 ? RequestPhases() : nil
         metrics.begin()
@@ -151,35 +165,57 @@ final class RequestAdaptor: Sendable {
         logger.notice("slow request", metadata: metadata)
     }
 
+    /// The names in the client's certificate. A browser shows it whatever page sends the request, so with the page of
+    /// another origin it counts nothing.
+    private func clientNames(_ asked: RequestHeaders, _ connection: ConnectionContext) -> [String] {
+        if certificates?.files.clientCA == nil || crossOrigins.allow(asked[.origin]) { return [] }
+        return connections.clientNames(at: connection.channel)
+    }
+
     // MARK: - By route
+
+    private func route(_ method: String, _ path: String, isAdmin: Bool) -> Route {
+        let ownPath = OwnPath(rawValue: path)
+        let isHere = isAdmin ? ownPath?.isForOperators == true : ownPath.map { own.contains($0) } ?? true
+        return isHere ? Route(method: method, path: path) : .unknown
+    }
 
     private func response(_ exchange: inout Exchange) async throws -> Response {
         do {
             switch exchange.route {
-            case .own(let own): return try exchange.response(answer(to: own, exchange))
+            case .own(let own): return try await exchange.response(answer(to: own, exchange))
             case .console(let path):
                 try access.refuseForeignPage(
                     exchange.asked, host: exchange.request.head.authority, isWrite: false)
-                return try exchange.response(console.answer(to: path, exchange.asked))
+                return try await exchange.response(console.answer(to: path, exchange.asked))
             case .endpoint(let endpoint): return try await response(of: endpoint, &exchange)
+            case .unknown where exchange.isAdmin:
+                return try await exchange.response(APIError.notForOperators.answer)
+            case .unknown where OwnPath(rawValue: exchange.path) != nil:
+                return try await exchange.response(APIError.forOperators.answer)
             case .otherMethod, .unknown:
                 exchange.headers += limiter.rest(exchange.route.template)?.headers ?? []
                 let method = exchange.request.method
                 throw API.table.refusal(of: method == .head ? "GET" : method.rawValue, at: exchange.path)
             case .otherMethodOfOwn, .otherMethodOfConsole:
-                return try exchange.response(APIError.wrongMethodOfService.answer)
+                return try await exchange.response(APIError.wrongMethodOfService.answer)
             case .options(let methods, let template):
                 exchange.headers += limiter.rest(template)?.headers ?? []
-                return try exchange.response(APIAnswer(allowing: methods))
+                return try await exchange.response(APIAnswer(allowing: methods))
             }
         } catch let error as APIError {
-            return try exchange.response(error.answer(in: API.table.format(at: exchange.path)))
+            return try await exchange.response(error.answer(in: API.table.format(at: exchange.path)))
         }
     }
 
     private func answer(to own: OwnPath, _ exchange: Exchange) throws(APIError) -> APIAnswer {
-        try access.refuseForeignPage(exchange.asked, host: exchange.request.head.authority, isWrite: false)
-        if let permission = own.permission,
+        let host = exchange.request.head.authority
+        if exchange.isAdmin {
+            try adminAccess.refuseForeignHost(exchange.asked, host)
+        } else {
+            try access.refuseForeignPage(exchange.asked, host: host, isWrite: false)
+        }
+        if !exchange.isAdmin, let permission = own.permission,
             let refusal = access.refusal(
                 exchange.asked[.authorization], permission: permission, isNative: true, client: exchange.client)
         {
@@ -187,7 +223,7 @@ final class RequestAdaptor: Sendable {
         }
         switch own {
         case .overview: return overview.answer(store.api)
-        case .openAPI: return APIAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed))
+        case .openAPI: return APIAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed, self.own))
         case .metrics: return metrics.answer(store, connections.counts, reads.counts, health, certificates?.report)
         case .live: return overview.live
         case .health, .ready: return overview.health(store, health.reasons)
@@ -230,14 +266,14 @@ final class RequestAdaptor: Sendable {
             call.body = try await RequestPhases.awaiting(.read) { [bodies] in
                 try await bodies.read(request, asked, connection)
             }
-            call.ifMatch = asked[.ifMatch]
+            call.ifMatch = asked[.ifMatch].map { Gzip.tag(ofPlain: $0) }
             call.idempotencyKey = asked[.idempotencyKey]
         }
         if keyMayBeInBody { try admit(await Self.key(inBody: call.body), endpoint, &exchange, needsKey: true) }
         if endpoint.streamsEvents, request.method == .get, asked.accepts(Endpoint.eventStream) {
             return try stream(call, endpoint, exchange)
         }
-        return try exchange.response(await answer(call, endpoint, exchange.connection, by: store.api.router))
+        return try await exchange.response(answer(call, endpoint, exchange.connection, by: store.api.router))
     }
 
     /// The key in a body, looked for on another thread if that takes long.

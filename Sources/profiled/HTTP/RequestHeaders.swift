@@ -5,7 +5,8 @@ internal import Synchronization
 /// The headers of a request that the service reads, found in one pass: one look-up in `HTTPFields` costs as much.
 struct RequestHeaders: Sendable {
     enum Name: Int, CaseIterable {
-        case accept, acceptEncoding, acceptLanguage, authorization, bulk, contentEncoding, contentLength, contentType
+        case accept, acceptEncoding, acceptLanguage, askedMethod, authorization, bulk, contentEncoding, contentLength,
+            contentType
         case expect, idempotencyKey, ifMatch, ifNoneMatch, lastEventID, origin, referer, requestID, secFetchDest
         case secFetchMode, secFetchSite, secFetchUser, transferEncoding, userAgent
 
@@ -14,6 +15,7 @@ struct RequestHeaders: Sendable {
             case "accept": self = .accept
             case "accept-encoding": self = .acceptEncoding
             case "accept-language": self = .acceptLanguage
+            case "access-control-request-method": self = .askedMethod
             case "authorization": self = .authorization
             case "content-encoding": self = .contentEncoding
             case "content-length": self = .contentLength

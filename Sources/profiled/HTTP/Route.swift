@@ -21,6 +21,17 @@ enum OwnPath: String, CaseIterable, Sendable {
 
     /// The permission that a key needs; nil for what tells nothing of the store.
     var permission: String? { self == .metrics ? "metrics" : nil }
+
+    /// Tells whether the port for operators has it.
+    var isForOperators: Bool {
+        switch self {
+        case .metrics, .health, .live, .ready: true
+        case .overview, .openAPI: false
+        }
+    }
+
+    /// Those of the main port: `/metrics` is on the port for operators alone, if there is one.
+    static func main(hasAdminPort: Bool) -> [OwnPath] { allCases.filter { $0 != .metrics || !hasAdminPort } }
 }
 
 /// The endpoint of a request, by its method and path.
@@ -62,6 +73,11 @@ enum Route {
         case .own(let own): own == .live
         case .console, .otherMethodOfOwn, .otherMethodOfConsole, .otherMethod, .options, .unknown: false
         }
+    }
+
+    /// The methods of the path, if it is asked for them.
+    var methods: String? {
+        if case .options(let methods, _) = self { methods } else { nil }
     }
 
     /// The path without what people put into it, for logs and metrics.

@@ -5,6 +5,7 @@ struct Access: Sendable {
     let serviceHost: String
     /// The origin at which clients reach the service through a proxy, which may call it by another name; nil without `--base-url`.
     let publicOrigin: String?
+    let crossOrigins: CrossOrigins
     let speaksTLS: Bool
 
     // MARK: - Keys
@@ -67,17 +68,23 @@ struct Access: Sendable {
     /// Refuses a request that a browser sends for the page of another site: without keys, every page that is open on
     /// this machine could write. `host` is what the client calls the service, with the port.
     func refuseForeignPage(_ asked: RequestHeaders, host: String?, isWrite: Bool) throws(APIError) {
-        guard let host else { return }
+        guard let host, !crossOrigins.allow(asked[.origin]) else { return }
         if isWrite, let origin = asked[.origin], !isOwn(origin: origin, host), origin != publicOrigin {
             throw Self.foreignOrigin
         }
-        // DNS rebinding: a page's own name may lead to this machine.
-        if asked.isFromBrowser, !keys.isClosed, !isOwn(host) { throw Self.foreignHost }
+        if !keys.isClosed { try refuseForeignHost(asked, host) }
+    }
+
+    /// Refuses DNS rebinding, where no key is needed: a page's own name may lead to this machine.
+    func refuseForeignHost(_ asked: RequestHeaders, _ host: String?) throws(APIError) {
+        if let host, asked.isFromBrowser, !isOwn(host) { throw Self.foreignHost }
     }
 
     private static let foreignOrigin = APIError(
         status: 403, code: "foreign_origin", error: "A page of another site may not write here; nothing was stored.",
-        remedy: "Send the request without the header Origin, or from a page of this service.", place: "Origin")
+        remedy:
+            "Send the request without the header Origin, or from a page of this service; --cors names other origins.",
+        place: "Origin")
     private static let foreignHost = APIError(
         status: 403, code: "foreign_origin",
         error: "A browser, or a program with its headers, asks for another host, and without keys nothing says whose "

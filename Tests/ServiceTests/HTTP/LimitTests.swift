@@ -90,7 +90,7 @@ struct LimitTests {
             #expect(Int(answer.headers["x-ratelimit-reset"] ?? "") != nil, "\(method)")
         }
         let unread = try await service.send(
-            "POST", "/users/track", body: Array(Self.track.utf8), headers: ["Content-Encoding": "gzip"])
+            "POST", "/users/track", body: Array(Self.track.utf8), headers: ["Content-Encoding": "br"])
         #expect(unread.status == 415)
         #expect(unread.headers["x-ratelimit-limit"] == "")
         #expect(try await service.stop() == 0)

@@ -8,7 +8,7 @@ struct UnreadBodyTests {
     /// The first line of a request whose body is not read, more headers, and the status of its answer.
     static let requests: [(line: String, headers: String, status: Int)] = [
         ("POST /v1/nothing", "", 404), ("POST /v1/stats", "", 405), ("GET /v1/stats", "", 200), ("GET /", "", 200),
-        ("HEAD /v1/stats", "", 200), ("POST /users/track", "Content-Encoding: gzip\r\n", 415),
+        ("HEAD /v1/stats", "", 200), ("POST /users/track", "Content-Encoding: br\r\n", 415),
         ("POST /users/track", "Origin: http://elsewhere\r\n", 403), ("OPTIONS /users/track", "", 204),
     ]
 

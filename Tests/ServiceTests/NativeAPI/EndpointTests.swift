@@ -193,7 +193,8 @@ struct EndpointTests {
             for (path, query) in questions {
                 let here = await api.answer(APIRequest(.get, path, query: query))
                 let text = query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
-                let there = try await service.get("\(path)?\(text)")
+                // The client library would ask for gzip, which has another tag.
+                let there = try await service.get("\(path)?\(text)", headers: ["Accept-Encoding": "identity"])
                 #expect(there.status == here.status)
                 #expect(there.body == here.body)
                 #expect(there.headers["etag"] == here.etag)

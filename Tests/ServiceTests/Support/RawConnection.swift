@@ -1,13 +1,17 @@
 import Foundation
 import Testing
 
-/// A TCP connection that sends any bytes, for what no client library would send.
+/// A connection that sends any bytes, for what no client library would send.
 final class RawConnection: Sendable {
     private let socket: Int32
 
     /// Connects to `service`, from another address of this machine if one is named. A read gives up after half a
     /// minute.
-    init(_ service: Service, from source: String? = nil) throws {
+    convenience init(_ service: Service, from source: String? = nil) throws {
+        try self.init(port: service.port, from: source)
+    }
+
+    init(port: Int, from source: String? = nil) throws {
         socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(socket >= 0)
         if let source {
@@ -25,11 +29,28 @@ final class RawConnection: Sendable {
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(service.port)).bigEndian
+        address.sin_port = in_port_t(UInt16(port)).bigEndian
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
         let code = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(code == 0)
+    }
+
+    /// Connects to the unix socket at `path`.
+    init(unix path: String) throws {
+        socket = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(socket >= 0)
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let code = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
         try #require(code == 0)
@@ -108,6 +129,11 @@ final class RawConnection: Sendable {
     /// All that comes, if the service then closes the connection; nil if it still has it open after 20 seconds of
     /// silence. `pause` is in seconds, after each part.
     func readToEnd(pause: TimeInterval = 0) -> String? {
+        readBytesToEnd(pause: pause).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// As ``readToEnd(pause:)``, for what is no text.
+    func readBytesToEnd(pause: TimeInterval = 0) -> [UInt8]? {
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var received: [UInt8] = []
@@ -115,7 +141,7 @@ final class RawConnection: Sendable {
         while true {
             let count = recv(socket, &buffer, buffer.count, 0)
             if count < 0 { return nil }
-            if count == 0 { return String(decoding: received, as: UTF8.self) }
+            if count == 0 { return received }
             received += buffer[..<count]
             if pause > 0 { Thread.sleep(forTimeInterval: pause) }
         }
