@@ -106,7 +106,7 @@ documents=usr/share/doc/profilelog
 put 644 packaging/debian/copyright $documents/copyright
 put 644 packaging/debian/README.Debian $documents/README.Debian
 packed CHANGELOG.md $documents/CHANGELOG.md.gz
-for document in docs/*.md; do put 644 "$document" "$documents/${document#docs/}"; done
+for document in docs/*.md docs/how-to/*.md; do put 644 "$document" "$documents/${document#docs/}"; done
 for kind in prometheus grafana; do
     [ -d packaging/$kind ] || continue
     # Their tests stay in the repository.

@@ -38,6 +38,19 @@ struct ArchitectureTests {
         }
     }
 
+    @Test("Each test that docs/reliability.md names exists")
+    func reliability() throws {
+        let document = try Repository.text("docs/reliability.md")
+        let names = document.matches(of: /`(?:\w+\/)?(\w+Tests)(?:\.(\w+))?`/)
+        #expect(names.count >= 40)
+        let suites = try Self.suites()
+        for name in names {
+            let texts = try #require(suites[String(name.1)], "\(name.0)")
+            guard let function = name.2 else { continue }
+            #expect(texts.contains { $0.contains("func \(function)(") }, "\(name.0)")
+        }
+    }
+
     @Test("Each file of the reading order exists")
     func readingOrder() throws {
         let document = try Repository.text("ARCHITECTURE.md")
@@ -61,7 +74,8 @@ struct WordTests {
                 .compactMap { $0 as? String } ?? []).map { folder + "/" + $0 }
         }
         var lines: [(place: String, text: Substring)] = []
-        for path in paths + ["README.md", "ARCHITECTURE.md"] where !path.hasPrefix("docs/decisions/") {
+        let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]
+        for path in paths + top where !path.hasPrefix("docs/decisions/") {
             guard path.hasSuffix(".swift") || path.hasSuffix(".md") else { continue }
             let text = try Repository.text(path)
             for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
