@@ -1,3 +1,4 @@
+internal import CoreFoundation
 internal import Foundation
 
 /// The version of a file: every change gives other numbers.

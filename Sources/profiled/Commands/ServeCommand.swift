@@ -161,8 +161,9 @@ extension ServiceSettings {
         }
         if isLoopback || tlsFiles != nil || baseURL?.isSecure == true { return }
         logger.notice(
-            "other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy "
-                + "speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does"
-        )
+            """
+            other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy \
+            speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does
+            """)
     }
 }
