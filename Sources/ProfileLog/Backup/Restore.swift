@@ -67,6 +67,7 @@ package struct Restore: Sendable {
             if time > max(manifest.written, manifest.recordedAt) {
                 throw RestoreError.afterBackup(written: manifest.written)
             }
+            if manifest.position == .start { return whole }
             guard let file = manifest.lastSegment(notAfter: time) else {
                 throw RestoreError.beforeFirst(
                     recordedAt: manifest.segments.first?.firstAt ?? manifest.recordedAt)

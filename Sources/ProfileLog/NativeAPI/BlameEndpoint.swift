@@ -210,7 +210,7 @@ extension BlameEndpoint {
         ] + logShape("value")
 
     private static let count: AnswerShape =
-        ["count": .integer, "first": .time, "last": .time, "set": write] + logShape("count")
+        ["count": .integer, "first": .orNull(.time), "last": .orNull(.time), "set": write] + logShape("count")
 
     static let shape: AnswerShape =
         EventJSON.misses + [

@@ -272,7 +272,10 @@ struct JSONContractTests {
         try run("erase", "bo", "--reason", "test", "--yes")
         try run("check")
         try run("compact")
-        try cli.succeed("backup", "to-restore")
+        try run("backup run", "to-restore")
+        try run("backup verify", "to-restore")
+        try run("backup list", "to-restore")
+        try run("backup scrub", "to-restore", "--from-store", cli.store)
         try run("restore", "to-restore", "--store", "restored", "--to", "5")
         var file = try Data(contentsOf: cli.file)
         while let place = file.range(of: Data("a-value-to-damage".utf8)) { file[place.lowerBound] = 0x41 }

@@ -157,6 +157,14 @@ struct RestoreTests {
         _ = try restored.append([.customEventLogged(CustomEvent(name: "first"))], to: .externalID("ana"))
     }
 
+    @Test("A backup without events is restored to any time until it was made")
+    func empty() throws {
+        var story = try RestoreStory(seed: 4)
+        try story.backUp()
+        let written = try BackupReader(path: story.backup).manifest.written
+        #expect(try story.restore("restored", to: .time(Timestamp(rawValue: written.rawValue - 1))).end == .start)
+    }
+
     @Test("Settings come back for the owner alone, whatever the mode of the backup is")
     func settings() throws {
         var story = try RestoreStory(seed: 4)

@@ -36,6 +36,19 @@ struct VoidEndpointTests {
         }
     }
 
+    @Test("A count whose events are all void has no first and no last time, and its log shows them")
+    func count() async throws {
+        try await withAPI { api in
+            _ = await api.post("/v1/log/event", #"{"user":"ana","name":"played"}"#)
+            _ = await api.post("/v1/void", #"{"position":2,"reason":"a test"}"#)
+            let blame = await api.get("/v1/blame", [("user", "ana"), ("field", "event:played"), ("log", "true")])
+            let count = "custom_events.0"
+            #expect(blame.status == 200 && blame.json.at("\(count).count") == 0)
+            #expect(blame.json.at("\(count).first") == .null && blame.json.at("\(count).last") == .null)
+            #expect(blame.json.at("\(count).log").count == 1 && blame.json.at("\(count).log.0.voided_by") == 3)
+        }
+    }
+
     @Test("A void item still waits, and says that it is void")
     func pending() async throws {
         try await withAPI { api in
