@@ -42,6 +42,8 @@ case ${1:-build} in
         need util-linux program setpriv                          # runs a command without root's rights
         need mount program mount
         need bsdutils program script                             # runs a command on a terminal
+        need curl program curl                                   # asks over TLS, and for packed answers
+        need openssl program openssl                             # makes certificates
         need python3-venv python3 -c 'import ensurepip, venv'    # runs the Python clients of Braze's REST API
         ;;
     bench)
