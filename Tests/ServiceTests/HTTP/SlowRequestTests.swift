@@ -19,10 +19,18 @@ struct SlowRequestTests {
         _ = try await service.post("/v1/log/event", #"{"user":"secret","name":"secret"}"#)
         let (held, hold) = AsyncStream<Void>.makeStream()
         let released = DispatchSemaphore(value: 0)
-        let holder = Task.detached {
-            try log.environment.withWriteTransaction { _ in
-                hold.yield()
-                released.wait()
+        // On a thread of its own: tests share a few, and all may wait for this one.
+        let holder = Task {
+            try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Void, any Error>) in
+                Thread.detachNewThread {
+                    ended.resume(
+                        with: Result {
+                            try log.environment.withWriteTransaction { _ in
+                                hold.yield()
+                                released.wait()
+                            }
+                        })
+                }
             }
         }
         for await _ in held { break }
