@@ -152,6 +152,7 @@ struct Server {
         let url = port.map { Self.url(options.scheme, options.host, $0) } ?? "unix:\(options.socket ?? "")"
         for line in welcome?(url) ?? ["profiled: \(url) serves the store \(log.path)"] { try? Console.print(line) }
         ServiceManager.ready("\(url) serves the store \(log.path).")
+        options.noteOpenNetwork(logger)
         if !keys.isClosed {
             logger.notice("there are no keys: any bearer token, or none, is accepted; `profiled keys add` makes a key")
         }

@@ -17,10 +17,15 @@ struct DeviceEndpoints {
         let all = try states?.keys.sorted() ?? log.devices.all()
         let rest = all.drop { device in after.map { device <= $0 } ?? false }
         var merges = PastMerges()
+        // Many devices may be of one user, whose past is in all of their events.
+        var users: [UserNumber: UserInfo] = [:]
         return try APIAnswer.ok { json in
             try json.objects("devices", rest.prefix(limit)) { json, device in
                 let state = try states?[device] ?? log.devices.state(of: device.text)
-                try Self.write(device.text, state, past, &merges, log, to: &json)
+                if let number = state.user, users[number] == nil {
+                    users[number] = try log.user(number, in: past, &merges)
+                }
+                try Self.write(device.text, state, state.user.flatMap { users[$0] }, log, to: &json)
             }
             json.member("total", all.count)
             json.member("more", rest.count > limit)
@@ -33,9 +38,9 @@ struct DeviceEndpoints {
         let items = try log.devices.pending(in: device.state)
         var times = WaitingTimes(now: try device.time(log))
         times.add(items, try log.devices.queue(in: device.state))
-        var merges = PastMerges()
+        let user = try device.state.user.flatMap { try log.user($0, in: device.past) }
         return try APIAnswer.ok { json in
-            try Self.write(device.id, device.state, device.past, &merges, log, to: &json)
+            try Self.write(device.id, device.state, user, log, to: &json)
             json.storages(of: items, device.state.settings) { json, items in
                 for kind in PendingKind.allCases { json.member(kind.key, items.count { $0.list == kind }) }
             }
@@ -52,11 +57,10 @@ struct DeviceEndpoints {
     }
 
     private static func write(
-        _ device: String, _ state: DeviceState, _ past: PastHistory?, _ merges: inout PastMerges, _ log: LogReader,
-        to json: inout JSONWriter
+        _ device: String, _ state: DeviceState, _ user: UserInfo?, _ log: LogReader, to json: inout JSONWriter
     ) throws {
         json.member("device", device)
-        json.member("user", try state.user.flatMap { try log.user($0, in: past, &merges) })
+        json.member("user", user)
         if state.status.isRemoved { json.member("app_removed", true) }
         try write("last_launch", state.lastLaunch, log, to: &json)
         try write("session", state.session, log, to: &json)

@@ -72,7 +72,6 @@ struct ServeCommand: AsyncParsableCommand {
         try options.refuseHalfTLS()
         try options.refuseHalfPlace()
         let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
-        options.noteOpenNetwork(logger)
         let metrics = Metrics()
         var server = Server(
             options: options, configured: (source, configuration), keys: keys, metrics: metrics,
@@ -149,21 +148,5 @@ extension Workspace {
         } catch {
             throw StartError("The workspace file \(path), \(error)", remedy: error.remedy)
         }
-    }
-}
-
-extension ServiceSettings {
-    /// Says that keys can be read on their way. An https address of clients means that a proxy speaks TLS.
-    fileprivate func noteOpenNetwork(_ logger: Logger) {
-        if adminPort != nil, !Self.isLoopback(adminHost) {
-            logger.notice(
-                "other machines can read the metrics without a key: --admin-host is not of this machine alone")
-        }
-        if isLoopback || tlsFiles != nil || baseURL?.isSecure == true { return }
-        logger.notice(
-            """
-            other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy \
-            speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does
-            """)
     }
 }

@@ -34,3 +34,19 @@ extension ServiceSettings {
         return reserved
     }
 }
+
+extension ServiceSettings {
+    /// Says that keys can be read on their way. An https address of clients means that a proxy speaks TLS.
+    func noteOpenNetwork(_ logger: Logger) {
+        if adminPort != nil, !Self.isLoopback(adminHost) {
+            logger.notice(
+                "other machines can read the metrics without a key: --admin-host is not of this machine alone")
+        }
+        if isLoopback || tlsFiles != nil || baseURL?.isSecure == true { return }
+        logger.notice(
+            """
+            other machines reach the service without TLS, so keys and profiles travel in the clear unless a proxy \
+            speaks TLS; --tls-certificate and --tls-key turn it on, and an https --base-url says that a proxy does
+            """)
+    }
+}

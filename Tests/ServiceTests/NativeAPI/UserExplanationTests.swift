@@ -174,13 +174,13 @@ struct UserExplanationTests {
     @Test("An address that came with the user names the event that gave it, also if it is in no attribute")
     func address() async throws {
         try await withAPI { api in
-            let made = await api.post("/v1/log/event", #"{"user":"email:ana@localhost","name":"seen"}"#).json
+            let made = await api.post("/v1/log/event", #"{"user":"email:ana@example.com","name":"seen"}"#).json
             let user: Query = [("user", "braze:\(made.at("user.braze_id").text)")]
             for moment in [[], [("order", "occurred")]] as [Query] {
-                let condition: Query = [("where", #"email = "ana@localhost""#)]
+                let condition: Query = [("where", #"email = "ana@example.com""#)]
                 let (status, json) = await api.get("/v1/users/explain", user + condition + moment)
                 try #require(status == 200, "\(json.json)")
-                #expect(json.at("holds") == true && json.at("parts.0.value") == "ana@localhost", "\(json.json)")
+                #expect(json.at("holds") == true && json.at("parts.0.value") == "ana@example.com", "\(json.json)")
                 #expect(json.at("parts.0.set.kind") == "userCreated", "\(json.json)")
             }
         }
