@@ -1,4 +1,4 @@
-/// What several commands have in common, for `profilecli help TOPIC`: the one place of these texts.
+/// The rules that several commands have in common, for `profilecli help TOPIC`: the one place of these texts.
 enum HelpTopic: String, CaseIterable {
     case user, when, conditions
     case exitCodes = "exit-codes"

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// This process's use of the machine. What the system does not tell is nil.
+/// The use of the machine by this process. What the system does not tell is nil.
 struct ProcessUsage {
     let cpuSeconds: Double
     let residentBytes: Int?

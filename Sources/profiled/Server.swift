@@ -10,14 +10,14 @@ internal import UnixSignals
 /// The HTTP server, and the end of the store after it.
 struct Server {
     let options: ServiceSettings
-    /// Where the settings came from, to read them again; nil for a service that does not.
+    /// The source of the settings, to read them again; nil for a service that does not.
     var configured: (source: ConfigurationSource, configuration: Configuration)?
     let keys: KeyRing
     let metrics: Metrics
     /// The reasons for which the service is degraded; its parts register what they know.
     var health = HealthReasons()
     let maxConnections: Int
-    /// Those of TLS; nil for plain HTTP.
+    /// The certificates of TLS; nil for plain HTTP.
     var certificates: TLSCertificates?
     let logger: Logger
     /// The lines that standard output gets when the service is ready, by its URL; nil for the usual one.
@@ -81,7 +81,7 @@ struct Server {
         if options.hasPort { places.append(.port(host: options.host, port: options.port)) }
         if let socket = options.socket { places.append(.socket(path: socket)) }
         if let port = options.adminPort { places.append(.admin(host: options.adminHost, port: port)) }
-        // Whoever asks for the health of a busy service does not wait for its other clients.
+        // A look at the health of a busy service does not wait for its other clients.
         let operators = Connections(limit: Self.adminConnections, limitPerAddress: Self.adminConnections)
         let arrivals = Arrivals(of: places.count)
         let wrongProtocols = WrongProtocols(logger)
@@ -206,7 +206,7 @@ private struct StopNotice: Service {
 
 /// Reads the configuration again at each SIGHUP. It may also come of a terminal that closes or of a rotation of logs.
 private struct HangUp: Service {
-    /// Nil for a service that has nothing to read again.
+    /// The reader of the configuration; nil for a service that has nothing to read again.
     let reloader: Reloader?
     let logger: Logger
 

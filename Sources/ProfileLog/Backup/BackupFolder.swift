@@ -2,8 +2,9 @@ internal import Glibc
 
 /// The folder of a backup, locked for one writer: until the value ends, another one is refused.
 ///
-/// A file gets its name when it is complete and on the disk. Files that the manifest does not name do not count, so a
-/// crash at any moment leaves the backup of the last manifest. What root writes belongs to the owner of the folder.
+/// A file gets its name when it is complete, and the manifest when all files are on the disk. Files that the manifest
+/// does not name do not count, so a crash at any moment leaves the backup of the last manifest. What root writes belongs
+/// to the owner of the folder.
 package final class BackupFolder {
     package let path: String
     private let lock: Int32
@@ -25,7 +26,12 @@ package final class BackupFolder {
             let (inner, outer) = (Self.realPath(path), Self.realPath(store))
             if inner == outer || inner.hasPrefix(outer + "/") { throw .insideStore(path: path) }
         }
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw BackupError.of(errno, path: path) }
+        if mkdir(path, 0o700) == 0 {
+            // Else a power cut could take the whole backup with the name of its folder.
+            try Self.syncNew(path)
+        } else if errno != EEXIST {
+            throw BackupError.of(errno, path: path)
+        }
         try Self.refuseForeign(path)
         let file = "\(path)/\(Self.lockName)"
         let descriptor = FolderOwner.open(file, O_RDWR | O_NOFOLLOW, 0o600, in: path)
@@ -71,6 +77,12 @@ package final class BackupFolder {
         defer { free(name) }
         let real = String(cString: name)
         return real == "/" ? "/\(last)" : "\(real)/\(last)"
+    }
+
+    private static func syncNew(_ path: String) throws(BackupError) {
+        do throws(StorageError) { try FolderSync.syncNew(path) } catch {
+            throw .unreachable(path: path, code: EIO)
+        }
     }
 
     private static func refuseForeign(_ path: String) throws(BackupError) {

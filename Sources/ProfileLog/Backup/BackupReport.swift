@@ -19,6 +19,8 @@ package struct BackupReport: Hashable, Sendable {
     package var repaired: [String] = []
     /// Tells whether the store and the backup are on one file system: what destroys one may destroy both.
     package var isOnFileSystemOfStore = false
+    /// The kind of the network file system on which the backup is; nil on a disk of this machine.
+    package var networkFileSystem: String?
     /// Tells whether it reached the end of the log; if not, the next run goes on.
     package var isComplete = true
 
@@ -29,8 +31,13 @@ package struct BackupReport: Hashable, Sendable {
 
     /// A warning for people; nil if there is none.
     package var warning: String? {
-        isOnFileSystemOfStore
-            ? "The backup is on the file system of the store: a disk that fails takes both. Name a folder elsewhere."
-            : nil
+        if isOnFileSystemOfStore {
+            return "The backup is on the file system of the store: a disk that fails takes both. "
+                + "Name a folder elsewhere."
+        }
+        return networkFileSystem.map {
+            "The backup is on \($0), where the lock of the folder may hold on one machine alone: let only this machine "
+                + "write there."
+        }
     }
 }

@@ -45,7 +45,11 @@ package struct BackupRun {
         let start = try source.moment()
         if let old { try refuseForeign(old, start) }
         var state = try RunState(old, path: target.path, start.histories(), unrecorded: source.unrecordedErasures())
-        state.report.isOnFileSystemOfStore = target.path != "-" && Self.areTogether(target.path, source.log.path)
+        if target.path != "-" {
+            state.report.isOnFileSystemOfStore = Self.areTogether(target.path, source.log.path)
+            let fileSystem = FileSystem(path: target.path)
+            state.report.networkFileSystem = fileSystem?.kind == .network ? fileSystem?.name : nil
+        }
         try check(&state)
         for _ in 0..<Self.mostPasses {
             let goesOn = try copyClosed(&state, progress)

@@ -77,7 +77,7 @@ extension RegisteredErasure {
         json.member("position", position.rawValue)
         json.member("user", user.rawValue)
         json.member("recorded_at", .int(recordedAt.rawValue))
-        json.member("history", Hexadecimal.text(history))
+        json.member("history", LogHistory.text(of: history))
         json.member("first", first.rawValue)
         json.member("first_at", .int(firstAt.rawValue))
     }
@@ -87,15 +87,6 @@ extension RegisteredErasure {
             position: try fields.position("position"), user: UserNumber(rawValue: try fields.count("user")),
             recordedAt: try fields.time("recorded_at"), history: try fields.history("history"),
             first: try fields.position("first"), firstAt: try fields.time("first_at"))
-    }
-}
-
-extension Hexadecimal {
-    /// The 16 digits of the ID of a history.
-    static func text(_ history: UInt64) -> String {
-        var bytes: [UInt8] = []
-        bytes.appendBigEndian(history)
-        return text(bytes)
     }
 }
 

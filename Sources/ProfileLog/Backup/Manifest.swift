@@ -117,7 +117,7 @@ extension Manifest {
         json.member("format", Self.format)
         json.member("program", program)
         json.member("store", Hexadecimal.text(store))
-        json.member("history", Hexadecimal.text(history))
+        json.member("history", LogHistory.text(of: history))
         json.member("written_at", .int(written.rawValue))
         json.member("verified_at", verified.map { AttributeValue.int($0.rawValue) } ?? .null)
         json.member("position", position.rawValue)

@@ -22,12 +22,14 @@ package struct Restore: Sendable {
     package let histories: LogHistories
     private let register: ErasureRegister
 
-    /// Finds the end. With `erasures`, those that the backup does not know are applied to what is restored.
+    /// Finds the end. With `erasures`, those that the backup does not know are applied to what is restored. Those that it
+    /// knows count too: `erasures` may be older than the backup.
     package init(_ reader: BackupReader, to end: End = .whole, erasures: ErasureRegister? = nil) throws {
         let manifest = reader.manifest
         if let erasures, erasures.store != manifest.store { throw RestoreError.otherRegister }
         self.reader = reader
-        register = erasures ?? manifest.register
+        register = ErasureRegister(
+            store: manifest.store, erasures: ErasureRegister.sorted(manifest.erasures + (erasures?.erasures ?? [])))
         (self.end, recordedAt) = try Self.place(of: end, in: reader)
         histories = try Self.histories(of: manifest, path: reader.path)
     }

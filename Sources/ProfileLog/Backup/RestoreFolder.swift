@@ -61,14 +61,17 @@ package final class RestoreFolder {
     /// Makes the folder for the work, and removes what another restore has left there.
     package func begin() throws {
         if mkdir(work, 0o700) != 0, errno != EEXIST { throw RestoreError.of(errno, path: work) }
-        lock = open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-        guard lock >= 0 else { throw RestoreError.of(errno, path: work) }
-        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
+        let descriptor = open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw RestoreError.of(errno, path: work) }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             if code == EINTR { continue }
+            close(descriptor)
             if code == EWOULDBLOCK { throw RestoreError.alreadyRunning(path: path) }
             throw RestoreError.of(code, path: work)
         }
+        // From now on `abandon` removes what is there: not before, as another restore may have written it.
+        lock = descriptor
         try removeStore()
     }
 

@@ -119,7 +119,7 @@ struct ItemFates {
 struct UnsettledItems {
     let log: LogReader
     let fates: ItemFates
-    /// Whether the devices are those of a past history.
+    /// Tells whether the devices are those of a past history.
     private let isPast: Bool
     private var settings: [Name: DeviceSettings]
 

@@ -40,7 +40,7 @@ package final class Reads: Sendable {
         state = Mutex(State(timeout: timeout))
     }
 
-    /// How long a read may go on when it has a place: those that begin after a change.
+    /// The time for which a read may go on when it has a place. A change holds for those that begin after it.
     package var timeout: Duration {
         get { state.withLock { $0.timeout } }
         set { state.withLock { $0.timeout = newValue } }

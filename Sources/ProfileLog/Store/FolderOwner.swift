@@ -19,6 +19,18 @@ package enum FolderOwner {
         guard geteuid() == 0, let folder = FileIdentity(folder), folder.owner != 0 else { return }
         _ = fchown(descriptor, folder.owner, folder.group)
     }
+
+    /// The name of a user of this machine, or `user` with the number if it has none.
+    package static func name(of number: UInt32) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
+            var entry = passwd()
+            var found: UnsafeMutablePointer<passwd>?
+            guard let place = buffer.baseAddress,
+                getpwuid_r(number, &entry, place, buffer.count, &found) == 0, found != nil, let name = entry.pw_name
+            else { return "user \(number)" }
+            return String(cString: name)
+        }
+    }
 }
 
 extension StorageError {
@@ -31,17 +43,7 @@ extension StorageError {
         }
         let what = file?.split(separator: "/").last.map { "its \($0)" } ?? "the folder"
         return .notWritable(
-            path: path, whose: "\(what) belongs to \(userName(owner)), and you are \(userName(geteuid()))")
-    }
-
-    private static func userName(_ number: uid_t) -> String {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
-            var entry = passwd()
-            var found: UnsafeMutablePointer<passwd>?
-            guard let place = buffer.baseAddress,
-                getpwuid_r(number, &entry, place, buffer.count, &found) == 0, found != nil, let name = entry.pw_name
-            else { return "user \(number)" }
-            return String(cString: name)
-        }
+            path: path,
+            whose: "\(what) belongs to \(FolderOwner.name(of: owner)), and you are \(FolderOwner.name(of: geteuid()))")
     }
 }

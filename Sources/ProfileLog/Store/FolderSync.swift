@@ -12,7 +12,7 @@ package enum FolderSync {
     }
 
     /// As `sync(_:)`, and the name of the folder itself, which may be new.
-    static func syncNew(_ path: String) throws(StorageError) {
+    package static func syncNew(_ path: String) throws(StorageError) {
         try sync(path)
         // Without the right to read the parent folder, only a sync of everything helps.
         if access(path + "/..", R_OK) == 0 { try sync(path + "/..") } else { Glibc.sync() }

@@ -47,7 +47,7 @@ actor HTTPClient {
         case unknownAuthority
         case ended
         case notYetValid
-        /// It is for other hosts.
+        /// A certificate for other hosts.
         case otherHost
         case other(String)
 

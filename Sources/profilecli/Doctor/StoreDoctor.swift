@@ -100,12 +100,13 @@ struct StoreDoctor {
         guard let folder = status(path), let file = status(data) else {
             return ([.failure("files", StorageError.unreachable(path: path, code: errno))], false)
         }
+        let owner = FolderOwner.name(of: file.st_uid)
         for (name, other) in [("lock.mdb", status(lock)), ("keys.json", status(keys))] {
             guard let other, other.st_uid != file.st_uid else { continue }
             findings.append(
                 .error(
                     "files",
-                    "\(name) belongs to \(Self.user(other.st_uid)), and data.mdb to \(Self.user(file.st_uid)): the "
+                    "\(name) belongs to \(FolderOwner.name(of: other.st_uid)), and data.mdb to \(owner): the "
                         + "service may not open it.",
                     remedy: "sudo chown --reference=\(data) \(path)/\(name)"))
         }
@@ -113,7 +114,7 @@ struct StoreDoctor {
             findings.append(
                 .error(
                     "files",
-                    "The folder belongs to \(Self.user(folder.st_uid)), and data.mdb to \(Self.user(file.st_uid)).",
+                    "The folder belongs to \(FolderOwner.name(of: folder.st_uid)), and data.mdb to \(owner).",
                     remedy: "Give both to the user of the service: sudo chown -R USER: \(path)"))
         }
         for (name, status) in [
@@ -142,7 +143,7 @@ struct StoreDoctor {
             findings.append(
                 .error(
                     "files", "This user may not write in \(path), and reading takes a lock there.",
-                    remedy: "Run the doctor as the owner: sudo -u \(Self.user(file.st_uid)) profilecli doctor --store "
+                    remedy: "Run the doctor as the owner: sudo -u \(owner) profilecli doctor --store "
                         + path))
         } else if status(lock) == nil, geteuid() != file.st_uid, geteuid() != 0 {
             // What root makes gets the owner of the folder.
@@ -152,7 +153,7 @@ struct StoreDoctor {
                     "files",
                     "There is no lock.mdb: opening the store as this user would make one that the service may "
                         + "not open.",
-                    remedy: "Run the doctor as the owner: sudo -u \(Self.user(file.st_uid)) profilecli doctor --store "
+                    remedy: "Run the doctor as the owner: sudo -u \(owner) profilecli doctor --store "
                         + path))
         }
         if findings.isEmpty {
@@ -160,7 +161,7 @@ struct StoreDoctor {
             findings.append(
                 .ok(
                     "files",
-                    "All belong to \(Self.user(file.st_uid)), and are closed to others; lock.mdb is "
+                    "All belong to \(owner), and are closed to others; lock.mdb is "
                         + (hasLock ? "in order." : "made when the store is opened.")))
         }
         return (findings, mayOpen)
@@ -310,10 +311,6 @@ struct StoreDoctor {
     }
 
     private func size(_ path: String) -> UInt64 { status(path).map { UInt64($0.st_size) } ?? 0 }
-
-    private static func user(_ number: uid_t) -> String {
-        getpwuid(number).map { String(cString: $0.pointee.pw_name) } ?? "user \(number)"
-    }
 
     private static func octal(_ mode: mode_t) -> String { String(mode & 0o777, radix: 8) }
 }

@@ -52,9 +52,9 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("log.slow-request"), help: .setting("log.slow-request"))
     var slowRequestMilliseconds: Int?
 
-    /// Nil unless it was given: a flag cannot say false.
+    /// The switch; nil unless it was given: a flag cannot say false.
     var storeExpected: Bool? { expectsStore ? true : nil }
-    /// Nil unless it was given.
+    /// The switch; nil unless it was given.
     var ephemeral: Bool? { isEphemeral ? true : nil }
     var givenRateLimits: [RateLimit]? { rateLimits.isEmpty ? nil : rateLimits }
     var givenCrossOrigins: [WebOrigin]? { crossOrigins.isEmpty ? nil : crossOrigins }
@@ -117,7 +117,7 @@ struct StoreOptions: ParsableArguments, Sendable {
     }
 }
 
-/// Where a store and its keys are.
+/// The place of a store and of its keys.
 struct StorePlace: Sendable {
     let path: String
     /// The file of the keys, if it was named.

@@ -13,7 +13,7 @@ final class LiveSettings: Sendable {
     }
 }
 
-/// What takes new settings in a running service.
+/// A part of a running service that takes new settings.
 struct ReloadHook: Sendable {
     /// Checks the settings, and returns what makes them hold, which cannot fail. It runs after the hooks of all others
     /// have checked theirs. Throws if they cannot hold: then no setting changes.

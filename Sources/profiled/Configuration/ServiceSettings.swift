@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Logging
 
-/// What the service runs with. The values here are the defaults; ``Setting`` declares the rest of each.
+/// The settings of a service. The values here are the defaults; ``Setting`` declares the rest of each.
 struct ServiceSettings: Sendable {
     var store = "./profilelog"
-    /// Nil for `keys.json` in the store's folder.
+    /// The file of the keys; nil for `keys.json` in the store's folder.
     var keys: String?
     var host = "127.0.0.1"
     var port = 8080

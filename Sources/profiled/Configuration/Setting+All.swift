@@ -119,7 +119,7 @@ extension Setting {
             "How long the answer to a read may take; then it is 503."),
     ]
 
-    /// What the files hold is read again at SIGHUP; other names of files need a restart.
+    /// The files' content is read again at SIGHUP; other names of files need a restart.
     private static let tls: [Setting] = [
         file(
             "tls.certificate", \.tlsCertificate, given: \.service?.tlsCertificate,

@@ -38,7 +38,7 @@ struct Setting: Sendable {
         var rule: String
         /// The rule of the flag, whose type the argument parser checks; nil if it is the same.
         var flagRule: String?
-        /// What is shown where the default is no fixed value.
+        /// The words for a default that is no fixed value.
         var defaultNote: String?
         /// Tells whether SIGHUP changes it in a running service.
         var reloads = false

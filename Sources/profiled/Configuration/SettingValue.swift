@@ -3,7 +3,7 @@ internal import ProfileLog
 
 /// A value that a setting can have, from one word of a command line, of the environment or of the file.
 protocol SettingValue: Sendable {
-    /// Nil if `word` has another form.
+    /// Reads `word`; nil if it has another form.
     init?(word: String)
     /// As ``profiled config show`` tells it.
     var json: AttributeValue { get }

@@ -30,7 +30,7 @@ enum BodyCoding: String {
     /// Unpacks a whole body. `take` is called with a number of bytes before they take memory, and may throw. Throws
     /// ``APIError`` for more bytes than ``limit(packed:)``, and for what is not one whole stream and nothing else.
     func unpacked(_ packed: [UInt8], _ take: (Int) throws -> Void) throws -> [UInt8] {
-        // Where it is: zlib's state points back to it.
+        // At one address: zlib's state points back to it.
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         defer { stream.deallocate() }
         stream.initialize(to: z_stream())

@@ -6,7 +6,7 @@ internal import Synchronization
 struct WebOrigin: ExpressibleByArgument, SettingElement {
     let text: String
 
-    /// Nil for what no browser sends, for `*`, and for `null`, which any page can be.
+    /// Reads an origin; nil for what no browser sends, for `*`, and for `null`, which any page can be.
     init?(argument: String) {
         guard let url = ServiceOptions.BaseURL(argument: argument), url.text.count(where: { $0 == "/" }) == 2,
             !url.text.contains("@"), !url.text.contains("*")

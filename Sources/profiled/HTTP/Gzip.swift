@@ -3,9 +3,9 @@ internal import ProfileLogRequests
 
 /// Packing with gzip, of answers and of the console's files.
 enum Gzip {
-    /// For what is packed for one client: any level takes most of JSON away.
+    /// The level for what is packed for one client: any level takes most of JSON away.
     static let fastest: Int32 = 1
-    /// For what is packed once.
+    /// The level for what is packed once.
     static let smallest: Int32 = 9
 
     /// `bytes` as a gzip file; nil if that would not be smaller, or if there is no memory for it.
@@ -29,11 +29,11 @@ enum Gzip {
 private final class GzipPacker {
     private static let mostRoom = 64 << 10
 
-    /// Where it is: zlib's state points back to it.
+    /// Stays at one address: zlib's state points back to it.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private var hasBegun = false
 
-    /// Nil if there is no memory for it.
+    /// Begins a file; nil if there is no memory for it.
     init?(level: Int32) {
         stream.initialize(to: z_stream())
         hasBegun = gzip_pack_begin(stream, level) == Z_OK
@@ -71,10 +71,10 @@ private final class GzipPacker {
 private final class PackedStream: APIAnswer.Stream, @unchecked Sendable {
     let mediaType: String
     private let plain: any APIAnswer.Stream
-    /// Nil after the end.
+    /// The packer; nil after the end.
     private var packer: GzipPacker?
 
-    /// Nil if there is no memory for it.
+    /// Begins to pack `plain`; nil if there is no memory for it.
     init?(_ plain: any APIAnswer.Stream) {
         guard let packer = GzipPacker(level: Gzip.fastest) else { return nil }
         self.packer = packer

@@ -21,7 +21,7 @@ struct Listener: Sendable {
     enum Place: Sendable {
         case port(host: String, port: Int)
         case socket(path: String)
-        /// For operators.
+        /// A port for operators.
         case admin(host: String, port: Int)
 
         var isPort: Bool { if case .port = self { true } else { false } }
@@ -31,7 +31,7 @@ struct Listener: Sendable {
     let place: Place
     let requests: RequestAdaptor
     let connections: Connections
-    /// Nil for a place without TLS.
+    /// The certificates; nil for a place without TLS.
     let certificates: TLSCertificates?
     let live: LiveSettings
     let wrongProtocols: WrongProtocols

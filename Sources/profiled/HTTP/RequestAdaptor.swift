@@ -12,7 +12,7 @@ final class RequestAdaptor: Sendable {
     private let store: LiveStore
     private let overview: Overview
     private let access: Access
-    /// That of the port for operators.
+    /// The access by the port for operators.
     private let adminAccess: Access
     private let crossOrigins: CrossOrigins
     private let own: [OwnPath]
@@ -61,7 +61,7 @@ final class RequestAdaptor: Sendable {
         streams = EventStreams(store: store, metrics: metrics, live: live)
     }
 
-    /// What changes with a reload: the rest asks ``LiveSettings`` itself.
+    /// Changes these parts at a reload: the rest asks ``LiveSettings`` itself.
     var reloadHook: ReloadHook {
         ReloadHook { [limiter, bodies, reads, crossOrigins, self] old, new in
             return {

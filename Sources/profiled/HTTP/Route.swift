@@ -30,7 +30,7 @@ enum OwnPath: String, CaseIterable, Sendable {
         }
     }
 
-    /// Those of the main port: `/metrics` is on the port for operators alone, if there is one.
+    /// The paths of the main port: `/metrics` is on the port for operators alone, if there is one.
     static func main(hasAdminPort: Bool) -> [OwnPath] { allCases.filter { $0 != .metrics || !hasAdminPort } }
 }
 

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import Synchronization
 
-/// The file of a unix socket: whoever may write to it can connect.
+/// The file of a unix socket: each process that may write to it can connect.
 ///
-/// It is bound under another name, and gets its own by `rename` when its mode is right. So nobody meets a socket that
-/// is open to all, or one that nobody listens on.
+/// It is bound under another name, and gets its own by `rename` when its mode is right. So no client meets a
+/// socket that is open to all, or one without a listener.
 final class UnixSocket: Sendable {
     /// The user and the group of the service.
     private static let mode: mode_t = 0o660
     private static let firstEnd = ".new"
-    /// What NIO allows.
+    /// The limit of NIO.
     private static let mostBytes = 103
 
     /// The path to listen on first.
@@ -18,8 +18,8 @@ final class UnixSocket: Sendable {
     /// The file that has the name; nil before it has it.
     private let file = Mutex<FileStamp?>(nil)
 
-    /// Throws if the name is taken: by a program that listens, or by a file that is no socket. A socket that nobody
-    /// listens on is left by a service that was killed.
+    /// Throws if the name is taken: by a program that listens, or by a file that is no socket. A socket without
+    /// a listener is left by a service that was killed.
     init(path: String) throws(StartError) {
         self.path = path
         firstPath = path + Self.firstEnd
@@ -68,7 +68,7 @@ final class UnixSocket: Sendable {
             remedy: "Name a file with --unix in a folder that exists and that this user may write to.")
     }
 
-    /// Tells whether nobody listens on a socket.
+    /// Tells whether no program listens on a socket.
     private static func isStale(_ path: String) -> Bool {
         #if canImport(Glibc)
             let kind = Int32(SOCK_STREAM.rawValue)

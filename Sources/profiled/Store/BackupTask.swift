@@ -33,15 +33,32 @@ struct BackupTask: Service {
 
     private func backUp(_ plan: BackupPlan) async {
         var verified = lastKnown(plan)
+        var failed: ContinuousClock.Instant?
         var isFirst = true
         while !Task.isCancelled {
             await backUpOnce(plan, verified, warns: isFirst)
             isFirst = false
-            let verifyEvery = live.current.backupVerifyEvery.duration.microseconds
-            let isDue = verified.map { Timestamp.now().rawValue - $0.rawValue >= verifyEvery } ?? true
-            if isDue, !Task.isCancelled, let time = await verify(plan) { verified = time }
+            if isVerificationDue(verified, failed), !Task.isCancelled {
+                if let time = await verify(plan) {
+                    (verified, failed) = (time, nil)
+                } else {
+                    failed = ContinuousClock.now
+                }
+            }
             await pause()
         }
+    }
+
+    /// A damaged backup is not read whole after each run: that would keep its disk busy and tell nothing new.
+    private static let pauseAfterFailure = Duration.seconds(1_800)
+
+    private func isVerificationDue(_ verified: Timestamp?, _ failed: ContinuousClock.Instant?) -> Bool {
+        let every = live.current.backupVerifyEvery.duration
+        if let failed { return ContinuousClock.now - failed >= min(every, Self.pauseAfterFailure) }
+        guard let verified else { return true }
+        // A clock that was ahead then must not put it off.
+        let age = Timestamp.now().rawValue - verified.rawValue
+        return age < 0 || age >= every.microseconds
     }
 
     /// Waits until the next backup is due, also if a reload changes that time.

@@ -3,7 +3,7 @@ internal import ProfileLog
 internal import SwiftASN1
 internal import X509
 
-/// What an operator wants to know of a certificate.
+/// The facts of a certificate that an operator wants to know.
 struct ServedCertificate: Equatable, Sendable {
     /// In hexadecimal digits, as `openssl x509 -serial` prints it.
     let serial: String

@@ -37,7 +37,7 @@ final class TLSCertificates: Service, Sendable {
         note("TLS certificate", content)
     }
 
-    /// What a handshake that begins now uses.
+    /// The context that a handshake uses which begins now.
     var context: NIOSSLContext { state.withLock { $0.content.context } }
 
     var report: Report {
@@ -69,7 +69,7 @@ final class TLSCertificates: Service, Sendable {
         }
     }
 
-    /// For the reload of the whole configuration.
+    /// The part of TLS in a reload of the whole configuration.
     var reloadHook: ReloadHook { ReloadHook { [self] _, _ in try prepare() } }
 
     private func refuse(_ error: StartError, _ stamps: [FileStamp?]) {

@@ -14,14 +14,14 @@ struct TLSFiles: Equatable, Sendable {
     let clientCA: String?
     let clientAuth: ClientAuth
 
-    /// Whether a client may come without a certificate.
+    /// Tells whether a client may come without a certificate.
     enum ClientAuth: String, Sendable { case required, optional }
 
-    /// What the files hold: checked, and ready to be served.
+    /// The content of the files: checked, and ready to be served.
     struct Content: Sendable {
         let context: NIOSSLContext
         let certificate: ServedCertificate
-        /// What is no reason to refuse them, each with what to do.
+        /// Faults that are no reason to refuse them, each with what to do.
         let warnings: [String]
     }
 

@@ -127,7 +127,7 @@ struct Page {
         return script
     }
 
-    /// What the reader of `block` sees, in this order: the text after each `# →` is in a line, and each line of a block
+    /// The lines that the reader of `block` sees, in this order: the text after each `# →` is in a line, and each line of a block
     /// `text` that follows is a line of the output. The output may have other lines between these.
     func patterns(of block: Block) -> [String] {
         let comments = block.lines.compactMap { line in

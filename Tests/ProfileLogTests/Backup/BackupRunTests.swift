@@ -48,6 +48,19 @@ struct BackupRunTests {
         }
     }
 
+    @Test("A run warns of a folder that one failure takes with the store, or that several machines could write")
+    func warnings() throws {
+        let story = try BackupStory()
+        try story.write()
+        var report = try story.backUp()
+        #expect(report.isOnFileSystemOfStore && report.networkFileSystem == nil)
+        #expect(report.warning?.contains("file system of the store") == true)
+        report.isOnFileSystemOfStore = false
+        #expect(report.warning == nil)
+        report.networkFileSystem = "NFS"
+        #expect(report.warning?.contains("is on NFS") == true)
+    }
+
     @Test("Two stores with the same events have the same segments")
     func purity() throws {
         let story = try BackupStory()

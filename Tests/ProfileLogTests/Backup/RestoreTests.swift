@@ -273,16 +273,20 @@ struct RestoreTests {
         #expect(!files.fileExists(atPath: story.folder("other.restoring")))
     }
 
-    @Test("Two restores into one folder at once: the second is refused")
+    @Test("Two restores into one folder at once: the second is refused, and takes nothing from the first")
     func twice() throws {
         var story = try RestoreStory(seed: 8)
         try story.act(10)
         try story.backUp()
         let first = try RestoreFolder(path: story.folder("shop"), replacing: false, backup: story.backup)
         try first.begin()
-        #expect(throws: RestoreError.alreadyRunning(path: story.folder("shop"))) { try story.restore("shop") }
-        first.abandon()
         let files = FileManager.default
+        let written = first.store + "/data.mdb"
+        try files.createDirectory(atPath: first.store, withIntermediateDirectories: true)
+        try Data([1, 2, 3]).write(to: URL(filePath: written))
+        #expect(throws: RestoreError.alreadyRunning(path: story.folder("shop"))) { try story.restore("shop") }
+        #expect(files.contents(atPath: written) == Data([1, 2, 3]))
+        first.abandon()
         #expect(!files.fileExists(atPath: story.folder("shop.restoring")))
     }
 

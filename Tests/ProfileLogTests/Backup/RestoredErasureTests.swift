@@ -88,6 +88,24 @@ struct RestoredErasureTests {
         #expect(try EventLog(path: story.folder("early")).check().isSound)
     }
 
+    @Test("A register that is older than the backup loses none of the erasures that the backup knows")
+    func older() throws {
+        let story = try RestoreStory(seed: 5)
+        let end = try write(story)
+        let older = try #require(try ErasureRegister(of: story.log))
+        #expect(older.erasures.isEmpty)
+        try erase(story)
+        try story.backUp()
+        let known = try BackupReader(path: story.backup).manifest.erasures
+        #expect(known.count == 2)
+        // The restored log ends before the erasure, so its file has to tell of it.
+        try story.restore("shop", to: .position(end), erasures: older)
+        let restored = try EventLog(path: story.folder("shop"), options: story.options)
+        #expect(try ErasureRegister(of: restored)?.erasures == known)
+        try story.backUp(restored, into: story.folder("new"))
+        #expect(try BackupReader(path: story.folder("new")).manifest.erasures == known)
+    }
+
     @Test("A register of another store is refused, and one of a lost history hits no other person")
     func others() throws {
         let story = try RestoreStory(seed: 3)

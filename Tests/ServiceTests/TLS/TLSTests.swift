@@ -153,7 +153,7 @@ struct TLSTests {
         let cli = try await profilecli("stats", "--url", "http://localhost:\(service.port)")
         #expect(cli.code == 1 && cli.errors.contains("speaks HTTPS"), "\(cli)")
         #expect(service.messages.components(separatedBy: "spoke HTTP without TLS").count == 2, "\(service.messages)")
-        // Whoever speaks it is answered.
+        // A client that speaks it is answered.
         #expect(try await curl(service, "/health", trusting: pair).code == 0)
         #expect(try await service.stop() == 0)
     }

@@ -11,7 +11,7 @@ final class CommitHooks: Sendable {
     private static let mostEvents = 1 << 14
 
     private struct Hook: Sendable {
-        /// Nil when nothing will be told any more.
+        /// The closure; nil when nothing will be told any more.
         var body: Body?
         /// The receipts from `next` on wait.
         var receipts: [AppendReceipt] = []
