@@ -4,8 +4,6 @@ package struct BackupReport: Hashable, Sendable {
     package let path: String
     /// The position of the last event of the backup, and what it was before.
     package var position, before: Position
-    /// The time of the last event.
-    package var recordedAt = Timestamp(rawValue: 0)
     /// The number of segments of the backup.
     package var segments = 0
     /// Segments that had to be written, closed ones that were rewritten after an erasure, and bytes of all files.

@@ -252,7 +252,6 @@ package struct BackupRun {
             nextCheck: max(state.nextCheck, min(1, state.closed)))
         try target.commit(manifest)
         state.report.position = manifest.position
-        state.report.recordedAt = manifest.recordedAt
         state.report.segments = manifest.segments.count
         state.report.bytes = manifest.files.reduce(0) { $0 + UInt64($1.bytes) }
         try target.removeUnnamed(manifest)
