@@ -8,8 +8,9 @@ package enum FolderOwner {
     package static func open(_ file: String, _ flags: Int32, _ mode: UInt32, in folder: String) -> Int32 {
         let made = Glibc.open(file, flags | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         if made < 0 {
+            if geteuid() != 0 { return Glibc.open(file, flags | O_CREAT | O_CLOEXEC, mode) }
             // Where the folder's owner has put a link that leads nowhere, root must not make the file that it names.
-            return Glibc.open(file, flags | O_CLOEXEC | (geteuid() == 0 ? 0 : O_CREAT), mode)
+            return errno == EEXIST ? Glibc.open(file, flags | O_CLOEXEC) : made
         }
         give(made, in: folder)
         return made
