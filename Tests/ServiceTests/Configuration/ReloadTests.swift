@@ -100,7 +100,7 @@ struct ReloadTests {
             let warning = "settings=base-url,log.format"
             try await waitUntil { service.messages.components(separatedBy: warning).count > count }
             #expect(service.messages.components(separatedBy: warning).count == count + 1, "\(service.messages)")
-            #expect(try await limit(of: service) == "\(count)0, \(count - 1)9")
+            #expect(try await limit(of: service) == "\(count)0, \(count * 10 - 1)")
         }
         #expect(try await service.stop() == 0)
     }

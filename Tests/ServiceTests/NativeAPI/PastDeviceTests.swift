@@ -140,7 +140,7 @@ struct PastDeviceTests {
         }
     }
 
-    @Test("So many devices' events that they cannot be put in order are refused with what to ask instead")
+    @Test("Events of devices that are too many to be put in order are refused with what to ask instead")
     func tooManyToOrder() async throws {
         try await withStillClock { api in
             for device in ["phone", "tablet"] { _ = await api.post("/v1/devices/\(device)/launch", "{}") }
