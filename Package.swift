@@ -146,7 +146,9 @@ let package = Package(
         .executableTarget(
             name: "profilelog-crashchild", dependencies: ["ProfileLog"], path: "Tests/CrashChild",
             swiftSettings: settings),
-        .testTarget(name: "CrashTests", dependencies: ["ProfileLog", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "CrashTests", dependencies: ["ProfileLog", "ProfileLogBackup", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "ServiceTests",
             dependencies: [

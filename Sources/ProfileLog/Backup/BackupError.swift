@@ -55,7 +55,7 @@ extension BackupError: LogError {
                 + "than its backup in \(path), and no erasure explains it."
         case .otherNames(let path, let number):
             "Name \(number) of the store is another one than in its backup in \(path), and no erasure explains it."
-        case .full(let path): "The disk of \(path) is full; the backup there is as it was."
+        case .full(let path): "The disk of \(path) is full; a backup that was there is whole."
         case .overtaken: "Users were erased again and again while the backup was made; the backup is as it was."
         }
     }
@@ -63,6 +63,7 @@ extension BackupError: LogError {
     package var remedy: String {
         switch self {
         case .noBackup: "Check the path; `profilecli backup` makes a backup."
+        case .unreachable(_, EIO): "Its disk fails: see the log of the system, and take a folder on another disk."
         case .unreachable: "Check that the folder exists, and that you may read and write there."
         case .inUse: "Wait until it is done; each backup of a store has one writer."
         case .insideStore: "Name a folder on another disk."

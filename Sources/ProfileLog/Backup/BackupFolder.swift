@@ -287,6 +287,8 @@ package final class BackupFolder {
         } catch .unreachable(_, let code) {
             if code == ENOENT { return }
             throw .unreachable(path: "\(path)/\(name)", code: code)
+        } catch .system(_, let code) {
+            throw .of(code, path: path)
         } catch {
             throw .unreachable(path: "\(path)/\(name)", code: EIO)
         }
