@@ -189,6 +189,21 @@ package final class BackupFolder {
         return bytes
     }
 
+    /// Throws if segments without a manifest are there that a run of this log has not left: they may be all that is
+    /// left of a store. A first run that was stopped leaves segments of its log.
+    package func refuseOrphans(store: [UInt8], history: UInt64, last: Position) throws(BackupError) {
+        for name in try Self.names(in: "\(path)/\(BackupFileName.logFolder)") {
+            let name = "\(BackupFileName.logFolder)/\(name)"
+            guard Self.isFileName(name), let bytes = try Self.content(of: name, in: path),
+                let segment = try? Segment(bytes)
+            else { continue }
+            if segment.store == store, segment.history == history, segment.last <= last { continue }
+            throw .damaged(
+                path: "\(path)/\(Manifest.fileName)",
+                reason: "it is missing, and \(name) is not of this store as it is now")
+        }
+    }
+
     // MARK: - Writing
 
     /// Writes the file `name`; `commit` waits until it is on the disk. A run that was stopped may have left the same

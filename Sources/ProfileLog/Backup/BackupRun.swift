@@ -32,6 +32,11 @@ package struct BackupRun {
     /// false: what was copied by then counts.
     package func run(progress: (LogProgress) -> Bool = { _ in true }) throws -> BackupReport {
         let old = try target.manifest()
+        if old == nil {
+            let now = try source.moment()
+            try target.refuseOrphans(
+                store: source.log.storeID, history: now.histories().newest.id, last: now.last)
+        }
         // Files of a run that was stopped are kept for as long as they may be right; see `write`.
         do {
             return try run(old, progress)

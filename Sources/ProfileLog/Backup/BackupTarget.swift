@@ -4,6 +4,8 @@ package protocol BackupTarget: AnyObject {
     var path: String { get }
     /// The manifest of the last run; nil if there is none.
     func manifest() throws -> Manifest?
+    /// Throws if segments without a manifest are there that a run of this log has not left.
+    func refuseOrphans(store: [UInt8], history: UInt64, last: Position) throws
     /// Writes a file.
     func write(_ content: [UInt8], to name: String) throws
     /// Makes `manifest` the one that counts.
@@ -15,6 +17,9 @@ package protocol BackupTarget: AnyObject {
 extension BackupFolder: BackupTarget {}
 
 extension BackupTarget {
+    /// An archive begins empty.
+    package func refuseOrphans(store: [UInt8], history: UInt64, last: Position) {}
+
     /// Removes what a run has written that failed. If it has replaced the manifest `old` before, its files count, and
     /// those of `old` may count after a crash: all stay.
     func removeUnnamed(unlessReplaced old: Manifest?) {

@@ -93,6 +93,40 @@ struct BackupErasureTests {
         try story.expectEqual()
     }
 
+    @Test(
+        "An erasure after any operation on a file of a run is in the backup, or in the next one",
+        arguments: [true, false])
+    func duringAnyOperation(isFirst: Bool) throws {
+        for operation in stride(from: 0, to: 200, by: Thoroughness.count(short: 5, full: 1)) {
+            let story = try BackupStory()
+            try story.live(BackupStory.ana)
+            try story.write(3)
+            if !isFirst { try story.backUp() }
+            try story.write(2)
+            if try !erase(story, after: operation) {
+                #expect(operation > 5)
+                return
+            }
+            #expect(try BackupVerifier(path: story.backup).verify().problems == [], "operation \(operation)")
+            try story.backUp()
+            #expect(try story.canaries() == [], "operation \(operation)")
+            try story.expectEqual()
+        }
+        Issue.record("a run has more operations than were tried")
+    }
+
+    /// Makes a run, with an erasure after so many operations on files. False if there are fewer.
+    private func erase(_ story: BackupStory, after operation: Int) throws -> Bool {
+        let target = try BackupFolder(path: story.backup, store: story.log.path)
+        var count = 0
+        target.onOperation = { (_) throws(BackupError) in
+            if count == operation { try? story.erase() }
+            count += 1
+        }
+        _ = try BackupRun(log: story.log, target: target).run()
+        return count > operation
+    }
+
     @Test("A run that was stopped before an erasure erases when it goes on")
     func stopped() throws {
         let story = try BackupStory(from: BackupStory.larger.get())

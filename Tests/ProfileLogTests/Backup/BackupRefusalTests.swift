@@ -88,6 +88,24 @@ struct BackupRefusalTests {
         try expectRefusal(story, by: other) { $0 as? BackupError == .otherStore(path: story.backup) }
     }
 
+    @Test("Segments without a manifest stay, unless a run of the same log has left them")
+    func orphans() throws {
+        let story = try BackupStory()
+        try story.write(3)
+        try story.backUp()
+        let other = try story.folder.open("other", options: .small(story.clock))
+        let manifest = "\(story.backup)/\(Manifest.fileName)"
+        try FileManager.default.removeItem(atPath: manifest)
+        // A service whose store was lost begins with an empty one.
+        try expectRefusal(story, by: other) {
+            guard case BackupError.damaged(manifest, let reason) = $0 else { return false }
+            return reason.contains("it is missing, and log/00000001.seg is not of this store")
+        }
+        try story.write()
+        try story.backUp()
+        try story.expectEqual()
+    }
+
     @Test("A store that ends before its backup is refused")
     func shorter() throws {
         let story = try BackupStory()
