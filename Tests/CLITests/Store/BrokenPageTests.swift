@@ -137,6 +137,38 @@ struct BrokenPageTests {
         return pages.enumerated().filter { $0.offset % turns == turn % turns }.map(\.element)
     }
 
+    @Test(
+        "A broken page stops a backup, whose folder stays as it is, unless it holds nothing of the log",
+        arguments: [Garbage.zeros, .leaf, .neighbour])
+    func backup(garbage: Garbage) throws {
+        try cli.succeed("backup", "copy")
+        let before = try cli.contents(of: "copy")
+        let first = 2 + (Garbage.allCases.firstIndex(of: garbage) ?? 0)
+        var stopped = 0
+        for page in stride(
+            from: first, to: whole.count / Self.pageBytes, by: Thoroughness.count(short: 25, full: 5))
+        {
+            try fill(page, with: garbage)
+            for name in ["copy", "new"] {
+                let outcome = try cli.run("backup", name)
+                let after = try cli.contents(of: name)
+                if outcome.status == 0 {
+                    // The page is of a cache, or free: the backup is right.
+                    let isSame = after.filter { $0.key.hasSuffix(".seg") } == before.filter { $0.key.hasSuffix(".seg") }
+                    #expect(isSame, "page \(page) of \(owners.owners[page] ?? "none")")
+                    try FileManager.default.removeItem(at: cli.folder.appending(path: name))
+                    if name == "copy" { try cli.restore(before, as: "copy") }
+                    continue
+                }
+                stopped += 1
+                #expect([1, 2].contains(outcome.status), "page \(page): \(outcome)")
+                #expect(name == "copy" ? after == before : after.isEmpty, "page \(page): \(outcome)")
+                try expectSentences(outcome, page)
+            }
+        }
+        #expect(stopped > Thoroughness.count(short: 2, full: 10))
+    }
+
     /// Some users' IDs.
     private func users() throws -> [String] {
         let count = Thoroughness.count(short: 2, full: 6)

@@ -127,4 +127,28 @@ final class CLI: Sendable {
         try Data(text.utf8).write(to: url)
         return url.path
     }
+
+    /// The files of the folder `name` in the temporary folder, by their paths in it; the lock of a backup is none.
+    func contents(of name: String) throws -> [String: Data] {
+        let root = folder.appending(path: name).path
+        var files: [String: Data] = [:]
+        for path in FileManager.default.enumerator(atPath: root)?.compactMap({ $0 as? String }) ?? [] {
+            var isFolder: ObjCBool = false
+            guard path != "lock", FileManager.default.fileExists(atPath: "\(root)/\(path)", isDirectory: &isFolder),
+                !isFolder.boolValue
+            else { continue }
+            files[path] = try Data(contentsOf: URL(filePath: "\(root)/\(path)"))
+        }
+        return files
+    }
+
+    /// Writes files, as `contents(of:)` gives them, into the folder `name`.
+    func restore(_ files: [String: Data], as name: String) throws {
+        for (path, data) in files {
+            let file = folder.appending(path: "\(name)/\(path)")
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try data.write(to: file)
+        }
+    }
 }

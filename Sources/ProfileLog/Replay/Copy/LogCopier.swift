@@ -43,7 +43,9 @@ package struct LogCopier {
     package static func copying<Result>(into folder: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch StorageError.diskFull {
+        } catch StorageError.diskFull, StorageError.system(_, StorageError.noSpaceCode),
+            StorageError.unreachable(_, StorageError.noSpaceCode)
+        {
             throw StorageError.copyFull(path: folder)
         } catch AppendError.outcomeUnknown(let code) {
             if code == StorageError.noSpaceCode { throw StorageError.copyFull(path: folder) }
