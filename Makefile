@@ -5,6 +5,7 @@
 # make digest          folds the same events in release as the tests do in debug: the bytes must be equal
 # make test-console    opens the console in Chromium: accessibility, geometry, hostile values, failures, tasks by keyboard
 #                      (one place alone: CONSOLE_ONLY=device; files without a build: CONSOLE_FILES=FOLDER)
+# make bench-operations measures backups, restores and TLS (EVENTS=10000000 for the size that the bars are meant for)
 # make bench-console   measures the console in Chromium against its budgets (also: scripts/bench-console.sh --long)
 # make deb             makes the Debian package profilelog_VERSION_ARCHITECTURE.deb: docs/install.md
 # make test-package    needs root and the network: installs, upgrades and removes the package in a Debian of its own, with
@@ -13,7 +14,7 @@
 #
 # Debian packages that a target needs and the machine lacks are installed by apt (scripts/setup.sh).
 .PHONY: demo test test-long test-console test-package docs digest compatibility run bench bench-http bench-growth \
-	bench-large bench-search bench-console install build deb lint mutations clean
+	bench-large bench-search bench-operations bench-console install build deb lint mutations clean
 
 PREFIX ?= /usr/local
 
@@ -72,6 +73,10 @@ bench-large: build
 
 bench-search: build
 	@scripts/bench-search.sh
+
+# EVENTS=10000000 measures what the bars are meant for.
+bench-operations: build
+	@scripts/bench-operations.sh $(EVENTS)
 
 bench-console: build
 	@scripts/setup.sh console

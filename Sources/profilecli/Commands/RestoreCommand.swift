@@ -114,6 +114,7 @@ struct RestoreCommand: ParsableCommand {
             json.member("settings", report.settings)
             json.member("moved_aside", report.movedAside.map { .string($0) } ?? .null)
             json.member("dry_run", dryRun)
+            json.member("log_seconds", report.elapsedOfTruth.inSeconds)
             json.member("seconds", report.elapsed.inSeconds)
         }
     }
