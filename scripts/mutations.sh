@@ -95,7 +95,7 @@ names=(
     count-void blind-audit later-wins stale-addresses two-doors ignore-twin mix-pages mid-commit
     read-locked show-badge forget-merged many-views later-users commit-each-step lose-flushed stale-plan
     path-by-hand refuse-waiting answer-gone forget-outcome late-at-once name-others
-    lose-searched stale-catalogue
+    lose-searched stale-catalogue take-orphans keep-backed-up
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -177,6 +177,10 @@ declare -A edit=(
     [lose-searched]='s/tail = first\.places\.reversed()/tail = []/'
     # The kept catalogue goes on over an event that voids another one.
     [stale-catalogue]='s/return isWhole \&\& isUsable ? now\.state : nil/return isWhole || isUsable ? now.state : nil/'
+    # A backup without its manifest is taken for one of any log.
+    [take-orphans]='s/if segment\.store == store, segment\.history == history, segment\.last <= last {/if segment.store == store || last >= .start {/'
+    # A run counts no segment as outdated by an erasure.
+    [keep-backed-up]='s/number <= segments\.count \&\& asOf\[Int(number - 1)\] < erasure/& \&\& number == 0/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -218,6 +222,8 @@ declare -A tests=(
     [name-others]='ProfileLogTests.WrittenConditionTests'
     [lose-searched]='ProfileLogTests.IdentifierReaderTests'
     [stale-catalogue]='ServiceTests.NameEndpointTests/kept'
+    [take-orphans]='ProfileLogTests.BackupRefusalTests/orphans'
+    [keep-backed-up]='ProfileLogTests.BackupErasureTests'
 )
 
 prepare
