@@ -14,6 +14,8 @@ package enum RestoreError: Error, Hashable, Sendable {
     case overlapping(path: String, backup: String)
     /// The folder is a place where a disk is mounted, which cannot get another name.
     case mounted(path: String)
+    /// The old store was moved aside, and neither the new one nor that could take its place.
+    case leftAside(path: String, aside: String, code: Int32)
     /// The folder or a file in it cannot be used.
     case unreachable(path: String, code: Int32)
     /// The backup ends before the position that was asked for.
@@ -38,6 +40,8 @@ extension RestoreError: LogError {
         case .overlapping(let path, let backup):
             "\(path) and the backup \(backup) are in the same place, or one is inside the other."
         case .mounted(let path): "\(path) is where a disk is mounted, and a restored store cannot take its name."
+        case .leftAside(let path, let aside, let code):
+            "\(path) cannot be used: \(String(cString: strerror(code))). The store that was there is in \(aside)."
         case .unreachable(let path, let code): "\(path) cannot be used: \(String(cString: strerror(code)))."
         case .beyondBackup(let last, let recordedAt):
             "The backup ends at position \(last.rawValue), recorded at \(recordedAt.rfc3339())."
@@ -58,6 +62,7 @@ extension RestoreError: LogError {
         case .alreadyRunning: "Wait until it is done, or name another folder with --store."
         case .overlapping: "Name a folder with --store that is neither the backup's nor around it."
         case .mounted: "Name a folder in it with --store."
+        case .leftAside: "Rename it back, or mend the disk and run the same command again."
         case .unreachable:
             "Check the path and its permissions: a restore writes next to the store's folder and then renames."
         case .beyondBackup: "Ask for an earlier position, or omit --to for all that the backup has."

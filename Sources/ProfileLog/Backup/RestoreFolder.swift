@@ -103,8 +103,11 @@ package final class RestoreFolder {
             movedAside = aside
         }
         if rename(store, path) != 0 {
-            let error = renameError()
-            if let aside = movedAside, rename(aside, path) == 0 { movedAside = nil }
+            let (code, error) = (errno, renameError())
+            if let aside = movedAside {
+                if rename(aside, path) != 0 { throw RestoreError.leftAside(path: path, aside: aside, code: code) }
+                movedAside = nil
+            }
             throw error
         }
         try FolderSync.sync(Self.parent(of: path))

@@ -52,6 +52,8 @@ struct RestoreFaultTests {
                 let isSaid = outcome.errors.contains("is full") || outcome.errors.contains("No space left")
                 #expect(outcome.status == 1 && isSaid, "call \(call): \(outcome)")
                 #expect(found == (isReplaced ? [old] : []), "call \(call): \(left)")
+                // Where it is, if it could not be moved back.
+                for name in left where name != "shop" { #expect(outcome.errors.contains(name), "\(outcome.errors)") }
                 #expect(try !names().contains("shop.restoring"), "call \(call)")
             }
             try cli.succeed("restore", "copy", "--store", "shop", "--replace")
