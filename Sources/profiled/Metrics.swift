@@ -263,6 +263,12 @@ extension Metrics {
             "When the backup was last read whole and was sound.",
             seconds(backup.verified))
         text.single(
+            "profilelog_backup_interval_seconds", .gauge, "How long after a backup the next one begins.",
+            backup.every / .seconds(1))
+        text.single(
+            "profilelog_backup_verify_interval_seconds", .gauge, "How often the backup is read whole.",
+            backup.verifyEvery / .seconds(1))
+        text.single(
             "profilelog_backup_segments_rewritten_total", .counter, "Segments that were written again for an erasure.",
             backup.rewritten)
         text.family("profilelog_backup_failures_total", .counter, "Backups and verifications that failed, by reason.")

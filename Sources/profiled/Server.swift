@@ -140,6 +140,7 @@ struct Server {
                 lastSuccess: backups.counts?.succeeded, since: start, every: live.current.backupEvery.duration,
                 now: now)
         }
+        health.register(.damagedBackup) { _ in HealthReason.damagedBackup(backups.counts?.isDamaged == true) }
     }
 
     private static func url(_ scheme: String, _ host: String, _ port: Int) -> String {

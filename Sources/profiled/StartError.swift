@@ -1,6 +1,7 @@
 internal import Foundation
 internal import NIOCore
 internal import ProfileLog
+internal import ProfileLogBackup
 internal import ProfileLogRequests
 
 struct StartError: Error, CustomStringConvertible {
@@ -26,6 +27,7 @@ struct StartError: Error, CustomStringConvertible {
         case let errors as ConfigurationErrors: self.init(errors)
         case let error as ScratchFolder.FolderError: self.init(error.description, remedy: error.remedy)
         case let error as StorageError: self.init(error.description, remedy: error.commandRemedy)
+        case let error as BackupError: self.init(error.description, remedy: error.remedy)
         // From the fixtures; appends before the failed one are stored.
         case let error as AppendError: self.init(error.fact, remedy: error.commandRemedy)
         case let error as IOError: self.init(code: error.errnoCode, host: host, port: port, flags: prefix)

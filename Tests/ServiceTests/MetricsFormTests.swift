@@ -140,7 +140,8 @@ struct MetricsFormTests {
     /// Metrics that a service has only with a backup, TLS or a configuration file.
     private static let elsewhere: Set = [
         "profilelog_backup_last_success_timestamp_seconds", "profilelog_backup_failures_total",
-        "profilelog_backup_verified_timestamp_seconds", "profilelog_tls_certificate_not_after_timestamp_seconds",
+        "profilelog_backup_verified_timestamp_seconds", "profilelog_backup_verify_interval_seconds",
+        "profilelog_tls_certificate_not_after_timestamp_seconds",
         "profilelog_config_last_reload_successful",
     ]
 

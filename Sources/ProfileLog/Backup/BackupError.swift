@@ -4,6 +4,8 @@ internal import Glibc
 package enum BackupError: Error, Hashable, Sendable {
     /// The folder holds no manifest.
     case noBackup(path: String)
+    /// The folder holds no manifest, and a backup is expected there: its disk may not be mounted.
+    case missing(path: String)
     /// The folder or a file in it cannot be used.
     case unreachable(path: String, code: Int32)
     /// Another process writes this backup now.
@@ -16,6 +18,8 @@ package enum BackupError: Error, Hashable, Sendable {
     case newerFormat(path: String, needed: Int64)
     /// A file of the backup is not what the program wrote.
     case damaged(path: String, reason: String)
+    /// The file of a register of erasures is not what `profilecli erasures export` or a restore writes.
+    case damagedErasures(path: String, reason: String)
     /// The folder has the backup of another store.
     case otherStore(path: String)
     /// The folder has another history of this store from this position on: one of them was restored.
@@ -36,6 +40,7 @@ extension BackupError: LogError {
     package var description: String {
         switch self {
         case .noBackup(let path): "There is no backup in \(path)."
+        case .missing(let path): "The backup that is expected in \(path) is not there."
         case .unreachable(let path, let code): "\(path) cannot be used: \(String(cString: strerror(code)))."
         case .inUse(let path, let process):
             "Another program writes the backup in \(path) now\(process.map { ", process \($0)" } ?? "")."
@@ -45,6 +50,7 @@ extension BackupError: LogError {
         case .newerFormat(let path, let needed):
             "The backup in \(path) is of format \(needed); this program knows formats up to \(Manifest.format)."
         case .damaged(let path, let reason): "The backup's file \(path) is damaged: \(reason)."
+        case .damagedErasures(let path, let reason): "The register of erasures \(path) is damaged: \(reason)."
         case .otherStore(let path): "\(path) has the backup of another store."
         case .otherHistory(let path, let from):
             "\(path) continues another history of this store from position \(from.rawValue) on."
@@ -64,11 +70,17 @@ extension BackupError: LogError {
         switch self {
         case .noBackup: "Check the path; `profilecli backup` makes a backup."
         case .unreachable(_, EIO): "Its disk fails: see the log of the system, and take a folder on another disk."
+        case .missing:
+            "Mount its disk, or correct the path. For a new backup there, take --backup-expect (backup.expect) out "
+                + "and start the service again."
         case .unreachable: "Check that the folder exists, and that you may read and write there."
         case .inUse: "Wait until it is done; each backup of a store has one writer."
         case .insideStore: "Name a folder on another disk."
         case .foreign: "Name an empty folder, or one that does not exist yet."
         case .newerFormat: "Install the ProfileLog that wrote it, or a later one."
+        case .damagedErasures:
+            "Bring the file back from a copy, or write it again with `profilecli erasures export` from the store or a "
+                + "newer copy of it that has these erasures."
         case .damaged:
             "Run `profilecli backup verify` to see everything that is damaged. "
                 + "Bring the file back from a copy, or take a new folder and keep this one."
@@ -82,26 +94,40 @@ extension BackupError: LogError {
         }
     }
 
-    /// One word for a metric.
-    package var kind: String {
+    /// The kinds of errors, each one word for a metric.
+    package enum Kind: String, CaseIterable, Sendable {
+        case missing, unreachable, folder, overtaken
+        case inUse = "in_use"
+        case newerFormat = "newer_format"
+        case damagedBackup = "damaged_backup"
+        case damagedErasures = "damaged_erasures"
+        case otherStore = "other_store"
+        case otherHistory = "other_history"
+        case otherRecords = "other_records"
+        case full = "disk_full"
+    }
+
+    package var kind: Kind {
         switch self {
-        case .noBackup, .unreachable: "unreachable"
-        case .inUse: "in_use"
-        case .insideStore, .foreign: "folder"
-        case .newerFormat: "newer_format"
-        case .damaged: "damaged_backup"
-        case .otherStore: "other_store"
-        case .otherHistory: "other_history"
-        case .shorterStore, .otherRecords, .otherNames: "other_records"
-        case .full: "disk_full"
-        case .overtaken: "overtaken"
+        case .missing: .missing
+        case .noBackup, .unreachable: .unreachable
+        case .inUse: .inUse
+        case .insideStore, .foreign: .folder
+        case .newerFormat: .newerFormat
+        case .damaged: .damagedBackup
+        case .damagedErasures: .damagedErasures
+        case .otherStore: .otherStore
+        case .otherHistory: .otherHistory
+        case .shorterStore, .otherRecords, .otherNames: .otherRecords
+        case .full: .full
+        case .overtaken: .overtaken
         }
     }
 
     /// Tells whether stored data is damaged, here or in the store.
     package var isDamage: Bool {
         switch self {
-        case .damaged, .otherRecords, .otherNames: true
+        case .damaged, .damagedErasures, .otherRecords, .otherNames: true
         default: false
         }
     }

@@ -20,12 +20,11 @@ package final class BackupFolder {
     }
 
     /// Locks the folder at `path`, and makes it if there is none. Refuses one of other files, and one that is `store`,
-    /// the folder of the store, or inside it.
-    package init(path: String, store: String?) throws(BackupError) {
-        if let store {
-            let (inner, outer) = (Self.realPath(path), Self.realPath(store))
-            if inner == outer || inner.hasPrefix(outer + "/") { throw .insideStore(path: path) }
-        }
+    /// the folder of the store, or inside it. With `expectsBackup` it makes nothing, and throws `missing` where no
+    /// manifest is.
+    package init(path: String, store: String?, expectsBackup: Bool = false) throws(BackupError) {
+        try Self.refuseInside(store, path)
+        if expectsBackup { try Self.refuseMissing(path) }
         if mkdir(path, 0o700) == 0 {
             // Else a power cut could take the whole backup with the name of its folder.
             try Self.syncNew(path)
@@ -54,6 +53,29 @@ package final class BackupFolder {
         for (descriptor, _) in unsynced { close(descriptor) }
         ftruncate(lock, 0)
         close(lock)
+    }
+
+    /// Throws what `init` would throw for what is at `path`, and changes nothing. With `storeID`, also for the backup of
+    /// another store.
+    package static func check(
+        path: String, store: String?, storeID: [UInt8]? = nil, expectsBackup: Bool = false
+    ) throws(BackupError) {
+        try refuseInside(store, path)
+        if expectsBackup { try refuseMissing(path) }
+        try refuseForeign(path)
+        if let storeID, let manifest = try manifest(in: path), manifest.store != storeID {
+            throw .otherStore(path: path)
+        }
+    }
+
+    private static func refuseInside(_ store: String?, _ path: String) throws(BackupError) {
+        guard let store else { return }
+        let (inner, outer) = (realPath(path), realPath(store))
+        if inner == outer || inner.hasPrefix(outer + "/") { throw .insideStore(path: path) }
+    }
+
+    private static func refuseMissing(_ path: String) throws(BackupError) {
+        if try !names(in: path).contains(Manifest.fileName) { throw .missing(path: path) }
     }
 
     /// The process that has the lock.
@@ -157,36 +179,22 @@ package final class BackupFolder {
     /// The content of the file `name` in the folder `path`; nil if there is none. With `count`, nothing is read of a
     /// file of another size.
     static func content(of name: String, in path: String, count: Int? = nil) throws(BackupError) -> [UInt8]? {
-        let file = "\(path)/\(name)"
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw .unreachable(path: file, code: errno)
-        }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .unreachable(path: file, code: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .damaged(path: file, reason: "it is no regular file") }
-        let size = Int(status.st_size)
-        if let count, count != size {
-            throw .damaged(path: file, reason: "it has \(size) bytes, and the manifest says \(count)")
-        }
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
-            while filled < size {
-                let more = read(
-                    descriptor, UnsafeMutableRawPointer(buffer.baseAddress)?.advanced(by: filled), size - filled)
-                if more > 0 {
-                    filled += more
-                } else if more == 0 || errno != EINTR {
-                    if more < 0 { failure = errno }
-                    return
-                }
+        guard let pieces = try BackupFilePieces(of: name, in: path, count: count) else { return nil }
+        return try pieces.next(most: pieces.size) ?? []
+    }
+
+    /// Tells whether the file `name` has this content.
+    private func hasContent(_ content: [UInt8], _ name: String) throws(BackupError) -> Bool {
+        guard let pieces = try BackupFilePieces(of: name, in: path, count: content.count) else { return false }
+        var offset = 0
+        while let piece = try pieces.next() {
+            let isSame = content.withUnsafeBytes { whole in
+                piece.withUnsafeBytes { whole.slice(offset..<offset + $0.count).hasSameBytes(as: $0) }
             }
+            if !isSame { return false }
+            offset += piece.count
         }
-        if failure != 0 { throw .unreachable(path: file, code: failure) }
-        guard bytes.count == size else { throw .damaged(path: file, reason: "it was cut while it was read") }
-        return bytes
+        return true
     }
 
     /// Throws if segments without a manifest are there that a run of this log has not left: they may be all that is
@@ -210,7 +218,7 @@ package final class BackupFolder {
     /// file: it stays.
     package func write(_ content: [UInt8], to name: String) throws(BackupError) {
         try makeFolder(of: name)
-        let isThere = (try? Self.content(of: name, in: path, count: content.count)) == content
+        let isThere = (try? hasContent(content, name)) == true
         let descriptor = try isThere ? descriptor(of: name) : writeNew(content, to: name)
         unsynced.append((descriptor, name))
         // The disk works while the next files are written.

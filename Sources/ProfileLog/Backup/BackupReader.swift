@@ -43,6 +43,34 @@ package struct BackupReader: Sendable {
         return bytes
     }
 
+    /// Tells whether `segment`, the bytes of one, begins with the records of `file`, which is read in pieces. Throws if
+    /// the file is not what the manifest says.
+    func beginsWithRecords(of file: Manifest.File, _ segment: [UInt8]) throws(BackupError) -> Bool {
+        let end = file.bytes - Segment.footerBytes
+        guard end >= Segment.headerBytes else { throw damaged(file, "it is cut") }
+        guard let pieces = try BackupFilePieces(of: file.name, in: path, count: file.bytes) else {
+            throw damaged(file, "it is missing")
+        }
+        var hash = SHA256()
+        var offset = 0
+        var isSame = end <= segment.count - Segment.footerBytes
+        while let piece = try pieces.next() {
+            hash.update(piece)
+            let part = (Segment.headerBytes..<end).clamped(to: offset..<offset + piece.count)
+            if isSame {
+                isSame = segment.withUnsafeBytes { whole in
+                    piece.withUnsafeBytes { piece in
+                        whole.slice(part).hasSameBytes(
+                            as: piece.slice(part.lowerBound - offset..<part.upperBound - offset))
+                    }
+                }
+            }
+            offset += piece.count
+        }
+        guard hash.finalize() == file.sha256 else { throw damaged(file, "its SHA-256 is not that of the manifest") }
+        return isSame
+    }
+
     private func checked<Result>(
         _ file: Manifest.File, _ read: () throws(BackupFault) -> Result
     ) throws(BackupError) -> Result {

@@ -90,29 +90,31 @@ package struct BackupRun {
         let closed = old.segments.last(where: { $0.isClosed })?.number ?? 0
         let turn = old.nextCheck > 0 && old.nextCheck <= closed ? old.nextCheck : min(1, closed)
         state.nextCheck = turn < closed ? turn + 1 : min(1, closed)
-        for number in Set([last.number, turn]).sorted() where number > 0 {
+        let reader = BackupReader(path: target.path, manifest: old)
+        // An open segment is compared when it is read again at the end.
+        for number in Set([last.isClosed ? last.number : 0, turn]).sorted() where number > 0 {
             let known = old.segments[Int(number - 1)]
             let live = try source.segment(number, history: state.history, to: known.last)
-            if let segment = try readable(known, live, &state), live.bytes != segment.bytes {
-                try state.note(segment, Segment(live.bytes), target.path)
-                // Only an erasure that is found later may explain it.
-                state.toRewrite.insert(number)
-            }
+            if try !isReadable(known, live, reader, &state) || live.sha256 == known.file.sha256 { continue }
+            try state.note(reader.segment(known), Segment(live.bytes), target.path)
+            // Only an erasure that is found later may explain it.
+            state.toRewrite.insert(number)
         }
     }
 
-    /// The segment as the backup has it. If the file has lost its content, and the store has what it had, it is written
-    /// again, and the answer is nil.
-    private func readable(
-        _ known: Manifest.SegmentFile, _ live: StoreReads.LiveSegment, _ state: inout RunState
-    ) throws -> Segment? {
+    /// Tells whether the backup has its file of a segment. If that has lost its content, and the store has what it had,
+    /// it is written again.
+    private func isReadable(
+        _ known: Manifest.SegmentFile, _ live: StoreReads.LiveSegment, _ reader: BackupReader, _ state: inout RunState
+    ) throws -> Bool {
         do throws(BackupError) {
-            return try BackupReader(path: target.path, manifest: state.manifestOfOld()).segment(known)
+            _ = try reader.beginsWithRecords(of: known.file, live.bytes)
+            return true
         } catch {
-            guard case .damaged(let path, _) = error, SHA256.hash(live.bytes) == known.file.sha256 else { throw error }
+            guard case .damaged(let path, _) = error, live.sha256 == known.file.sha256 else { throw error }
             state.report.repaired.append(path)
             try put(live, at: known.number, &state)
-            return nil
+            return false
         }
     }
 
@@ -137,7 +139,7 @@ package struct BackupRun {
         let number = Segment.number(of: live.first)
         if let known = state.entry(number) {
             let isReadable = try compare(known, with: live, &state)
-            if !isReadable || known.file.sha256 != SHA256.hash(live.bytes) { try put(live, at: number, &state) }
+            if !isReadable || known.file.sha256 != live.sha256 { try put(live, at: number, &state) }
             state.asOf[Int(number - 1)] = live.asOf
             state.toRewrite.remove(number)
         } else {
@@ -156,11 +158,14 @@ package struct BackupRun {
             old.segments[Int(known.number - 1)].file == known.file, live.last >= known.last
         else { return true }
         let segment: Segment
+        let reader = BackupReader(path: target.path, manifest: old)
         do throws(BackupError) {
-            segment = try BackupReader(path: target.path, manifest: old).segment(known)
+            // As a rule: then there is one copy in memory, that of the store.
+            if try reader.beginsWithRecords(of: known.file, live.bytes) { return true }
+            segment = try reader.segment(known)
         } catch {
             let part = try source.segment(known.number, history: state.history, to: known.last)
-            guard case .damaged(let path, _) = error, SHA256.hash(part.bytes) == known.file.sha256 else { throw error }
+            guard case .damaged(let path, _) = error, part.sha256 == known.file.sha256 else { throw error }
             state.report.repaired.append(path)
             return false
         }
@@ -171,17 +176,19 @@ package struct BackupRun {
     /// Writes the file of a segment, as a new generation if there is one.
     private func put(_ live: StoreReads.LiveSegment, at number: UInt64, _ state: inout RunState) throws {
         let name = state.newName(.segment(number), in: state.entry(number)?.file)
-        let file = try write(live.bytes, to: name, &state)
+        let file = try write(live.bytes, live.sha256, to: name, &state)
         let entry = Manifest.SegmentFile(
             file: file, first: live.first, last: live.last, firstAt: live.firstAt, lastAt: live.lastAt)
         state.set(entry, asOf: live.asOf)
         state.report.segmentsWritten += 1
     }
 
-    private func write(_ content: [UInt8], to name: String, _ state: inout RunState) throws -> Manifest.File {
+    private func write(
+        _ content: [UInt8], _ sha256: [UInt8], to name: String, _ state: inout RunState
+    ) throws -> Manifest.File {
         try target.write(content, to: name)
         state.report.bytesWritten += UInt64(content.count)
-        return Manifest.File(name: name, content: content)
+        return Manifest.File(name: name, bytes: content.count, sha256: sha256)
     }
 
     // MARK: - Erasures
@@ -205,7 +212,7 @@ package struct BackupRun {
             guard let known = state.entry(number), known.isClosed else { continue }
             let live = try source.segment(number, history: state.history)
             let isReadable = try compare(known, with: live, &state)
-            if !isReadable || SHA256.hash(live.bytes) != known.file.sha256 {
+            if !isReadable || live.sha256 != known.file.sha256 {
                 try put(live, at: number, &state)
                 state.report.segmentsRewritten += 1
             }
@@ -266,9 +273,10 @@ package struct BackupRun {
         _ rows: [[UInt8]], _ moment: StoreReads.Moment, _ state: inout RunState
     ) throws -> Manifest.File {
         let content = names(rows[...], state)
-        guard let old = state.old else { return try write(content, to: BackupFileName.names.text, &state) }
+        let sha256 = SHA256.hash(content)
+        guard let old = state.old else { return try write(content, sha256, to: BackupFileName.names.text, &state) }
         let reader = BackupReader(path: target.path, manifest: old)
-        if old.names.sha256 == SHA256.hash(content) {
+        if old.names.sha256 == sha256 {
             if (try? reader.content(of: old.names)) != nil { return old.names }
             state.report.repaired.append("\(target.path)/\(old.names.name)")
         } else if SHA256.hash(names(rows.prefix(Int(old.nameCount)), state)) != old.names.sha256 {
@@ -282,7 +290,7 @@ package struct BackupRun {
                 }
             }
         }
-        return try write(content, to: state.newName(.names, in: old.names), &state)
+        return try write(content, sha256, to: state.newName(.names, in: old.names), &state)
     }
 
     private func names(_ rows: ArraySlice<[UInt8]>, _ state: RunState) -> [UInt8] {
@@ -294,12 +302,13 @@ package struct BackupRun {
         for (name, content) in settings {
             let index = files.firstIndex { $0.name == name }
             let known = index.map { files[$0].file }
-            if let known, known.sha256 == SHA256.hash(content), let old = state.old,
+            let sha256 = SHA256.hash(content)
+            if let known, known.sha256 == sha256, let old = state.old,
                 (try? BackupReader(path: target.path, manifest: old).content(of: known)) != nil
             {
                 continue
             }
-            let file = try write(content, to: state.newName(.settings(name), in: known), &state)
+            let file = try write(content, sha256, to: state.newName(.settings(name), in: known), &state)
             let entry = Manifest.SettingsFile(name: name, file: file)
             if let index { files[index] = entry } else { files.append(entry) }
         }
@@ -341,11 +350,6 @@ private struct RunState {
         erasures = (old?.erasures ?? []) + unrecorded
         erasedUpTo = old?.erasedUpTo ?? .start
         if let old { written = Set(old.files.map(\.name)) }
-    }
-
-    func manifestOfOld() -> Manifest {
-        guard let old else { preconditionFailure("A segment is compared with a backup that is not there.") }
-        return old
     }
 
     /// The ID of the newest history.

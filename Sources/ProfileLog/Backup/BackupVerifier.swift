@@ -41,10 +41,20 @@ package struct BackupVerifier: Sendable {
     /// Places of other files in the folder that hold one of `texts`.
     private func strays(_ texts: [String]) throws(BackupError) -> [VerifyReport.Place] {
         var found: [VerifyReport.Place] = []
+        let overlap = max(1, texts.map(\.utf8.count).max() ?? 1) - 1
         for name in try BackupFolder.allFiles(in: path) {
-            guard let bytes = try BackupFolder.content(of: name, in: path) else { continue }
-            for text in texts where ByteText.isIn(bytes, text) {
-                found.append(.init(file: "\(path)/\(name)", position: nil))
+            guard let pieces = try BackupFilePieces(of: name, in: path) else { continue }
+            var missing = texts
+            // The end of the piece before: a text may be in both.
+            var end: [UInt8] = []
+            while !missing.isEmpty, let piece = try pieces.next() {
+                let bytes = end + piece
+                missing.removeAll { text in
+                    guard ByteText.isIn(bytes, text) else { return false }
+                    found.append(.init(file: "\(path)/\(name)", position: nil))
+                    return true
+                }
+                end = Array(bytes.suffix(overlap))
             }
         }
         return found

@@ -108,7 +108,7 @@ extension ErasureRegister {
         do throws(BackupFault) {
             return try ErasureRegister(String(decoding: bytes, as: UTF8.self))
         } catch {
-            throw .damaged(path: path, reason: error.reason)
+            throw .damagedErasures(path: path, reason: error.reason)
         }
     }
 }

@@ -155,9 +155,10 @@ package struct SegmentWriter {
         count += 1
     }
 
-    /// The whole file.
-    package consuming func finish() -> [UInt8] {
-        var file = bytes
+    /// The whole file. The writer is empty then: there is one copy of the bytes.
+    package mutating func finish() -> [UInt8] {
+        var file: [UInt8] = []
+        swap(&file, &bytes)
         var last: [UInt8] = []
         last.appendBigEndian(first.rawValue + count - 1)
         file.replaceSubrange(44..<52, with: last)

@@ -6,6 +6,8 @@ struct StoreReads {
     let log: EventLog
     /// The most bytes of records that one read transaction copies, and one record more.
     private static let bytesPerRead = 16 << 20
+    /// The most names that one read transaction copies.
+    private static let namesPerRead = 65_536
 
     private var tables: Tables { log.environment.tables }
 
@@ -71,6 +73,8 @@ struct StoreReads {
     /// A segment as the store has it.
     struct LiveSegment {
         let bytes: [UInt8]
+        /// The SHA-256 of `bytes`.
+        let sha256: [UInt8]
         let first, last: Position
         let firstAt, lastAt: Timestamp
         /// The end of the log when the first record was read: later erasures may have changed records since.
@@ -87,14 +91,14 @@ struct StoreReads {
         fileprivate var times: (first: Timestamp, last: Timestamp)?
         fileprivate var erasures: [FoundErasure] = []
 
-        /// The segment; nil if it has no record.
-        func finished() -> LiveSegment? {
+        /// The segment, which takes the bytes over; nil if it has no record.
+        mutating func finished() -> LiveSegment? {
             guard let times, let asOf else { return nil }
+            let bytes = writer.finish()
             return LiveSegment(
-                bytes: writer.finish(), first: Segment.first(of: number),
+                bytes: bytes, sha256: SHA256.hash(bytes), first: Segment.first(of: number),
                 last: Position(rawValue: writer.next.rawValue - 1), firstAt: times.first, lastAt: times.last,
-                asOf: asOf,
-                erasures: erasures)
+                asOf: asOf, erasures: erasures)
         }
 
         fileprivate mutating func add(_ record: UnsafeRawBufferPointer, _ position: UInt64) throws {
@@ -159,6 +163,7 @@ struct StoreReads {
     /// Reads the end of the log after the `closed` segments. Nil if there is another closed segment by now.
     func end(after closed: UInt64, history: UInt64) throws -> End? {
         var reading = reading(closed + 1, history: history)
+        var names = PartialNames()
         let full = Segment.last(of: closed + 1)
         while true {
             var isClosed = false
@@ -167,8 +172,9 @@ struct StoreReads {
                 isClosed = last >= full
                 if isClosed { return nil }
                 try read(&reading, to: last, asOf: last, transaction)
-                if reading.writer.next <= last { return nil }
-                return End(moment: try moment(transaction), open: reading.finished(), names: try names(transaction))
+                let hasAllNames = try read(&names, transaction)
+                if reading.writer.next <= last || !hasAllNames { return nil }
+                return End(moment: try moment(transaction), open: reading.finished(), names: names.rows)
             }
             if isClosed { return nil }
             if let end { return end }
@@ -177,33 +183,54 @@ struct StoreReads {
 
     /// The names and table `meta` as they are now, for a run that stops early.
     func names() throws -> (moment: Moment, rows: [[UInt8]]) {
-        try log.environment.withReadTransaction { (try moment($0), try names($0)) }
+        var names = PartialNames()
+        while true {
+            let moment: Moment? = try log.environment.withReadTransaction { transaction in
+                guard try read(&names, transaction) else { return nil }
+                return try self.moment(transaction)
+            }
+            if let moment { return (moment, names.rows) }
+        }
     }
 
-    private func names(_ transaction: borrowing ReadTransaction) throws -> [[UInt8]] {
+    /// Names that are being read, in several transactions if there are many.
+    private struct PartialNames {
         var rows: [[UInt8]] = []
-        try transaction.withCursor(tables.names) { cursor in
-            var row = try cursor.first()
+        /// The counter of erasures of names when they were read: one that comes later empties rows.
+        var erasures: UInt32 = 0
+    }
+
+    /// Reads on, as much as one transaction may. False if there are more names.
+    private func read(_ names: inout PartialNames, _ transaction: borrowing ReadTransaction) throws -> Bool {
+        let erasures = try moment(transaction).nameErasures()
+        if names.erasures != erasures { names = PartialNames(erasures: erasures) }
+        var bytes = 0
+        return try transaction.withCursor(tables.names) { cursor in
+            var key: [UInt8] = []
+            key.appendBigEndian(UInt32(names.rows.count + 1))
+            var row = try cursor.seek(key)
             while let found = row {
-                let number = rows.count + 1
+                let number = names.rows.count + 1
                 guard found.key.count == 4, found.key.bigEndian32() == UInt32(number) else {
                     throw StorageError.damaged(place: "row \(number) of table names is missing")
                 }
                 guard RecordHeader.hasRightChecksum(found.value) else {
                     throw StorageError.damaged(place: "row \(number) of table names fails its checksum")
                 }
-                rows.append(Array(found.value))
+                names.rows.append(Array(found.value))
+                bytes += found.value.count
+                if bytes >= Self.bytesPerRead || names.rows.count % Self.namesPerRead == 0 { return false }
                 row = try cursor.next()
             }
+            return true
         }
-        return rows
     }
 
     // MARK: - Erasures
 
     /// The records that the erasure of `user` concerns.
     func erasedPositions(of user: UserNumber) throws -> ErasedPositions {
-        try log.withView { try $0.erasedPositions(of: user.rawValue) }
+        try log.erasedPositions(of: user.rawValue)
     }
 
     /// The erasures that a restored store keeps beside its log, which does not tell of them.

@@ -37,7 +37,10 @@ package final class HealthReasons: Sendable {
 /// `/health` needs no key, so both sentences name no path and no person.
 package struct HealthReason: Hashable, Sendable {
     /// The kinds of reasons: labels of a metric, and so few.
-    package enum Kind: String, CaseIterable, Sendable { case audit, certificate, backup }
+    package enum Kind: String, CaseIterable, Sendable {
+        case audit, certificate, backup
+        case damagedBackup = "damaged_backup"
+    }
 
     package let kind: Kind
     package let error: String
@@ -65,6 +68,15 @@ package struct HealthReason: Hashable, Sendable {
                 ? "No backup has been made since the service started, \(span(age.partialValue)) ago."
                 : "The last backup is \(span(age.partialValue)) old.",
             remedy: "The log says why the last one failed; `profilecli backup` makes one now.")
+    }
+
+    /// The reason that the backup was found damaged; nil if it is sound, as far as that is known.
+    package static func damagedBackup(_ isDamaged: Bool) -> HealthReason? {
+        if !isDamaged { return nil }
+        return HealthReason(
+            .damagedBackup, error: "The backup is damaged.",
+            remedy: "The log names a file; `profilecli backup verify` names all. Bring them back from a copy, or take "
+                + "a new folder.")
     }
 
     /// The reason that the audit found differences; nil without one.

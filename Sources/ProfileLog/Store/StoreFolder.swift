@@ -72,20 +72,52 @@ package enum StoreFolder: Hashable, Sendable {
 
     /// Tells whether it is another program's LMDB file. False if it cannot be read: opening it reports why.
     private static func hasOtherTables(_ path: String, bytes: UInt64) -> Bool {
+        withMeta(path, bytes: bytes, flags: MDB_NOLOCK) { _, _, code in
+            code == MDB_NOTFOUND || code == MDB_INCOMPATIBLE
+        } ?? false
+    }
+
+    /// The ID of the store in the folder at `path`; nil if there is none, or it cannot be read. Changes nothing there.
+    /// Not for a store that this process has open: closing the file again would take its locks.
+    package static func storeID(in path: String) -> [UInt8]? {
+        guard case .store? = try? StoreFolder(path: path), let data = FileIdentity(Environment.dataFile(in: path))
+        else { return nil }
+        // With a lock file, another process may be writing: the lock keeps the pages that are read here.
+        let isLocked = FileIdentity(Environment.lockFile(in: path)) != nil
+        return withMeta(path, bytes: data.bytes, flags: isLocked ? 0 : MDB_NOLOCK) {
+            transaction, table, code -> [UInt8]? in
+            guard code == 0 else { return nil }
+            let name = Array("uuid".utf8)
+            return name.withUnsafeBytes { name -> [UInt8]? in
+                var key = MDB_val(mv_size: name.count, mv_data: UnsafeMutableRawPointer(mutating: name.baseAddress))
+                var value = MDB_val()
+                guard mdb_get(transaction, table, &key, &value) == 0, value.mv_size == 16 else { return nil }
+                return Array(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+            }
+        }
+    }
+
+    /// Calls `body` with a read transaction, table `meta`, and the code of opening that table. Nil if the file cannot be
+    /// read.
+    private static func withMeta<Result>(
+        _ path: String, bytes: UInt64, flags: Int32, _ body: (OpaquePointer, UInt32, Int32) -> Result?
+    ) -> Result? {
         var handle: OpaquePointer?
-        guard mdb_env_create(&handle) == 0, let handle else { return false }
+        guard mdb_env_create(&handle) == 0, let handle else { return nil }
         defer { mdb_env_close(handle) }
         BrokenPage.watch(handle)
         mdb_env_set_maxdbs(handle, 1)
-        guard mdb_env_open(handle, path, UInt32(MDB_RDONLY | MDB_NOLOCK), 0) == 0 else { return false }
+        // The first process that opens the store makes the table of readers.
+        mdb_env_set_maxreaders(handle, Environment.maxReaders)
+        guard mdb_env_open(handle, path, UInt32(MDB_RDONLY | flags), 0) == 0 else { return nil }
         var stat = MDB_stat()
         guard MetaPages.usedBytes(handle) <= bytes, mdb_env_stat(handle, &stat) == 0, stat.ms_entries > 0
-        else { return false }
+        else { return nil }
         var transaction: OpaquePointer?
-        guard mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction) == 0, let transaction else { return false }
+        guard mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction) == 0, let transaction else { return nil }
         defer { mdb_txn_abort(transaction) }
         var table: UInt32 = 0
         let code = mdb_dbi_open(transaction, Table.Name.meta.rawValue, 0, &table)
-        return code == MDB_NOTFOUND || code == MDB_INCOMPATIBLE
+        return body(transaction, table, code)
     }
 }

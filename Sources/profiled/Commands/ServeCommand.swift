@@ -57,6 +57,7 @@ struct ServeCommand: AsyncParsableCommand {
         _ configuration: Configuration, from source: ConfigurationSource, _ logger: Logger
     ) async throws {
         let (options, store) = (configuration.settings, configuration.settings.place)
+        try options.refuseBackupOfEphemeral()
         let maxConnections = try options.reserveConnections(logger)
         // First, so that an old file is not read as this service's port.
         let portFile = try options.portFile.map { try PortFile(path: $0) }

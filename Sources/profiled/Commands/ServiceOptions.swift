@@ -26,6 +26,7 @@ struct ServiceOptions: ParsableArguments, Sendable {
     var tlsClientAuth: TLSFiles.ClientAuth?
 
     @Option(name: .setting("backup.folder"), help: .setting("backup.folder")) var backupFolder: String?
+    @Flag(name: .setting("backup.expect"), help: .setting("backup.expect")) var expectsBackup = false
     @Option(name: .setting("backup.every"), help: .setting("backup.every")) var backupEvery: Seconds?
 
     @Option(name: .setting("backup.verify-every"), help: .setting("backup.verify-every"))
@@ -54,6 +55,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
 
     /// The switch; nil unless it was given: a flag cannot say false.
     var storeExpected: Bool? { expectsStore ? true : nil }
+    /// The switch; nil unless it was given.
+    var backupExpected: Bool? { expectsBackup ? true : nil }
     /// The switch; nil unless it was given.
     var ephemeral: Bool? { isEphemeral ? true : nil }
     var givenRateLimits: [RateLimit]? { rateLimits.isEmpty ? nil : rateLimits }

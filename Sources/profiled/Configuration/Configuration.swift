@@ -61,10 +61,20 @@ struct ConfigurationSource: Sendable {
     private var path: String? {
         if let namedPath { return namedPath }
         // A test is the same on every machine.
-        if flags.service?.isEphemeral == true { return nil }
+        if isEphemeral { return nil }
         var status = stat()
         // One that may exist and cannot be reached is an error when it is read.
         return lstat(Self.usualPath, &status) == 0 || errno != ENOENT && errno != ENOTDIR ? Self.usualPath : nil
+    }
+
+    /// Tells whether a flag or the environment asks for a store for tests.
+    private var isEphemeral: Bool {
+        if flags.service?.isEphemeral == true { return true }
+        guard let setting = Setting.all.first(where: { $0.key == "ephemeral" }),
+            let word = environment[setting.variable]
+        else { return false }
+        var settings = ServiceSettings()
+        return setting.takeWord(word, &settings) && settings.isEphemeral
     }
 
     /// Reads everything and checks it. Finds all errors, not only the first one.

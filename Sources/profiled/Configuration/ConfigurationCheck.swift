@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ProfileLog
+internal import ProfileLogBackup
 internal import ProfileLogBrazeAPI
 
 /// Looks at what the settings name, as a start would, without a change: `profiled config check`.
@@ -14,7 +15,8 @@ enum ConfigurationCheck {
         { if let file = $0.workspace { _ = try Workspace(path: file) } },
         { if let file = $0.fixtures { _ = try Fixtures(path: file) } },
         { try ConsoleFiles(folder: $0.console).check() },
-        { if let plan = $0.backupPlan { try refuseUnwritable(plan.folder, "backup.folder") } },
+        { try $0.refuseBackupOfEphemeral() },
+        { try refuseBackup($0) },
         { if let file = $0.socket { try refuseUnwritable(file, "socket") } },
         { if let file = $0.portFile { try refuseUnwritable(file, "port-file") } },
     ]
@@ -41,6 +43,15 @@ enum ConfigurationCheck {
             // One that is not there is made with all folders above it.
             if access(settings.store, F_OK) == 0 { try refuseUnwritable(settings.store, "store") }
         }
+    }
+
+    /// What a run would refuse, as far as the folder tells.
+    private static func refuseBackup(_ settings: ServiceSettings) throws {
+        guard let folder = settings.backupPlan?.folder else { return }
+        try refuseUnwritable(folder, "backup.folder")
+        try BackupFolder.check(
+            path: folder, store: settings.store, storeID: StoreFolder.storeID(in: settings.store),
+            expectsBackup: settings.expectsBackup)
     }
 
     /// Keys that cannot be read, or none where other machines could reach the service.
@@ -71,6 +82,14 @@ extension ServiceSettings {
                 remedy: "Mount its disk, correct --store, or restore a backup; "
                     + "`profiled keys add` makes a new store, with its first key.")
         }
+    }
+
+    /// Throws if a store for tests should be backed up: it is removed at its end.
+    func refuseBackupOfEphemeral() throws(StartError) {
+        guard isEphemeral, backupFolder != nil else { return }
+        throw StartError(
+            "A store for tests is removed at its end, so it has no backup, and backup.folder names one.",
+            remedy: "Take backup.folder (PROFILED_BACKUP) out, or ephemeral.")
     }
 
     /// Throws if a setting of TLS lacks another one: a service that should speak it must not start without.

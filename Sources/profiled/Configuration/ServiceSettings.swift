@@ -28,6 +28,8 @@ struct ServiceSettings: Sendable {
     var tlsClientCA: String?
     var tlsClientAuth = TLSFiles.ClientAuth.required
     var backupFolder: String?
+    /// Tells whether a backup must be in its folder: then none is begun there.
+    var expectsBackup = false
     var backupEvery: Seconds = 60
     var backupVerifyEvery: Seconds = 86_400
     var rateLimits: [RateLimit] = []

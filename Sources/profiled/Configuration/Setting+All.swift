@@ -139,6 +139,11 @@ extension Setting {
         file(
             "backup.folder", flag: "backup", \.backupFolder, given: \.service?.backupFolder, value: "folder",
             "Back the store up into this folder while the service runs."),
+        Setting(
+            "backup.expect", \.expectsBackup, given: \.service?.backupExpected,
+            Words(
+                help: "Begin no new backup where none is: count a failure, as its disk may not be mounted.",
+                rule: "must be true or false", reloads: true)),
         seconds(
             "backup.every", \.backupEvery, given: \.service?.backupEvery, in: 1...31_536_000, reloads: true,
             "How long after a backup the next one begins: 30s, 1m, 24h."),

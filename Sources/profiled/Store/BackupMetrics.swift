@@ -1,4 +1,5 @@
 internal import ProfileLog
+internal import ProfileLogBackup
 internal import Synchronization
 
 /// The counts of the backup that a service writes.
@@ -10,10 +11,20 @@ final class BackupMetrics: Sendable {
         var duration = Duration.zero
         /// The time at which it was last read whole and was sound.
         var verified: Timestamp?
+        /// Tells whether a run or a verification found it damaged, and none has found it sound since.
+        var isDamaged = false
+        /// How long after a backup the next one begins, and how often it is read whole.
+        var every = Duration.zero, verifyEvery = Duration.zero
         var rewritten = 0
-        /// Failures by reason.
-        var failures: [String: Int] = [:]
+        /// Failures by reason: each has its count from the start, so that the first one is seen as a rise.
+        var failures = Dictionary(uniqueKeysWithValues: BackupMetrics.reasons.map { ($0, 0) })
     }
+
+    static let damagedStore = "damaged_store"
+    static let store = "store"
+    static let other = "other"
+    /// All reasons of a failure.
+    static let reasons = BackupError.Kind.allCases.map(\.rawValue) + [damagedStore, store, other]
 
     private let state = Mutex<Counts?>(nil)
 

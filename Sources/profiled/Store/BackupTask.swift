@@ -34,10 +34,9 @@ struct BackupTask: Service {
     private func backUp(_ plan: BackupPlan) async {
         var verified = lastKnown(plan)
         var failed: ContinuousClock.Instant?
-        var isFirst = true
+        var warning: String?
         while !Task.isCancelled {
-            await backUpOnce(plan, verified, warns: isFirst)
-            isFirst = false
+            warning = await backUpOnce(plan, verified, lastWarning: warning)
             if isVerificationDue(verified, failed), !Task.isCancelled {
                 if let time = await verify(plan) {
                     (verified, failed) = (time, nil)
@@ -55,7 +54,8 @@ struct BackupTask: Service {
     private func isVerificationDue(_ verified: Timestamp?, _ failed: ContinuousClock.Instant?) -> Bool {
         let every = live.current.backupVerifyEvery.duration
         if let failed { return ContinuousClock.now - failed >= min(every, Self.pauseAfterFailure) }
-        guard let verified else { return true }
+        // A run that met damage read a part alone.
+        guard let verified, metrics.counts?.isDamaged != true else { return true }
         // A clock that was ahead then must not put it off.
         let age = Timestamp.now().rawValue - verified.rawValue
         return age < 0 || age >= every.microseconds
@@ -65,14 +65,24 @@ struct BackupTask: Service {
     private func pause() async {
         let begin = ContinuousClock.now
         while !Task.isCancelled {
+            noteIntervals()
             let left = begin + live.current.backupEvery.duration - ContinuousClock.now
             if left <= .zero { return }
             try? await Task.sleep(for: min(left, .seconds(5)))
         }
     }
 
+    private func noteIntervals() {
+        let settings = live.current
+        metrics.update { counts in
+            counts.every = settings.backupEvery.duration
+            counts.verifyEvery = settings.backupVerifyEvery.duration
+        }
+    }
+
     /// Takes over what the manifest of an earlier start says. Returns when it was verified.
     private func lastKnown(_ plan: BackupPlan) -> Timestamp? {
+        noteIntervals()
         let manifest = try? BackupFolder.manifest(in: plan.folder)
         metrics.update { counts in
             guard let manifest else { return }
@@ -83,18 +93,21 @@ struct BackupTask: Service {
         return manifest?.verified
     }
 
-    private func backUpOnce(_ plan: BackupPlan, _ verified: Timestamp?, warns: Bool) async {
+    /// One run. Returns its warning, which is logged if it is not `lastWarning`.
+    private func backUpOnce(_ plan: BackupPlan, _ verified: Timestamp?, lastWarning: String?) async -> String? {
         let (begin, log) = (ContinuousClock.now, store.api.log)
+        // A backup that was there and is not: begun again, it would be on another disk, or lack the times before.
+        let expectsBackup = live.current.expectsBackup || metrics.counts?.succeeded != nil
         do {
             let report = try await Self.onThread("backup") { goesOn in
-                let folder = try BackupFolder(path: plan.folder, store: log.path)
+                let folder = try BackupFolder(path: plan.folder, store: log.path, expectsBackup: expectsBackup)
                 var run = BackupRun(log: log, target: folder)
                 run.program = Profiled.configuration.version
                 run.verified = verified
                 run.settings = Self.settings(plan)
                 return try run.run { _ in goesOn() }
             }
-            if let warning = report.warning, warns { logger.warning("\(warning)") }
+            if let warning = report.warning, warning != lastWarning { logger.warning("\(warning)") }
             for file in report.repaired {
                 logger.warning(
                     "a file of the backup had lost its content, and was written again from the store: check that disk",
@@ -108,8 +121,10 @@ struct BackupTask: Service {
                 counts.duration = ContinuousClock.now - begin
             }
             logger.debug("backed up", metadata: ["position": .stringConvertible(report.position.rawValue)])
+            return report.warning
         } catch {
             report(error, "the store was not backed up")
+            return lastWarning
         }
     }
 
@@ -134,7 +149,10 @@ struct BackupTask: Service {
                 return nil
             }
             let time = Timestamp.now()
-            metrics.update { $0.verified = time }
+            metrics.update { counts in
+                counts.verified = time
+                counts.isDamaged = false
+            }
             return time
         } catch {
             report(error, "the backup was not verified")
@@ -143,7 +161,9 @@ struct BackupTask: Service {
     }
 
     private func report(_ error: any Error, _ what: String) {
-        metrics.countFailure(Self.reason(error))
+        let reason = Self.reason(error)
+        metrics.countFailure(reason)
+        if reason == BackupError.Kind.damagedBackup.rawValue { metrics.update { $0.isDamaged = true } }
         let failure = error as? any LogError
         // These errors name files, positions and user numbers, and no value.
         logger.warning(
@@ -157,9 +177,9 @@ struct BackupTask: Service {
     /// One word for the metric.
     private static func reason(_ error: any Error) -> String {
         switch error {
-        case let error as BackupError: error.kind
-        case let error as StorageError: error.isDamage ? "damaged_store" : "store"
-        default: "other"
+        case let error as BackupError: error.kind.rawValue
+        case let error as StorageError: error.isDamage ? BackupMetrics.damagedStore : BackupMetrics.store
+        default: BackupMetrics.other
         }
     }
 

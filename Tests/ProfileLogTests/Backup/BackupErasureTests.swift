@@ -42,6 +42,35 @@ struct BackupErasureTests {
         #expect(try places("nobody") == [])
     }
 
+    @Test("A text across two pieces of a foreign file in the folder is found, once")
+    func pieces() throws {
+        let story = try BackupStory()
+        try story.write()
+        try story.backUp()
+        let file = story.folder.file("backup/notes.bin")
+        let (text, piece) = ("canary-4711", 1 << 20)
+        func found(at offset: Int) throws -> Int {
+            var data = Data(repeating: 0x2E, count: 2 * piece + 64)
+            data.replaceSubrange(offset..<offset + text.utf8.count, with: Data(text.utf8))
+            try data.write(to: file)
+            return try BackupVerifier(path: story.backup).verify(absent: [text, "nobody"]).found.count
+        }
+        for offset in [0, piece - 11, piece - 10, piece - 1, piece, 2 * piece - 5, 2 * piece + 53] {
+            #expect(try found(at: offset) == 1, "at \(offset)")
+        }
+        try Data(repeating: 0x2E, count: piece).write(to: file)
+        #expect(try BackupVerifier(path: story.backup).verify(absent: [text]).isSound)
+    }
+
+    @Test("A user with more events than one read transaction looks at is erased in the backup")
+    func manyEvents() throws {
+        let story = try BackupStory(from: BackupStory.larger.get())
+        try story.backUp()
+        try story.erase(BackupStory.bo)
+        #expect(try story.backUp().segmentsRewritten == 2)
+        try story.expectEqual()
+    }
+
     @Test("A closed segment that holds the person is written again, under a new name")
     func closed() throws {
         let story = try BackupStory(from: BackupStory.large.get())

@@ -135,6 +135,52 @@ struct BackupRefusalTests {
         withExtendedLifetime(held) {}
     }
 
+    @Test("Where a backup is expected, a missing and an empty folder are refused, and stay as they were")
+    func expected() throws {
+        let story = try BackupStory()
+        try story.write()
+        func error() -> BackupError? {
+            do throws(BackupError) {
+                _ = try BackupFolder(path: story.backup, store: story.log.path, expectsBackup: true)
+                return nil
+            } catch { return error }
+        }
+        #expect(error() == .missing(path: story.backup))
+        #expect(!FileManager.default.fileExists(atPath: story.backup))
+        try FileManager.default.createDirectory(atPath: story.backup, withIntermediateDirectories: false)
+        #expect(error() == .missing(path: story.backup))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: story.backup) == [])
+        try story.backUp()
+        #expect(error() == nil)
+    }
+
+    @Test("A folder is looked at without a change: what a run would refuse is refused")
+    func check() throws {
+        let story = try BackupStory()
+        try story.write()
+        let (store, id) = (story.log.path, story.log.storeID)
+        try BackupFolder.check(path: story.backup, store: store, storeID: id)
+        #expect(!FileManager.default.fileExists(atPath: story.backup))
+        try story.backUp()
+        let before = try story.contents()
+        try BackupFolder.check(path: story.backup, store: store, storeID: id, expectsBackup: true)
+        #expect(throws: BackupError.otherStore(path: story.backup)) {
+            try BackupFolder.check(path: story.backup, store: store, storeID: [UInt8](repeating: 7, count: 16))
+        }
+        #expect(throws: BackupError.insideStore(path: store)) {
+            try BackupFolder.check(path: store, store: store)
+        }
+        let notes = try TemporaryFolder.made(prefix: "notes")
+        try Data("x".utf8).write(to: notes.file("notes.txt"))
+        #expect(throws: BackupError.foreign(path: notes.path, name: "notes.txt")) {
+            try BackupFolder.check(path: notes.path, store: store)
+        }
+        #expect(throws: BackupError.missing(path: notes.path)) {
+            try BackupFolder.check(path: notes.path, store: store, expectsBackup: true)
+        }
+        #expect(try story.contents() == before)
+    }
+
     @Test("The store's folder, a folder in it and a folder of other files are refused")
     func folders() throws {
         let story = try BackupStory()
@@ -156,7 +202,7 @@ struct BackupRefusalTests {
         let link = story.folder("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: store)
         #expect(error(link) == .insideStore(path: link))
-        #expect(error(story.folder("missing/backup"))?.kind == "unreachable")
+        #expect(error(story.folder("missing/backup"))?.kind == .unreachable)
     }
 
     @Test("A newer format is refused, also by what reads a backup")

@@ -6,6 +6,20 @@ import Testing
 
 @Suite("A backup is the store")
 struct BackupRunTests {
+    @Test("More names than one read transaction copies are in the backup, also after one was erased")
+    func manyNames() throws {
+        let story = try BackupStory(isLarge: true)
+        try story.live(BackupStory.ana)
+        let events = (0..<65_600).map { ProfileEvent.customEventLogged(CustomEvent(name: Name("name \($0)"))) }
+        _ = try story.log.append(events, to: BackupStory.bo, context: .test)
+        try story.backUp()
+        try story.expectEqual()
+        try story.erase()
+        try story.backUp()
+        try story.expectEqual()
+        #expect(try story.canaries() == [])
+    }
+
     @Test("Random histories are read back as they are", arguments: Thoroughness.seeds(short: 6, full: 200))
     func random(seed: UInt64) throws {
         var story = try RestoreStory(seed: seed)

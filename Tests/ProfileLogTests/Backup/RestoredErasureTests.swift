@@ -158,5 +158,9 @@ struct RestoredErasureTests {
         for path in [file, story.folder("nothing"), story.folder.path] {
             #expect(throws: BackupError.self, "\(path)") { try ErasureRegister.read(path) }
         }
+        // `backup verify` does not read this file.
+        let error = #expect(throws: BackupError.self) { try ErasureRegister.read(file) }
+        #expect(error == .damagedErasures(path: file, reason: "line 1 is no JSON object"))
+        #expect(error?.remedy.contains("erasures export") == true && error?.remedy.contains("verify") == false)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileLog
+import ProfileLogBackup
 import ProfileLogRequests
 import TestSupport
 import Testing
@@ -246,6 +247,34 @@ struct ConfigurationTests {
         #expect(good.code == 0, "\(good.errors)")
         #expect(good.output.contains("The configuration good.yaml is good: 2 of "), "\(good.output)")
         for name in ["s", "port"] { #expect(!FileManager.default.fileExists(atPath: folder.file(name).path)) }
+    }
+
+    @Test("config check refuses the folder of a backup that a run would refuse, and makes none")
+    func backupFolders() async throws {
+        #expect(try await run(["keys", "add", "--store", "s", "--name", "app"], in: folder).code == 0)
+        let other = try folder.open("o")
+        _ = try BackupRun(log: other, target: BackupFolder(path: folder("other"), store: other.path)).run()
+        try FileManager.default.createDirectory(at: folder.file("foreign"), withIntermediateDirectories: false)
+        try Data("x".utf8).write(to: folder.file("foreign/notes.txt"))
+        func check(_ backup: String, expects: Bool = false) async throws -> (code: Int32?, errors: String) {
+            try write("store: s\nbackup:\n  folder: \(backup)\n  expect: \(expects)\n")
+            let outcome = try await run(["config", "check", "--config", "profiled.yaml"], in: folder)
+            return (outcome.code, outcome.errors)
+        }
+        for (backup, part) in [
+            ("s", "is the folder of the store, or inside it"), ("s/backup", "is the folder of the store, or inside it"),
+            ("foreign", "another program's file notes.txt"), ("other", "has the backup of another store"),
+        ] {
+            let refused = try await check(backup)
+            #expect(refused.code == 1 && refused.errors.contains(part), "\(backup): \(refused.errors)")
+        }
+        let missing = try await check("new", expects: true)
+        #expect(missing.code == 1 && missing.errors.contains("The backup that is expected in new"), "\(missing.errors)")
+        let good = try await check("new")
+        #expect(good.code == 0, "\(good.errors)")
+        for name in ["new", "s/backup"] {
+            #expect(!FileManager.default.fileExists(atPath: folder.file(name).path))
+        }
     }
 
     // MARK: - The table

@@ -23,6 +23,13 @@ struct HealthReasonTests {
         #expect(reason(last: Self.day) == nil)
     }
 
+    @Test("A damaged backup is a reason of its own, and a sound one is none")
+    func damagedBackup() throws {
+        #expect(HealthReason.damagedBackup(false) == nil)
+        let reason = try #require(HealthReason.damagedBackup(true))
+        #expect(reason.kind.rawValue == "damaged_backup" && reason.remedy.contains("profilecli backup verify"))
+    }
+
     @Test("Each look is asked when health is, a later one replaces an earlier one, and the order is that of the kinds")
     func registry() {
         let health = HealthReasons(now: { Timestamp(rawValue: 7) })

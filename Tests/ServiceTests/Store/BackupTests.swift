@@ -28,6 +28,11 @@ struct BackupTests {
         let text = try await metrics(service, with: "profilelog_backup_last_position 2\n")
         #expect(!text.contains("profilelog_backup_last_success_timestamp_seconds 0\n"))
         #expect(text.contains("# TYPE profilelog_backup_failures_total counter"))
+        for reason in ["disk_full", "missing", "damaged_backup", "damaged_store", "other"] {
+            #expect(text.contains("profilelog_backup_failures_total{reason=\"\(reason)\"} 0\n"), "\(reason)")
+        }
+        #expect(text.contains("profilelog_backup_interval_seconds 1"))
+        #expect(text.contains("profilelog_backup_verify_interval_seconds 86400"))
         let answer = try await service.post("/v1/erase", #"{"user":"ana","reason":"asked to"}"#)
         #expect(answer.status == 200)
         let erased = try await metrics(service, with: "profilelog_backup_last_position 3\n")
@@ -46,13 +51,63 @@ struct BackupTests {
         try FileManager.default.createDirectory(atPath: backup, withIntermediateDirectories: true)
         try Data("x".utf8).write(to: URL(filePath: backup + "/notes.txt"))
         let service = try await Service(in: folder, arguments: ["--backup", backup, "--backup-every", "1s"])
-        _ = try await metrics(service, with: #"profilelog_backup_failures_total{reason="folder"}"#)
+        _ = try await metrics(service, with: #"profilelog_backup_failures_total{reason="folder"} 1"#)
+        try await waitUntil { service.messages.contains("another program's file notes.txt") }
         #expect(service.messages.contains("another program's file notes.txt"))
         #expect(service.messages.contains("Name an empty folder, or one that does not exist yet."))
         try FileManager.default.removeItem(atPath: backup + "/notes.txt")
         _ = try await service.post("/v1/log/event", #"{"user":"ana","name":"played"}"#)
         _ = try await metrics(service, with: "profilelog_backup_last_position 2\n")
         #expect(try await service.stop() == 0)
+    }
+
+    @Test("Where a backup is expected and none is, the service begins none, and counts a failure")
+    func expected() async throws {
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let backup = folder("backup")
+        let service = try await Service(
+            in: folder, arguments: ["--backup", backup, "--backup-expect", "--backup-every", "1s"])
+        _ = try await metrics(service, with: #"profilelog_backup_failures_total{reason="missing"} 1"#)
+        try await waitUntil { service.messages.contains("take --backup-expect") }
+        #expect(service.messages.contains("The backup that is expected in \(backup) is not there."))
+        #expect(service.messages.contains("take --backup-expect"))
+        #expect(!FileManager.default.fileExists(atPath: backup))
+        #expect(try await service.stop() == 0)
+    }
+
+    @Test("A backup that was there and is gone is not begun again, and goes on when it is back")
+    func gone() async throws {
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let backup = folder("backup")
+        let service = try await Service(in: folder, arguments: ["--backup", backup, "--backup-every", "1s"])
+        _ = try await service.post("/v1/log/event", #"{"user":"ana","name":"played"}"#)
+        _ = try await metrics(service, with: "profilelog_backup_last_position 2\n")
+        // As a disk that is not mounted any more: the folder is missing, then empty.
+        try FileManager.default.moveItem(atPath: backup, toPath: folder("moved"))
+        _ = try await metrics(service, with: #"profilelog_backup_failures_total{reason="missing"} 1"#)
+        #expect(!FileManager.default.fileExists(atPath: backup))
+        try FileManager.default.createDirectory(atPath: backup, withIntermediateDirectories: false)
+        _ = try await metrics(service, with: #"profilelog_backup_failures_total{reason="missing"} 3"#)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: backup) == [])
+        try FileManager.default.removeItem(atPath: backup)
+        try FileManager.default.moveItem(atPath: folder("moved"), toPath: backup)
+        _ = try await service.post("/v1/log/event", #"{"user":"ana","name":"played"}"#)
+        _ = try await metrics(service, with: "profilelog_backup_last_position 3\n")
+        #expect(try await service.stop() == 0)
+    }
+
+    @Test("A store for tests with a backup in the environment or in the file is refused")
+    func ephemeral() async throws {
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let yaml = "ephemeral: true\nport: 0\nbackup:\n  folder: backup\n"
+        try Data(yaml.utf8).write(to: folder.file("profiled.yaml"))
+        let byFile = try await run(["--config", "profiled.yaml"], in: folder)
+        #expect(byFile.code == 1 && byFile.errors.contains("so it has no backup"), "\(byFile.errors)")
+        let checked = try await run(["config", "check", "--config", "profiled.yaml"], in: folder)
+        #expect(checked.code == 1 && checked.errors.contains("so it has no backup"), "\(checked.errors)")
+        let byVariable = try await run(
+            ["--port", "0"], in: folder, environment: ["PROFILED_EPHEMERAL": "true", "PROFILED_BACKUP": "backup"])
+        #expect(byVariable.code == 1 && byVariable.errors.contains("so it has no backup"), "\(byVariable.errors)")
     }
 
     @Test("Without --backup there is no metric of one, and a store for tests has none")

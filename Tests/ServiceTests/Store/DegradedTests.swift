@@ -6,6 +6,34 @@ import Testing
 
 @Suite("Degraded health")
 struct DegradedTests {
+    @Test("A backup that is found damaged degrades the health until it was found sound again")
+    func damagedBackup() async throws {
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let backup = folder("backup")
+        let service = try await Service(
+            in: folder,
+            arguments: ["--backup", backup, "--backup-every", "1s", "--backup-verify-every", "1s"])
+        let manifest = URL(filePath: backup + "/manifest.json")
+        try await waitUntil { FileManager.default.fileExists(atPath: manifest.path) }
+        let sound = try Data(contentsOf: manifest)
+        func hasReason() async throws -> Bool {
+            let text = String(decoding: try await service.get("/metrics").body, as: UTF8.self)
+            return text.contains("profiled_degraded{reason=\"damaged_backup\"} 1\n")
+        }
+        try await waitUntil(turns: 1_500) {
+            // A run that is on its way may replace it.
+            try Data("x".utf8).write(to: manifest)
+            return try await hasReason()
+        }
+        let health = try await service.get("/health")
+        #expect(health.status == 200 && health.json.at("status").text == "degraded", "\(health.json.json)")
+        #expect(health.json.json.contains("damaged_backup"), "\(health.json.json)")
+        try sound.write(to: manifest)
+        try await waitUntil(turns: 1_500) { try await !hasReason() }
+        #expect(try await !hasReason())
+        #expect(try await service.stop() == 0)
+    }
+
     @Test("A backup that fails for three intervals degrades the health, and one that succeeds ends that")
     func backup() async throws {
         let folder = try TemporaryFolder.made(prefix: "profiled")
