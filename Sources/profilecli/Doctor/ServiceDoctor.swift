@@ -46,7 +46,7 @@ struct ServiceDoctor {
     private func finding(_ reason: JSONObject) -> Finding {
         let check = reason["reason"].text ?? "service"
         let (error, remedy) = (reason["error"].text ?? "It is degraded.", reason["remedy"].text ?? "Look at its log.")
-        return check == "audit"
+        return ["audit", "damaged_backup"].contains(check)
             ? .error(check, error, remedy: remedy) : .warning(check, error, remedy: remedy)
     }
 
