@@ -89,7 +89,7 @@ class UseTests(PageTests):
         self.focus("input.moment")
         # A step writes the address a little later; Back comes first.
         b.js("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {code: 'ArrowLeft', bubbles: true, cancelable: true})); history.back()")
-        self.assertTrue(b.until("document.querySelector('#root h1')?.textContent === 'Users'", limit=5))
+        self.assertTrue(b.until("document.querySelector('#root h1')?.textContent === 'People'", limit=5))
         b.settle(quiet=200)
         self.assertEqual(b.js("return location.pathname + location.search"), "/console/users")
 
@@ -177,6 +177,68 @@ class UseTests(PageTests):
             fault.hold.set()
             b.settle(quiet=300)
         self.assertEqual(b.js("return document.querySelectorAll('#search [role=option]').length"), 0)
+
+    def found(self, text):
+        """What the search box offers, as 'Kind name'."""
+        b = self.browser
+        b.js("const f = document.getElementById('find'); f.focus(); f.value = arguments[0]; "
+             "f.dispatchEvent(new Event('input', {bubbles: true}))", text)
+        b.until("document.querySelectorAll('#search [role=option]').length", limit=5)
+        b.settle(quiet=300)
+        return b.js("return [...document.querySelectorAll('#search [role=option]')].map((o) => o.innerText.trim().replace(/\\s+/g, ' '))")
+
+    def test_the_search_offers_what_is_there_whatever_its_capitals_and_people_by_a_condition(self):
+        self.browser.open(scene().at(""))
+        self.assertEqual(self.found("ANA")[:1], ["Person ana"])
+        self.assertIn("Device bo-phone", self.found("Bo-p"))
+        self.assertIn("Message winner", self.found("winner"))
+        self.assertEqual(self.found("level = 2"), ["People where custom.level = 2"])
+        nothing = self.found("zzz")
+        self.assertEqual(len(nothing), 1, nothing)
+        self.assertIn("Nothing is named", nothing[0])
+
+    def test_a_page_of_nobody_says_so_once_and_offers_who_is_nearly_that(self):
+        self.expected += ["status of 404"]
+        for path, says, near in (("users/ANA", "Nobody is known as ANA", "/users/ana"), ("devices/Phone", "No device is known as Phone", "/devices/phone")):
+            with self.subTest(path=path):
+                b = self.browser
+                b.open(scene().at(path))
+                self.assertSays(says, "Near it", limit=5)
+                b.settle()
+                self.assertNotIn("GET /v1", b.text("#root"))
+                self.assertEqual(b.js("return document.querySelectorAll('#root .failure').length"), 0)
+                self.assertTrue(b.js("return [...document.querySelectorAll('#root a')].some((a) => a.pathname.endsWith(arguments[0]))", near))
+
+    # Messages
+
+    def test_the_list_of_sends_says_for_everybody_what_became_of_each_on_the_device(self):
+        b = self.browser
+        with own() as s:
+            s.post("/v1/devices/bo-phone/settings", {"permission": "denied"})
+            for user in ("ana", "bo"):
+                s.post("/v1/log/attributes", {"user": user, "attributes": {"level": 5}})
+            s.post("/campaigns/trigger/send", {"campaign_id": "spring", "broadcast": True})
+            for device in ("phone", "phone", "bo-phone"):
+                s.post(f"/v1/devices/{device}/push", {"action": "deliver"})
+            b.open(s.at("messages?message=spring"))
+            self.assertSays("spring: 2 sent, 1 received, 1 not received: the user does not allow", "push not received on bo-phone", limit=5)
+            self.click("Not received")
+            b.settle()
+            self.assertEqual(self.rows(), 1)
+            b.open(s.at("messages/spring"))
+            self.assertSays("2 sent, 1 received, 1 not received: the user does not allow", limit=5)
+
+    def test_who_else_names_all_who_have_the_value(self):
+        b = self.browser
+        with own() as s:
+            s.post("/v1/log/attributes", {"user": "carla", "attributes": {"level": 2}})
+            b.open(s.at("users/ana?field=level"))
+            self.click("Who else?")
+            self.assertSays("2 of 4 people – custom.level = 2", limit=5)
+            b.settle()
+            names = b.js("return [...document.querySelectorAll('.spot .names a')].map((a) => a.textContent)")
+            self.assertEqual(sorted(names), ["ana", "carla"])
+            self.assertEqual(s.proxy.asked(r"^/v1/whatif/profiles\?.*sample=100"), [])
 
     def test_what_a_step_holds_comes_after_a_key_was_given(self):
         self.expected += ["status of 401"]

@@ -1,9 +1,8 @@
 // The only place that calls fetch. Paths follow from this file's address, so a prefix of a proxy is kept.
-//   get('/v1/profile', {user: 'ana', as_of: 9}, {signal, quiet, plain})   the parsed answer; plain: no number in it is long; throws a Failure
+//   get('/v1/profile', {user: 'ana', as_of: 9}, {signal, quiet, plain})   plain: no number in it is long; throws a Failure
 //   ahead(path, query, options)   asks now for what the next get of the same takes
 //   on(type, f, signal)   news: request, lost, back, key, reset, position, store, act, clock, wrote
-// A Failure has status (0: no_connection), code, error, remedy, retryAfter (seconds), permission, actual, place. A request
-// that its signal aborted throws an AbortError: isAbort(error).
+// A Failure has status (0: no_connection), code, error, remedy, retryAfter (seconds), permission, actual, place.
 import {keep, kept} from './dom.js';
 
 export const root = new URL('../', import.meta.url), home = new URL('./', import.meta.url);

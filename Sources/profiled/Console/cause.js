@@ -1,7 +1,5 @@
 // Why is this value what it is: one sentence, the values before, what it would be otherwise, and (in Act) void and unvoid.
-//   const why = cause(context, {look: () => ({life, k, at, b, user}), move: (position or null) => …, openCompare})
-//   why.element; why.show(field, whether the profile has it); why.before(); why.back(); why.who(); why.focus(); why.clear()
-//   field = {group: 'custom_attributes', field: 'address.city', label, ask}   ask: as `field` of /v1/blame (event:NAME, product:ID)
+//   why.show(field, whether the profile has it)      field = {group: 'custom_attributes', field: 'address.city', label, ask}   ask: as `field` of /v1/blame (event:NAME, product:ID)
 import {get} from './api.js';
 import {button, fill, foreign, h, inRow, labelled, number, para, printable, ref, say, uncut, valueText} from './dom.js';
 import {panel, failureView} from './panel.js';
@@ -96,7 +94,6 @@ export function cause(context, {look, move, openCompare}) {
       context.act && canBeVoid.test(set.kind) ? h('div', {class: 'row acts'}, button('Void this event…', (click) => form(click.target, set, 'void'), {class: 'bad'})) : null, spot];
   }
 
-  // Looks: none of these writes
 
   const whatIf = async (position) => (await get('/v1/whatif/profiles', {without: `event:${position}`, user: look().user, sample: 1}, {signal})).samples[0]?.changes ?? [];
   const leaf = (values) => flatten(values ?? {}).find(([name]) => name === field.field)?.[1];

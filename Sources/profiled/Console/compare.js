@@ -1,6 +1,5 @@
 // Two profiles beside each other: handle A and handle B, or as it arrived and as it happened.
 //   flatten({address: {city: 'Bonn'}})   [['address.city', 'Bonn']]: parts named as in /v1/blame; cell(value) '–' for none
-//   compare(context, {look, user}) → {element, show('moments' or 'happened')}
 import {foreign, para, value} from './dom.js';
 import {panel, emptyView} from './panel.js';
 import {list} from './table.js';
@@ -13,11 +12,9 @@ export function flatten(object, prefix = '', into = []) {
   }
   return into;
 }
-/** Whether `field` is `name`, or a part of it. */
 export const isPart = (field, name) => field === name || (field.startsWith(name) && /^[.[]/.test(field.slice(name.length)));
 export const cell = (v) => v === undefined || v === null ? '–' : value(v);
 
-/** What a profile says, as [group, field, value]. */
 const all = (p) => [...['attributes', 'custom_attributes', 'traits'].flatMap((group) => flatten(p[group] ?? {}).map(([field, v]) => [group, field, v])),
   ...p.custom_events.map((e) => ['custom_events', e.name, e.count]), ...p.purchases.map((e) => ['purchases', e.product, e.count]), ['profile', 'first seen', p.first_seen], ['profile', 'last seen', p.last_seen]];
 const MOST = 40;
@@ -34,7 +31,7 @@ export function compare(context, {look, user: person}) {
       if (what === 'moments') {
         const [from, until] = (at ?? Infinity) < b ? [at, b] : [b, at];
         const {changes} = await ask.get('/v1/diff', {user: person, a: from, b: until, limit: 1000});
-        return {rows: changes.map((c) => [c.field, c.before, c.after, c.group]), heads: ['Field', `At position ${from}`, until === null ? 'Now' : `At position ${until}`]};
+        return {rows: changes.map((c) => [c.field, c.before, c.after, c.group]), heads: ['Field', ...[from, until].map((p) => `${p === b ? 'B' : 'A'}: ${p === null ? 'now' : `position ${p}`}`)]};
       }
       const [arrived, happened] = await Promise.all([ask.get('/v1/profile', {user, as_of}), ask.get('/v1/profile', {user, as_of, order: 'occurred'})]);
       const other = new Map(all(happened).map(([g, f, v]) => [`${g} ${f}`, v])), rows = [];

@@ -1,6 +1,5 @@
 // A device at any moment: what waits in its three lists, what its SDK holds, what reached the server since the launch, and
-// beside each item what the published code would have made of it. `at=` is the moment, `launch=` the launch that is replayed
-// step by step, `fault=` the faults that are switched on, `show=` which events are listed. In Act the forms of act.js write.
+// beside each item what the published code would have made of it. `launch=` is the launch that is replayed step by step.
 import {get} from './api.js';
 import {copyLine, quote} from './copy.js';
 import {atMost, button, count, dim, facts, fill, foreign, h, h1, inRow, number, para, ref, say, segments, uncut, valueText} from './dom.js';
@@ -8,7 +7,7 @@ import {unusual} from './devices.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';
 import {table} from './table.js';
-import {span, time} from './time.js';
+import {span, time, timeText} from './time.js';
 import {beyond, eventLink as toEvent, eventsBy, isContent, mark, person, plain, positionColumn, subject, told} from './words.js';
 
 const lists = {pending_custom_events: 'Events', pending_custom_attributes: 'Attributes', pending_user_attributes: 'User attributes'};
@@ -29,19 +28,18 @@ export function mount(root, context) {
   // A browser takes `.` and `..` out of a path, escaped or not: an action would reach another device.
   if (/^\.\.?$/.test(id)) {
     page = null;
-    return root.append(h1(foreign(id)), para('dim', 'No path can hold this name, so that this device can be neither shown nor used here.'));
+    return root.append(h1(foreign(id)), para('dim', 'No path can hold this name: this device cannot be shown here.'));
   }
 
   // What the published code would have made of the items
 
   let ghosts = new Map();
-  const fault = h('select', {'aria-label': 'Faults', on: {change: () => context.set({fault: fault.value})}}, h('option', {value: ''}, 'of the newest snippets'), h('option', {value: 'all'}, 'with all faults'));
   const published = panel(context, {
-    title: 'Beside the published code', actions: [fault],
+    title: 'Beside the published code',
     load: async ({get: ask}) => {
       // A launch that is replayed is judged as a whole, so that what still waits has its ghost already.
       const query = {device: id, until: context.params.launch ? (await tapeOf(ask, Number(context.params.launch))).steps.at(-1) : context.as_of};
-      const [theirs, ours] = await Promise.all([ask('/v1/whatif', {...query, fault: context.params.fault ?? 'newest', items: 1000}), ask('/v1/whatif', {...query, policy: 'standard', items: 0})]);
+      const [theirs, ours] = await Promise.all([ask('/v1/whatif', {...query, fault: 'newest', items: 1000}), ask('/v1/whatif', {...query, policy: 'standard', items: 0})]);
       return {theirs, ours};
     },
     empty: ({theirs}) => theirs.items ? null : emptyView('Nothing was saved on this device yet.', 'The published code is played with the saves, launches and people of this log.'),
@@ -49,9 +47,9 @@ export function mount(root, context) {
       ghosts = new Map(theirs.affected_items.map((i) => [i.position, i.deviations]));
       if (stage.data) redraw();
       const done = ours.delivered_right + ours.affected, wait = ours.waiting + ours.stranded;
-      return [para('verdict', done ? `Here ${ours.delivered_right} of ${done} right; published code ${theirs.delivered_right} of ${done}.` : 'Nothing that was saved has been delivered yet.'),
+      return h('details', h('summary', done ? `Here ${ours.delivered_right} of ${done} right; published code ${theirs.delivered_right} of ${done}.` : 'Nothing that was saved has been delivered yet.'),
         para('dim', 'Right: delivered once, to its person, with its own time and type.', wait ? ` ${count(wait, 'more saved item')} ${wait === 1 ? 'waits' : 'wait'} here.` : ''),
-        h('ul', {class: 'plain'}, theirs.faults.map((f) => h('li', `Fault ${f.fault}: `, foreign(f.title), dim(` – ${Object.entries(f.effects).map(([effect, n]) => `${plain(effect)} ${n}`).join(', ')}`))))];
+        h('ul', {class: 'plain'}, theirs.faults.map((f) => h('li', `Fault ${f.fault}: `, foreign(f.title), dim(` – ${Object.entries(f.effects).map(([effect, n]) => `${plain(effect)} ${n}`).join(', ')}`)))));
     },
   });
 
@@ -60,7 +58,7 @@ export function mount(root, context) {
   function item(i, state, says, kind = i.kind) {
     const about = i.properties ?? i.attributes ?? i.value;
     return h('li', {'data-item': i.position}, h('p', mark(listKinds[kind] ?? kind ?? 'customAttributes', state), eventLink(i.position, foreign(subject(i) || `position ${i.position}`)), about === undefined ? null : [' ', foreign(valueText(about), {class: 'value dim'})]),
-      para('small dim', says, i.saved_at ? [', ', time(i.saved_at)] : null, i.process && i.process !== 'app' ? [' by ', foreign(i.process)] : null, i.user ? [', for ', foreign(i.user)] : null),
+      para('small dim', says, i.saved_at ? [', saved ', time(i.saved_at)] : null, i.process && i.process !== 'app' ? [' by ', foreign(i.process)] : null, i.user ? [', for ', foreign(i.user)] : null),
       (ghosts.get(i.position) ?? []).map((d) => para('ghost small', `Published code: ${plain(d.effect)}. `, foreign(d.sentence), ` (fault ${d.fault})`)));
   }
   const items = (all, view, none) => all.length ? [list(all.slice(0, MOST).map(view)), all.length > MOST ? para('dim', `and ${number(all.length - MOST)} more`) : null] : none && para('dim', none);
@@ -74,7 +72,7 @@ export function mount(root, context) {
   function reached({events, known}) {
     const all = [], add = (positions, state, says) => { for (const p of positions ?? []) all.unshift([known.get(p) ?? {position: p}, state, says]); };
     for (const e of events.filter((x) => context.at === null || x.position <= context.at)) {
-      if (e.kind === 'pendingFlushed' && !e.queued) add(e.flushed, 'effective', `flushed at ${e.position}`);
+      if (e.kind === 'pendingFlushed' && !e.queued) add(e.flushed, 'effective', `flushed at ${e.position} (${timeText(e.recorded_at)})`);
       for (const r of e.rejected ?? []) add([r.position], 'refused', `refused: ${r.reason}`);
       add(e.sent, 'effective', `sent at ${e.position}`);
       add(e.discarded, 'void', `discarded: ${e.reason ?? ''}`);
@@ -131,7 +129,6 @@ export function mount(root, context) {
     }, PACE);
   }
   function toNow() { pause(); context.set({launch: null, at: null}); }
-  /** Shows the device just before a launch. */
   function cue(launch, then = null) {
     pause();
     onEnd = then;
@@ -148,12 +145,8 @@ export function mount(root, context) {
     if (launch) cue(launch); else say(by < 0 ? 'There is no launch before.' : 'There is no later launch.');
   }
   function redraw() {
-    const {body} = stage, {device, pending, tape: t} = stage.data, all = () => body.querySelectorAll('[data-item]'), places = new Map([...all()].map((e) => [e.dataset.item, e.getBoundingClientRect()]));
-    fill(body, device.note ? para('dim', foreign(device.note)) : null, columns(stage.data));
-    if (!matchMedia('(prefers-reduced-motion: reduce)').matches) for (const e of all()) {
-      const from = places.get(e.dataset.item), to = e.getBoundingClientRect();
-      if (from && (from.x !== to.x || from.y !== to.y)) e.animate([{transform: `translate(${from.x - to.x}px, ${from.y - to.y}px)`}, {}], {duration: 200, easing: 'ease-out'});
-    }
+    const {device, pending, tape: t} = stage.data;
+    fill(stage.body, device.note ? para('dim', foreign(device.note)) : null, columns(stage.data));
     bar.hidden = !t || !context.params.launch;
     if (bar.hidden) return;
     const i = stepOf(t), text = `Step ${i + 1} of ${t.steps.length}: ${i > 0 ? told({...t.events[i - 1], device: null}) : `before launch ${t.launch}, ${count(pending.total, 'item')} ${pending.total === 1 ? 'waits' : 'wait'}`}.`;
@@ -162,7 +155,10 @@ export function mount(root, context) {
   const stage = panel(context, {
     title: 'Where each item is',
     load: async ({get: ask}) => {
-      const {as_of} = context, [device, pending] = await Promise.all([ask(path, {as_of}), ask('/v1/pending', {device: id, as_of, limit: 500})]), launch = Number(context.params.launch) || device.last_launch?.position;
+      const {as_of} = context, [device, pending] = await Promise.all([ask(path, {as_of}), ask('/v1/pending', {device: id, as_of, limit: 500})]).catch(async (error) => {
+        if (error.code === 'unknown_device' && as_of === undefined) fill(root, h1(foreign(id)), (await import('./search.js')).unknown('devices', id));
+        throw error;
+      }), launch = Number(context.params.launch) || device.last_launch?.position;
       return {device, pending, tape: launch ? await tapeOf(ask, launch) : null};
     },
     show: ({device}) => { redraw(); describe(device); },
@@ -221,7 +217,6 @@ export function mount(root, context) {
     },
   });
 
-  // Act
 
   const hint = para('dim'), acting = h('section', {'aria-label': 'Act'}, hint);
   let acts = null;
@@ -237,15 +232,14 @@ export function mount(root, context) {
     }
     if (acts?.element) acts.element.hidden = !context.act;
   }
-  root.append(h1(foreign(id)), who, published.element, stage.element, acting, h('div', {class: 'two'}, history.element, h('div', {class: 'panels'}, settings.element, screen.element)));
+  root.append(h1(foreign(id)), who, stage.element, published.element, acting, h('div', {class: 'two'}, history.element, h('div', {class: 'panels'}, settings.element, screen.element)));
   stage.element.insertBefore(bar, stage.body);
   context.keys(root, 'Device', {BracketLeft: ['before the launch before', () => neighbour(-1)], BracketRight: ['before the next launch', () => neighbour(1)], Comma: ['one step of the launch back', () => step(-1)], Period: ['one step of the launch on', () => step(1)], KeyP: ['play or pause', () => playButton.click()], KeyN: ['now', toNow]});
 
   let judging = 0, judgement = null, moment = null, verdict = null, seen = null;
   page = {pause, show() {
     end ??= context.store.position;
-    const {at, params} = context, next = at ?? `now ${end}`, judged = JSON.stringify([params.launch ?? at ?? '', end, params.fault]), log = JSON.stringify([shown(), end]);
-    fault.value = params.fault ?? '';
+    const {at, params} = context, next = at ?? `now ${end}`, judged = JSON.stringify([params.launch ?? at ?? '', end]), log = JSON.stringify([shown(), end]);
     act();
     const staged = stage.load(), loads = [staged];
     if (next !== moment) for (const p of [settings, screen]) loads.push(p.load());
@@ -265,8 +259,7 @@ export function mount(root, context) {
   const soon = atMost(500, () => {
     if (context.at !== null || context.signal.aborted) return;
     again = busy;
-    // After a failure the next news asks again.
-    busy ??= look().catch(() => {}).then(() => { busy = null; if (again) soon(); });
+      busy ??= look().catch(() => {}).then(() => { busy = null; if (again) soon(); });
   });
   async function look() {
     await judgement;

@@ -50,7 +50,6 @@ export const dim = (...content) => h('span', {class: 'dim'}, content), inRow = (
 export const para = (name, ...content) => h('p', {class: name || null}, content);
 let last = 0;
 export const newID = (prefix) => `${prefix}-${++last}`;
-/** An input with its label, as two nodes. */
 export function labelled(label, attributes, tag = 'input', ...children) {
   const field = h(tag, {id: newID('field'), autocomplete: 'off', spellcheck: 'false', ...attributes}, children);
   return [h('label', {for: field.id}, label), field];
@@ -91,7 +90,6 @@ export const facts = (...pairs) => h('dl', {class: 'facts'}, pairs.filter(Boolea
 /** "a, b and 3 more" of nodes. */
 export const some = (all, most, view) => [all.slice(0, most).map((x, i) => [i ? ', ' : '', view(x)]), all.length > most ? ` and ${number(all.length - most)} more` : null];
 
-/** Says a sentence to a screen reader, once. */
 export function say(text) {
   $('say').textContent = '';
   setTimeout(() => { $('say').textContent = text; }, 50);

@@ -8,7 +8,6 @@ import {userKey} from './router.js';
 import {late, time} from './time.js';
 import {deviceLink, eventLink, isContent, kindWords, mark, person, pinOf, plain, says, stateOf, told} from './words.js';
 
-// Members that have a line of their own, or none.
 const known = new Set(['position', 'user', 'user_number', 'version', 'kind', 'recorded_at', 'occurred_at', 'source', 'process', 'device', 'erased', 'replaces', 'voided_by', 'profile_number']);
 /** What stands before a field that can be asked why. */
 const prefixes = {attributes: 'user ', custom_attributes: '', custom_events: 'event:', purchases: 'product:'};
@@ -17,7 +16,6 @@ export function mount(root, context) {
   const heading = h1(`Event ${isPosition ? number(position) : context.id}`), others = h('div'), toAll = () => ref(context.link('events'), 'All events');
   context.title(`Event ${context.id}`);
   const move = (by) => { if (position + by >= 1 && position + by <= (context.store.position ?? Infinity)) context.go(context.link('events', position + by)); };
-  /** Numbers that are positions lead there. */
   const member = (name, v) => Array.isArray(v) && v.length && v.every(Number.isInteger) ? some(v, 50, (p) => eventLink(p)) : Number.isInteger(v) && /^(launch|cause|started|merge)$/.test(name) ? eventLink(v)
     : name === 'rejected' && v[0]?.position ? h('ul', v.map((r) => h('li', eventLink(r.position), ': ', foreign(r.reason)))) : v?.constructor === Object && Object.keys(v).length ? facts(...Object.entries(v).map(([k, x]) => [foreign(k), value(x)])) : value(v);
 
@@ -40,13 +38,13 @@ export function mount(root, context) {
           e.device && ['Device', deviceLink(e.device, position)], e.replaces && ['Repairs', eventLink(e.replaces)], e.voided_by && ['Void', ['by ', eventLink(e.voided_by)]],
           ...Object.entries(e).filter(([name]) => !known.has(name)).map(([name, v]) => [plain(name), name === 'message' && user ? ref(context.link('messages', v, {user, at: position}), foreign(v)) : member(name, v)])),
         inRow(isOfPerson ? [to({at: position - 1}, 'The person before'), to(at, 'The person after')] : null, button('Pin (m)', pin),
-          isOfPerson && isContent(e.kind) ? button('Who else?', (event) => whoElse(event.target)) : null, copyButton(JSON.stringify(e, null, 2), 'Copy as JSON'))];
+          isOfPerson && isContent(e.kind) ? button('Who else?', (event) => whoElse(event.target)) : e.message ? ref(context.link('messages', e.message), 'Who else?') : null, copyButton(JSON.stringify(e, null, 2), 'Copy as JSON'))];
     },
   });
   const shown = (v) => v === undefined ? dim('nothing') : value(v);
   const changed = panel(context, {
     title: 'What it changed', load: (ask, e) => ask.get('/v1/diff', {user: e.user, a: position - 1, b: position, limit: 1000}),
-    empty: ({changes}) => changes.length ? null : emptyView('It changed nothing of the profile.', 'A saved item takes effect with its flush; a step of the device or of a message may change no field.'),
+    empty: ({changes}) => changes.length ? null : emptyView('It changed nothing of the profile.', 'A saved item takes effect with its flush.'),
     show: ({changes, user}) => list('Changed fields', ['Field', 'Before', 'After'], changes.map((c) => [
       [c.group in prefixes ? ref(context.link('users', userKey(user), {at: position, field: prefixes[c.group] + c.field}), foreign(c.field)) : foreign(c.field), dim(` ${plain(c.group)}`)], shown(c.before), shown(c.after)])),
   });

@@ -73,7 +73,7 @@ export function mount(root, context) {
     },
   });
   const describe = () => [['kind', family(context.params.kind)?.[1] ?? kindWords(context.params.kind ?? '')], ...texts.map(([name]) => [name, context.params[name]])].filter(([, v]) => v).map(([k, v]) => `${k}: ${printable(v)}`).join(', ');
-  const said = () => { note.textContent = [isFiltered() && `Only ${describe()}.`, skipped && `${count(skipped, 'event')} came faster than this list shows, or while it was full and read further down: they stand between its rows.`, context.params.paused && 'Paused.'].filter(Boolean).join(' '); };
+  const said = () => { note.textContent = [isFiltered() && `Only ${describe()}.`, skipped && `${count(skipped, 'event')} came faster than this list shows: they stand between its rows.`, context.params.paused && 'Paused.'].filter(Boolean).join(' '); };
 
   function add(events) {
     if (!events.length) return;

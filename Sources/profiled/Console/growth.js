@@ -37,7 +37,7 @@ export function growth(root, context) {
       last = Math.max(last ?? 0, events[0].position);
       return [h('ol', {class: 'plain feed'}, events.map((e) => h('li', h('span', {class: 'num'}, eventLink(e.position)), time(e.recorded_at, {form: 'seconds'}),
         h('span', {class: 'cut'}, mark(e.kind), person(e.user, {number: e.user_number}), ' ', says(e))))),
-      skipped ? para('dim', `${count(skipped, 'event')} came too fast to be shown here since this page was opened.`) : null];
+      skipped ? para('dim', `${count(skipped, 'event')} came too fast to be shown here.`) : null];
     },
   });
   let busy = null, again = null;
@@ -58,7 +58,6 @@ export function growth(root, context) {
   return {update, slowly: () => recorded.load(), news() { if (context.params.paused) last = null; else follow(); }};
 }
 
-/** Bars; the sentence is what others read. */
 function chart(signal) {
   const canvas = h('canvas', {class: 'chart', role: 'img'});
   let numbers = [];

@@ -1,6 +1,5 @@
 // Keys of a part of the page. They work only while the part, or something in it, has focus.
-//   keys(part, 'Timeline', {ArrowLeft: ['one step back', f], 'Shift+ArrowRight': ['next change', f], KeyN: ['now', f]}, signal)
-// Names are those of KeyboardEvent.code. f(event) may return false: then the key does what it does without us.
+//   keys(part, 'Timeline', {ArrowLeft: ['one step back', f]}, signal)   f(event) may return false: the key does what it does without us
 // Keys that write text do nothing in a field. `?` lists what is there; all can be switched off (WCAG 2.1.4).
 import {button, facts, h, keep, kept, labelled, para} from './dom.js';
 
@@ -29,7 +28,7 @@ function list() {
   }}});
   box.checked = !isOff;
   dialog = h('dialog', {class: 'stack', 'aria-labelledby': 'keys-title', on: {close() { dialog.remove(); dialog = null; }}},
-    h('h2', {id: 'keys-title'}, 'Keys'), para('dim', 'A key works while its part of the page has focus.'),
+    h('h2', {id: 'keys-title', tabindex: '-1', autofocus: true}, 'Keys'), para('dim', 'A key works while its part of the page has focus.'),
     [...parts].filter(([part]) => part.isConnected).map(([, {name, map}]) => [h('h3', name), facts(...Object.entries(map).filter(([, [says]]) => says).map(([code, [says]]) => [h('kbd', shown(code)), says]))]),
     h('p', box, label), button('Close', () => dialog.close()));
   document.body.append(dialog);

@@ -1,18 +1,12 @@
 // A person's life: their events, and those of everybody who was merged into them, as columns in the order of the log.
-//   const life = await loadLife('ana', ask)      life.n, position[i], version[i], user[i], kind[i], names[i], device[i], recorded[i],
-//   occurred[i] (ms), outcome[i], decidedBy[i], shape[i], row[i] (of life.rows), launch[i] (of life.launches), own[k]
-//   life.count(at)       how many steps had been recorded at a position; null is now. Step k is the event k - 1; step 0 is before all
-//   life.find(position)  the event there, or -1      life.says(i, at)  the event in words, without values: "level set on tablet, 325 days late"
-//   life.state(i, at)    effective, waits, queued, refused, void, erased: as it was known then
-//   life.links(i)        pairs of events: save → launch → flush; items → flush
-// A step is an event: neither a filter nor a clock changes which steps there are.
+//   life.count(at)   steps at a position; null is now. Step k is the event k - 1: neither a filter nor a clock changes them
+//   life.find(position)  the event there, or -1      life.says(i, at)  "level set on tablet, 325 days late", without values
+//   life.state(i, at)    as it was known then        life.links(i)     pairs of events: save → launch → flush
 import {late, span} from './time.js';
-import {kindWords, shapeOf} from './words.js';
+import {families, kindWords, shapeOf} from './words.js';
 
 const isContent = /(Saved|Logged|Changed|Queued)$/;
-const families = {event: ['Events', /event/], attribute: ['Attributes', /attribute/], purchase: ['Purchases', /purchase/],
-  launch: ['Launches, flushes', /launch|flush|session/], message: ['Messages', /message|unsent|push/], identity: ['Who is who', /identity/]};
-export const emphases = [['', 'All alike'], ...Object.entries(families).map(([key, [label]]) => [key, label]), ['late', 'Came late'], ['saved', 'Saved on a device']];
+export const emphases = [['', 'All alike'], ...families, ['late', 'Came late']];
 export const iso = (ms) => new Date(ms).toISOString();
 
 export async function loadLife(user, ask) {
@@ -77,7 +71,6 @@ class Life {
   }
   delay(i) { return (this.recorded[i] - this.occurred[i]) / 1000; }
   isLate(i) { return this.delay(i) > 60; }
-  /** The number of the launch that decided about an item, from 1; 0 if there was none. */
   launchOf(i) { const flush = this.find(this.decidedBy[i]); return flush < 0 ? 0 : this.launch[flush] + 1; }
   links(i) {
     const pairs = [];
@@ -108,5 +101,5 @@ class Life {
     if (!this.isOwn(i)) parts.push('of a person who was merged later');
     return parts.join(', ');
   }
-  isOf(i, family) { return !family || (family === 'late' ? this.isLate(i) : family === 'saved' ? /Saved$/.test(this.kind[i]) : families[family]?.[1].test(this.shape[i])); }
+  isOf(i, family) { return !family || (family === 'late' ? this.isLate(i) : families.find(([key]) => key === family)?.[2].includes(this.kind[i])); }
 }

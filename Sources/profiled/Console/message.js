@@ -8,9 +8,9 @@ import {list} from './table.js';
 import {explainPanel} from './people.js';
 import {userKey} from './router.js';
 import {between, span, time} from './time.js';
-import {beyond, byThen, eventLink, eventsBy, fate, fates, fatesOf, fateView, families, kindWords, mark, person, stateOf, told, triggers} from './words.js';
+import {beyond, byThen, eventLink, eventsBy, fate, fates, fatesOf, fateView, kindWords, mark, messageSteps, person, sendsOf, stateOf, tally, told, triggers} from './words.js';
 
-const MOST = 20, PEOPLE = 100, steps = families.find(([key]) => key === 'messages')[2].filter((kind) => !/cheduled$/.test(kind)).join(',');
+const MOST = 20, PEOPLE = 100;
 let change = null;
 export function mount(root, context) {
   const {id} = context, chosen = () => context.params.user, position = (p) => eventLink(p, `position ${p}`);
@@ -19,7 +19,7 @@ export function mount(root, context) {
     title: 'Who got it, and who did not',
     load: async ({get: ask}) => {
       const {at, as_of} = context, people = new Map(), newest = await beyond(context);
-      const [{events, after}, {messages}, {devices}] = await Promise.all([eventsBy(ask, {name: id, kind: steps, reverse: true, limit: 1000, after: newest}), ask('/v1/messages', {}), ask('/v1/devices', {limit: 100, as_of})]);
+      const [{events, after}, {messages}, {devices}] = await Promise.all([eventsBy(ask, {name: id, kind: messageSteps, reverse: true, limit: 1000, after: newest}), ask('/v1/messages', {}), ask('/v1/devices', {limit: 100, as_of})]);
       for (const e of byThen(events, at)) {
         if (e.user === null) continue;
         const key = userKey(e.user), {last} = people.get(key) ?? people.set(key, {key, name: e.user, last: new Map()}).get(key);
@@ -28,14 +28,15 @@ export function mount(root, context) {
       // An in-app message without a step has no event: those on whose device it could have been shown are asked one by one.
       const definition = messages.find((m) => m.id === id), others = new Map(definition ? devices.filter((d) => d.user && !people.has(userKey(d.user))).map((d) => [userKey(d.user), d.user.id ?? d.user.braze_id]) : []);
       const asked = await Promise.all([...others].slice(0, MOST).map(async ([key, name]) => ({key, name, all: await fatesOf(ask, key, id, at)})));
-      return {definition, people: [...asked.filter((p) => p.all), ...[...people.values()].map((p) => ({...p, all: [...p.last.values()]}))], isAll: others.size <= MOST && !after};
+      return {definition, sends: sendsOf(byThen(events, at)), people: [...asked.filter((p) => p.all), ...[...people.values()].map((p) => ({...p, all: [...p.last.values()]}))], isAll: others.size <= MOST && !after};
     },
     empty: (d) => d.people.length || d.definition ? null : emptyView('Nobody was sent this message, and no in-app message has this ID.', 'The ID may be written in another way.', ref(context.link('messages'), 'All messages')),
-    show: ({definition, people, isAll}) => [
+    show: ({definition, sends, people, isAll}) => [
+      sends.length ? para('verdict', `${isAll ? '' : 'The latest: '}${tally(sends)}.`) : null,
       definition ? h('p', 'An in-app message', definition.message ? [': “', foreign(definition.message), '”'] : null, '. It is shown when ', foreign(triggers(definition)), '.') : null,
       list('People', ['Person', 'What became of it', 'Why'], people.slice(0, PEOPLE).map((p) => [person(p.name, {params: {at: context.at}}), fateView(p.all),
         button('Why', () => context.set({user: p.key}, {push: true}), {'data-user': p.key, 'aria-pressed': String(p.key === chosen()), 'aria-label': `Why, for ${p.name}`})])),
-      isAll && people.length <= PEOPLE ? null : para('dim', 'These are the latest. Ask for another person by name.')],
+      isAll && people.length <= PEOPLE ? null : para('dim', 'The latest; ask for others by name.')],
   });
 
   const why = panel(context, {

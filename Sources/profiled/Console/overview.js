@@ -25,7 +25,7 @@ export function mount(root, context) {
   });
   const audit = panel(context, {
     title: 'Audit', load: (ask) => ask.get('/v1/status', {}, quiet),
-    empty: (s) => s.audit?.at ? null : emptyView('No audit has ended yet.', 'The service proves its answers in the background: it folds each history again, and compares.'),
+    empty: (s) => s.audit?.at ? null : emptyView('No audit has ended yet.', 'In the background the service folds each history again, and compares.'),
     show: ({audit: a}) => [h('p', a.differences.length ? h('strong', {class: 'bad'}, count(a.differences.length, 'difference')) : none('No difference'), ` to position ${number(a.position)}.`),
       facts(['Ended', time(a.at, {form: 'full'})], ['Took', span(a.took_s)], ['People', number(a.users)], a.running && ['Now', `${number(a.running.done)} of ${number(a.running.users)}`]),
       a.differences.length ? h('ul', a.differences.slice(0, 10).map((d) => h('li', `person ${d.user_number}: `, foreign(d.place)))) : null],

@@ -3,7 +3,7 @@
 //     load: (ask, ...args) => ask.get('/v1/profile', {user}),   ask.get as in api.js, with this load's signal
 //     show: (data, body) => nodes, or nothing if it changed `body` itself
 //     empty: (data) => nodes or null});   emptyView: what would be here, why it is not, one thing to do
-//   p.load(...args); a newer load aborts the older one; it loads again when the connection is back, a key was given, Retry-After is over
+//   A newer load aborts the older one; it loads again when the connection is back, a key was given, Retry-After is over.
 import {get, isAbort, on, setKey} from './api.js';
 import {button, fill, h, inRow, labelled, newID, para, printable} from './dom.js';
 import {timeText} from './time.js';
@@ -64,6 +64,7 @@ export function failureView(error, again, signal) {
     console.error(error);
     error = {status: 0, error: 'This part of the page has a mistake.', remedy: String(error.message ?? error), code: 'page'};
   }
+  const text = (x) => printable(x).replaceAll('`', '');
   let retry = null;
   if (error.status === 401) retry = keyForm();
   else if (again) {
@@ -79,8 +80,8 @@ export function failureView(error, again, signal) {
     if (error.retryAfter) { tick(); timer = setInterval(tick, 1000); }
     retry = para('row', press, says);
   }
-  return h('div', {class: 'failure stack', role: 'status'}, para('bad', printable(error.error)),
-    error.permission ? h('p', 'Permission that is missing: ', h('code', error.permission)) : null, error.remedy ? h('p', printable(error.remedy)) : null,
+  return h('div', {class: 'failure stack', role: 'status'}, para('bad', text(error.error)),
+    error.permission ? h('p', 'Permission that is missing: ', h('code', error.permission)) : null, error.remedy ? h('p', text(error.remedy)) : null,
     error.actual === undefined ? null : h('p', `It is ${printable(JSON.stringify(error.actual))} now. Look again, and decide anew.`),
     para('small dim', h('code', error.code), error.place ? ` · ${printable(error.place)}` : null), retry);
 }

@@ -20,7 +20,7 @@ export const explainPanel = (context, title, empty) => panel(context, {
 });
 
 export function mount(root, context) {
-  context.title('Users');
+  context.title('People');
   const where = whereField(context, {label: 'Condition', value: context.params.where, ask: (text) => context.set({where: text, prefix: null, why: null}, {push: true}), button: 'Find'});
   const [prefixLabel, prefix] = labelled('ID or address begins with', {type: 'search', placeholder: 'ana, email:ana@', on: {input: () => context.set({prefix: prefix.value, where: null, why: null})}});
   const [whyLabel, why] = labelled('Why, or why not', {size: 16}), whyForm = h('form', {class: 'row', hidden: true, on: {submit: () => context.set({why: why.value.trim()}, {push: true})}}, whyLabel, why, h('button', 'Explain'));
@@ -89,7 +89,7 @@ export function mount(root, context) {
     explain.element.hidden = !w || !y;
     if (w && y) explain.load({user: y, where: w, as_of: context.as_of});
   }};
-  root.append(h1('Users'), h('div', {class: 'panel stack'}, inRow(prefixLabel, prefix), where.element, whyForm), explain.element, list.element);
+  root.append(h1('People'), h('div', {class: 'panel stack'}, inRow(prefixLabel, prefix), where.element, whyForm), explain.element, list.element);
   place.update();
 }
 export const update = () => place.update();

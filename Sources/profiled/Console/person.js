@@ -73,7 +73,12 @@ function person(root, context) {
     (await plane).show(look());
   }
   const lifePanel = panel(context, {
-    title: 'Timeline', load: (ask) => loadLife(user, ask), empty: (l) => l.n ? null : emptyView('No steps.', 'Nothing was recorded for this person.'),
+    title: 'Timeline',
+    load: (ask) => loadLife(user, ask).catch(async (error) => {
+      if (error.code !== 'unknown_user') throw error;
+      return {unknown: (await import('./search.js')).unknown('users', user)};
+    }),
+    empty: (l) => l.n ? null : l.unknown ?? emptyView('No steps.', 'Nothing was recorded for this person.'),
     show(next, body) {
       life = next;
       if (!body.contains(line.element)) fill(body, line.element, stepText, both);

@@ -1,8 +1,7 @@
 // Pins: moments, values, events and sends that somebody keeps while they look. They stay in this tab, in the order of pinning;
 // the tray is below the page, and "Pins 3" in the top bar leads there.
 //   pin({place: 'users', id: 'ana', params: {at: 9, field: 'level'}, at: 9, user: 'ana', sentence: 'level: …', time, value})
-//     at   position of the moment or of the event: what stays of a pin in a copied link      place, id, params   as in link()
-//     user   user key, for a scenario file      sentence   without values; `value` is copied only if asked      time   recorded_at
+//     at   what stays of a pin in a copied link      sentence   without values; `value` is copied only if asked
 import {get, on, store} from './api.js';
 import {copyButton} from './copy.js';
 import {$, button, count, dim, fill, foreign, h, inRow, keep, kept, labelled, number, para, printable, ref, say} from './dom.js';
@@ -65,9 +64,9 @@ function draw() {
     return h('li', ref(address(p), foreign(p.sentence)), ' ', dim(`position ${number(p.at)} `, p.time ? time(p.time) : null), inRow(note,
       button('Remove', () => { set(pins.filter((q) => q !== p)); (mine().length ? $('pins-title') : document.querySelector('h1')).focus(); }, {'aria-label': `Remove the pin: ${printable(p.sentence)}`})));
   })), inRow(copyButton(() => markdown(values.checked), 'Copy as Markdown'), values, label,
-    copyButton(() => `${new URL(link('events', null, {store: store.id?.slice(0, 8)}), location.href)}#pins=${mine().map((p) => p.at).join(',')}`, 'Copy link'),
+    copyButton(() => `${location.href.split('#')[0]}#pins=${mine().map((p) => p.at).join(',')}`, 'Copy link'),
     button('As scenario file', scenario), button('Remove all', () => { set(pins.filter((p) => !shown.includes(p))); document.querySelector('h1')?.focus(); })),
-  para('dim small', 'Pins and notes stay in this tab. A copied link has positions only, no names and no notes.'), result);
+  para('dim small', 'Pins and notes stay in this tab. A copied link is this page’s address with their positions.'), result);
 }
 async function scenario() {
   try {

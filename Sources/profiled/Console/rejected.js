@@ -30,7 +30,7 @@ export function mount(root, context) {
   });
   const list = panel(context, {
     title: 'Refused', load: (ask) => { rows.hold(); after = undefined; return page(ask.get); },
-    empty: (a) => a.rejected.length ? null : emptyView(context.params.user ? ['Nothing of ', foreign(context.params.user), ' is refused.'] : 'Nothing is refused.', 'Here is what a launch or a request would have dropped without a word, with the reason.'),
+    empty: (a) => a.rejected.length ? null : emptyView(context.params.user ? ['Nothing of ', foreign(context.params.user), ' is refused.'] : 'Nothing is refused.', 'Here is what a launch or a request would drop, with the reason.'),
     show({rejected, total}, body) {
       list.setTitle(count(total, 'refused item'));
       if (rows.element.parentNode !== body) fill(body, rows.element);
@@ -57,7 +57,7 @@ export function mount(root, context) {
     }
     fill(detail, h('h2', foreign(what(r))), h('p', foreign(r.reason)),
       facts(['Person', person(r.user, {number: r.user_number})], ['Position', eventLink(r.position)], r.flush && ['Refused by the flush', eventLink(r.flush)], r.device && ['Device', deviceLink(r.device)], r.repaired_by && ['Repaired by', eventLink(r.repaired_by)]),
-      r.input_array ? para('dim', 'It was dropped from a request to the REST API. Its sender must send it again, corrected.') : r.repaired_by ? null
+      r.input_array ? para('dim', 'It was dropped from a request: its sender must send it again, corrected.') : r.repaired_by ? null
         : context.act ? [button('Save it again as it is', () => retry({})), label, text, button('Save it again, corrected', corrected)]
           : [value(content), para('dim', context.can('v1.write') ? 'Choose Act above to repair it.' : 'This key may not repair it (v1.write).')], result);
   }

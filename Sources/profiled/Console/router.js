@@ -1,10 +1,9 @@
 // The frame of the page: addresses, places, the bands above them, the top bar. A place is a module with
 //   mount(root, context)   fills the empty <div> `root`; its first element is the heading, h1(…)
 //   update(context)        the query, the moment or Look/Act changed      unmount()   optional
-// `context` lives as long as the place is mounted: place, id (null for the list), params (the query), at (the moment, a position, or
-// null for now), as_of (the same for the API), signal, set({field: 'level', vs: null}, {push}) for the query, go(href), link(place,
-// id, params), past(…) for the band about the past, title(text), act (whether writes may be offered), keys(part, name, map).
-// An address with a position names its store (`store=`), and a page of another store says so.
+// `context` lives as long as the place is mounted: place, id (null for the list), params (the query), at (the moment, null for now),
+// as_of (the same for the API), signal, set({field: 'level', vs: null}, {push}) for the query, past(…) for the band about the past,
+// act (whether writes may be offered). An address with a position names its store (`store=`), and a page of another store says so.
 import * as api from './api.js';
 import {$, button, fill, h, h1, keep, kept, number, printable, ref, say} from './dom.js';
 import {setClock, time, timeText} from './time.js';
@@ -287,7 +286,7 @@ $('menu').addEventListener('click', () => $('menu').ariaExpanded = $('rail').cla
 $('rail').addEventListener('keydown', (event) => { if (event.key === 'Escape' && $('rail').classList.contains('open')) { closeMenu(); $('menu').focus(); } });
 
 const find = $('find');
-const searching = () => import('./search.js').then((m) => m.start(go, link));
+const searching = () => import('./search.js').then((m) => m.start());
 find.addEventListener('focus', searching, {once: true});
 find.form.addEventListener('submit', () => searching().then((search) => search.submit()));
 // No form of the page loads another one.

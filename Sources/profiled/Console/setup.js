@@ -1,5 +1,5 @@
 // Setup, read only: rules, traits, states of the store, and the API.
-import {address, isAbort} from './api.js';
+import {address} from './api.js';
 import {dim, foreign, h, h1, number, para, ref, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {list} from './table.js';
@@ -12,9 +12,8 @@ const places = {
   traits: ['Traits', 'Values that are computed of each person’s history.', (ask) => ask.get('/v1/traits'), (d) => d.traits.length
     ? list('Traits', ['Trait', 'Function', 'Of what'], d.traits.map(({name, function: f, ...rest}) => [foreign(name), f, Object.entries(rest).map(([k, v]) => [dim(`${k} `), value(v), ' '])]))
     : emptyView('No traits are declared.', 'The workspace file declares them (docs/traits.md).')],
-  states: ['States', 'Folded histories that make reads fast. Each can be folded again.', async (ask) => ({s: await ask.get('/v1/stats'), r: await ask.get('/v1/replay').catch((error) => { if (isAbort(error)) throw error; return {error}; })}),
-    ({s, r}) => [list('How far they are', ['Fact', 'Value'], [['Log', `to position ${number(s.last_position)}`], ['Caches', `to position ${number(s.indexed_position)}; what is newer is read from the log`],
-      ['Outdated states', s.outdated_states?.join(', ') || 'none'], ['Folded again now', r.error ? r.error.error : r.shadow ? `${number(r.shadow.users_done)} of ${number(r.shadow.users)} people, to swap: ${r.shadow.complete ? 'ready' : 'not yet'}` : 'no']]),
+  states: ['States', 'Folded histories that make reads fast. Each can be folded again.', (ask) => ask.get('/v1/stats'), (s) => [list('How far they are', ['Fact', 'Value'], [['Log', `to position ${number(s.last_position)}`], ['Caches', `to position ${number(s.indexed_position)}; what is newer is read from the log`],
+      ['Outdated states', s.outdated_states?.join(', ') || 'none']]),
       h('h3', 'Rows of the file'), list('Rows', ['Table', 'Rows'], Object.entries(s.rows).map(([k, v]) => [k, number(v)]))]],
   api: ['API', 'All that this page does is done by these requests.', (ask) => ask.get('/openapi.json'), (doc) => {
     const all = Object.entries(doc.paths).flatMap(([path, of]) => Object.entries(of).filter(([, o]) => o.summary).map(([method, o]) => [h('code', `${method.toUpperCase()} ${path}`), o.summary]));

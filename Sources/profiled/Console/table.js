@@ -1,9 +1,7 @@
 // Tables. list(…) is one of some rows; table(…) has many of one height; only those that can be seen are in the document.
-//   const t = table({label: 'Events', columns: [{head: 'Time', cell: (row) => nodes, width: '160px', num: true, wide: true}, …],
-//                    key: (row) => row.position, open: (row) => …, choose: (row) => …, more: (ask) => promise of rows, or null})
-//   root.append(t.element); t.set(rows); t.append(rows); t.prepend(rows); t.select(key) scrolls there, null chooses none; t.redraw()
-// t.hold() when other rows are asked for: no more of the old ones come. ask(path, query) gets, and ends with the table.
-// `wide` columns go under 640 px. ↑ ↓ PageUp PageDown Home End move, Enter opens; choose is called by each move and click.
+//   table({label: 'Events', columns: [{head: 'Time', cell: (row) => nodes, width: '160px', num: true, wide: true}], key, open, choose, more})
+// t.select(key) scrolls there. t.hold(): no more of the old rows come. `wide` columns go under 640 px.
+// ↑ ↓ PageUp PageDown Home End move, Enter opens; choose is called by each move and click.
 import {aborted, get, isAbort} from './api.js';
 import {button, fill, h, keepFocus, newID, printable} from './dom.js';
 

@@ -34,7 +34,6 @@ export function span(seconds) {
   const [name, unit] = units.findLast(([, u], i) => i === 0 || Math.round(size / units[i - 1][1]) * units[i - 1][1] >= u), n = Math.round(size / unit);
   return `${number(n)} ${name}${n === 1 ? '' : 's'}`;
 }
-/** Seconds between two times. */
 export const between = (a, b) => (new Date(b) - new Date(a)) / 1000;
 /** How late an event came: "325 days late"; "at once" within a second; "2 hours early" by a clock that was ahead. */
 export function late(occurred, recorded) {

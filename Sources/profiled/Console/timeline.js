@@ -1,6 +1,4 @@
 // The timeline of a life: rows of marks, a handle (A) that walks through them, a second one (B) to compare with.
-//   const t = timeline(context, {move: (k) => …, compare, toRow, nextChange: (direction) => …, settle, pin})
-//   t.element; t.set(life); t.show({k, at, b, axis, dims: (i) => boolean, or null}); t.isHeld() while a pointer drags the handle
 // The handle always walks in the order of recording. Marks, handle and pointer share one inset, so they never part. The range
 // without a thumb is what keys and screen readers hold.
 import {button, dim, fill, h, inRow, para, printable, say, segments} from './dom.js';
@@ -103,7 +101,6 @@ export function timeline(context, {move, compare, toRow, nextChange, settle, pin
       line(c, x, 0, x, bottom);
       if (x - half > free && x + half < width - room[1]) { c.fillText(text, x - half, y); free = x + half + 12; }
     }
-    // The chosen event has its lines; those of all would be fog.
     pen('accent', 1.25);
     if (selected >= 0) for (const [a, b] of life.links(selected)) {
       const x0 = toX(map.x[a + 1]), x1 = toX(map.x[b + 1]);
@@ -112,7 +109,6 @@ export function timeline(context, {move, compare, toRow, nextChange, settle, pin
       c.quadraticCurveTo((x0 + x1) / 2, Math.min(yOf(a), yOf(b)) - 26, x1, yOf(b) - 5);
       c.stroke();
     }
-    // Marks that are nearer than 6 px are one bar with their number.
     const groups = rows.map(() => []);
     for (let j = first; j < end; j++) {
       const i = event(j), list = groups[rowOf(i)], x = toX(map.x[i + 1]), g = list.at(-1), alpha = view.dims?.(i) ? 0.2 : i > selected ? 0.5 : 1;
@@ -141,7 +137,6 @@ export function timeline(context, {move, compare, toRow, nextChange, settle, pin
   const redraw = paint(canvas, draw, context.signal);
   context.on('clock', redraw);
 
-  // Pointers
 
   /** The step nearest to a pointer; a mark of the row that it is on comes before those of others. */
   function nearest({clientX, clientY}, part) {
@@ -205,7 +200,7 @@ export function timeline(context, {move, compare, toRow, nextChange, settle, pin
       axisChoice.querySelectorAll('button').forEach((b, i) => b.ariaPressed = axes[i][0] === next.axis);
       view = next;
       if (mapped !== axis) { mapped = axis; map = placesOf(life, axis); look(0, 1); }
-      compareButton.textContent = view.b === null ? 'Compare from here (B)' : 'Stop comparing';
+      compareButton.textContent = view.b === null ? 'Compare from here (C)' : 'Stop comparing';
       range.value = String(view.k);
       range.ariaValueText = view.k ? `Step ${view.k} of ${life.n}: ${printable(life.says(view.k - 1, view.at))}` : 'Before the first step';
       const place = map.x[view.k];

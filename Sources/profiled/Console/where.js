@@ -1,17 +1,14 @@
 // A field for a condition (docs/where.md): it completes names of this store, and underlines where a mistake is.
-//   const w = whereField(context, {label, value, ask: (text) => …}); w.element (a form), w.value, w.fail(failure), w.clear()
 import {get, isAbort} from './api.js';
 import {dim, fill, h, inRow, labelled, newID, para, printable, uncut} from './dom.js';
 import {combo} from './search.js';
 
-const quote = (name) => /^[\w\-$:@]+$/.test(name) ? name : JSON.stringify(name);
+export const quote = (name) => /^[\w\-$:@]+$/.test(name) ? name : JSON.stringify(name);
 const forms = {
   attribute: (n) => `custom.${n}`, user_attribute: (n) => n, event: (n) => `events.${n}.count`, product: (n) => `purchases.${n}.count`,
 };
 export function condition(field, value) {
-  if (typeof value === 'number') return `${field} >= ${value}`;
-  if (typeof value === 'string' || typeof value === 'boolean') return `${field} = ${JSON.stringify(value)}`;
-  return `exists(${field})`;
+  return /^(number|string|boolean)$/.test(typeof value) ? `${field} = ${JSON.stringify(value)}` : `exists(${field})`;
 }
 /** A custom attribute, or a part of its value, in the language of conditions. */
 export const fieldName = (name) => `custom.${name.split('.').map((part) => quote(part.replace(/(\[\d+\])+$/, '')) + (/\]$/.test(part) ? '[]' : '')).join('.')}`;
@@ -50,7 +47,6 @@ export function whereField(context, {label = 'Condition', value = '', ask, butto
     set value(text) { if (document.activeElement !== input || !text) input.value = text; },
     element: h('form', {class: 'stack', on: {submit() { asking?.abort(); choices.close(); ask(w.value); }}},
       inRow(labelOf, h('div', {class: 'grow'}, box), h('button', button)), note),
-    /** Whether the failure was one of the condition; then it is shown here. */
     fail(failure) {
       const isOurs = failure?.place === 'where';
       input.ariaInvalid = isOurs ? 'true' : null;

@@ -1,12 +1,10 @@
 // Events in words and marks, for every list of them.
-//   mark(kind, state)   its mark: the shape says the kind, filling and colour the state, and the words beside it say both
-//   says(e)   'saved “Viewed Home” on phone'      told(e)   the same with the reason: 'not sent “spring” by email: unsubscribed'
+//   says(e)   'saved “Viewed Home” on phone'      told(e)   with the reason: 'not sent “spring” by email: unsubscribed'
 import {get, isAbort, lastPosition} from './api.js';
 import {button, count, dim, foreign, h, number, ref, uncut} from './dom.js';
 import {go, isAddress, link, userKey} from './router.js';
 
 const three = (end) => [`customEvent${end}`, `customAttributes${end}`, `userAttributes${end}`, `purchase${end}`];
-/** Groups of kinds for a filter. */
 export const families = [
   ['saved', 'Saved on a device', ['customEventSaved', 'customAttributesSaved', 'userAttributeSaved']],
   ['logged', 'Effective at once', ['customEventLogged', 'customAttributesChanged', 'userAttributesChanged', 'purchaseLogged']],
@@ -68,10 +66,8 @@ export function person(user, {number: n, params, label} = {}) {
 export const deviceLink = (name, at) => ref(link('devices', name, {at}), foreign(name));
 export const eventLink = (position, text = number(position)) => ref(link('events', position), text);
 export const positionColumn = {head: 'Position', width: '72px', num: true, cell: (e) => eventLink(e.position)};
-/** What names an event in an address, for pins. */
 export const pinOf = (e) => ({place: 'events', id: e.position, at: e.position, user: e.user, sentence: toldOf(e), time: e.recorded_at, value: e.attributes ?? e.properties ?? e.value});
 
-// The events of a moment
 
 /** `after` for the newest events of the chosen moment, in a list with reverse=true. */
 export const beyond = async ({at}) => at !== null && await lastPosition() > at ? at + 1 : undefined;
@@ -87,7 +83,6 @@ export async function eventsBy(ask, query, tries = 20) {
   }
 }
 
-// Messages
 
 /** What became of a message for a person, by the answer of explain: [{kind, state, text}], one for each channel. */
 export function fates(answer, at = null) {
@@ -96,7 +91,24 @@ export function fates(answer, at = null) {
   const near = [...new Set(byThen(answer.misses, at).map((m) => m.reason))].slice(-2);
   return [{kind: 'messageNotSent', state: 'refused', text: `not shown: ${answer.reason ?? 'it was not sent by then'}${near.length ? `. What came near: ${near.join('. And: ')}` : ''}`}];
 }
-export const fate = (e) => ({kind: e.kind, state: stateOf(e), text: told({...e, message: null})});
+export const fate = (e) => ({kind: e.kind, state: stateOf(e), text: told({...e, message: null}) + (e.screen ? `; seen: ${plain(e.screen)}` : '')});
+const messageKinds = families.find(([key]) => key === 'messages')[2].filter((kind) => !/cheduled$/.test(kind));
+export const messageSteps = messageKinds.join(','), sendSteps = messageKinds.filter((kind) => !/^inApp/.test(kind)).join(',');
+/** Sends of events, newest first, each with `then`, the last step of its push on the device. `later`: steps whose send is still to come. What a session gets, the catalogue of in-app messages, is no send. */
+export const sendsOf = (events, later = new Map()) => events.filter((e) => e.channel !== 'in_app_message').flatMap((e) => {
+  const then = later.get(e.position);
+  later.delete(e.position);
+  if (/^message/.test(e.kind) || !Number.isInteger(e.cause)) return [{...e, then}];
+  if (!later.has(e.cause)) later.set(e.cause, then ?? e);
+  return [];
+});
+/** "3 sent, 1 received, 2 not received: the user does not allow pushes". */
+export function tally(sends) {
+  const last = sends.map((e) => e.then ?? e), of = (pattern) => last.filter((e) => pattern.test(e.kind)), why = (all) => [...new Set(all.map((e) => e.reason))].slice(0, 3).join('; or ');
+  const lost = of(/NotReceived$/), unsent = of(/NotSent$/), quiet = of(/^messageSent$/).length, opened = of(/Opened$|Chosen$/).length;
+  return [`${number(sends.length - unsent.length)} sent`, `${number(sends.length - unsent.length - lost.length - quiet)} received${opened ? ` (${number(opened)} opened)` : ''}`, lost.length && `${number(lost.length)} not received: ${why(lost)}`,
+    quiet && `${number(quiet)} of which nothing is known on a device`, unsent.length && `${number(unsent.length)} not sent: ${why(unsent)}`].filter(Boolean).join(', ');
+}
 export const fateView = (all) => all.map((f) => h('div', {class: 'fate'}, mark(f.kind, f.state), foreign(f.text, {cut: f.text.length > 400})));
 /** The fates of a message for a person; null if nothing is known of it for them. */
 export async function fatesOf(ask, user, message, at) {
