@@ -167,7 +167,7 @@ class StateTests(PageTests):
         body = {"error": "The record at position 12 fails its checksum.", "remedy": "Run `profilecli check`.",
                 "code": "damaged"}
         self.with_fault("failed", lambda name: self.assertSays(
-            "fails its checksum", "Run `profilecli check`", "damaged", "Try again", where=name, limit=2),
+            "fails its checksum", "Run profilecli check", "damaged", "Try again", where=name, limit=2),
             status=500, body=body)
 
     def test_a_panel_that_was_refused_names_the_permission_that_is_missing(self):

@@ -134,7 +134,6 @@ export function mount(root, context) {
     onEnd = then;
     context.set({launch, at: launch - 1}, {push: true});
   }
-  /** Replays a launch that was made here; then the phone of now is back, and the focus where it was. */
   function replay(launch, pressed) {
     cue(launch, () => { context.set({at: null}); pressed.focus(); });
     play();
@@ -221,8 +220,8 @@ export function mount(root, context) {
   const hint = para('dim'), acting = h('section', {'aria-label': 'Act'}, hint);
   let acts = null;
   async function act() {
-    hint.hidden = context.act;
-    hint.textContent = context.at !== null ? 'This is a phone of the past: nothing can be done on it.' : context.can('v1.write') ? 'Choose Act in the top bar to save, log, launch, or change this phone.' : 'This key may not write (v1.write).';
+    hint.hidden = context.act || context.at !== null;
+    hint.textContent = context.can('v1.write') ? 'Choose Act in the top bar to save, log, launch, or change this phone.' : 'This key may not write (v1.write).';
     if (context.act && !acts) {
       acts = {show() {}};
       const {forms} = await import('./act.js');

@@ -41,12 +41,12 @@ export function mount(root, context) {
           isOfPerson && isContent(e.kind) ? button('Who else?', (event) => whoElse(event.target)) : e.message ? ref(context.link('messages', e.message), 'Who else?') : null, copyButton(JSON.stringify(e, null, 2), 'Copy as JSON'))];
     },
   });
-  const shown = (v) => v === undefined ? dim('nothing') : value(v);
+  const shown = ({group}, v) => v === undefined ? dim('nothing') : group === 'profile' && typeof v === 'string' ? time(v) : value(v);
   const changed = panel(context, {
     title: 'What it changed', load: (ask, e) => ask.get('/v1/diff', {user: e.user, a: position - 1, b: position, limit: 1000}),
     empty: ({changes}) => changes.length ? null : emptyView('It changed nothing of the profile.', 'A saved item takes effect with its flush.'),
     show: ({changes, user}) => list('Changed fields', ['Field', 'Before', 'After'], changes.map((c) => [
-      [c.group in prefixes ? ref(context.link('users', userKey(user), {at: position, field: prefixes[c.group] + c.field}), foreign(c.field)) : foreign(c.field), dim(` ${plain(c.group)}`)], shown(c.before), shown(c.after)])),
+      [c.group in prefixes ? ref(context.link('users', userKey(user), {at: position, field: prefixes[c.group] + c.field}), foreign(c.field)) : foreign(c.field), dim(` ${plain(c.group)}`)], shown(c, c.before), shown(c, c.after)])),
   });
   const became = panel(context, {
     title: 'What became of it', load: (ask, e) => ask.get('/v1/messages/explain', {user: e.user, position}),

@@ -1,6 +1,6 @@
 // A person's life: their events, and those of everybody who was merged into them, as columns in the order of the log.
 //   life.count(at)   steps at a position; null is now. Step k is the event k - 1: neither a filter nor a clock changes them
-//   life.find(position)  the event there, or -1      life.says(i, at)  "level set on tablet, 325 days late", without values
+//   life.find(position)  or -1      life.says(i, at)  "level set on tablet, 325 days late", without values
 //   life.state(i, at)    as it was known then        life.links(i)     pairs of events: save → launch → flush
 import {late, span} from './time.js';
 import {families, kindWords, shapeOf} from './words.js';

@@ -50,6 +50,8 @@ export function mount(root, context) {
         context.params.user = key;
         history.replaceState(null, '', context.link('messages', id, context.params));
       }
+      const e = answer.links.at(-1);
+      if (e?.kind === 'pushNotReceived' && e.device) [answer.set] = (await eventsBy(ask, {device: e.device, kind: 'deviceChanged', reverse: true, after: e.position, limit: 1})).events;
       return answer;
     },
     empty: (a) => a ? null : emptyView('Here is the chain from the cause to the screen.', 'Choose a person of the list, or name one.'),
@@ -61,7 +63,7 @@ export function mount(root, context) {
       return [h('div', {class: 'verdict'}, fateView(all)), at !== null && a.reason ? para('dim', 'The sentence is of now; what is listed ends at the chosen moment.') : null,
         h('ol', {class: 'chain plain'}, links.map((e) => entry(e.kind, stateOf(e), told({...e, message: null}), time(e.recorded_at, {form: 'full'}), later(e), ' · ', position(e.position), e.cause ? [' · because of ', Number.isInteger(e.cause) ? position(e.cause) : foreign(e.cause)] : null,
           e.device ? [' · ', ref(context.link('devices', e.device, {at: e.position}), foreign(e.device), ' then')] : null))),
-        a.more ? para('dim', 'There are more steps: these are the first.') : null,
+        a.set ? para('dim', 'Settings of the device then: ', position(a.set.position), '.') : null, a.more ? para('dim', 'There are more steps: these are the first.') : null,
         misses.length ? [h('h3', 'What came near, and why it did not trigger it'), h('ul', {class: 'chain plain'}, misses.toReversed().map((m) => entry(m.kind, 'refused', m.reason, kindWords(m.kind), ' · ', time(m.at, {form: 'full'}), ' · ', position(m.position), m.look ? copyLine(m.look) : null)))] : null];
     },
   });

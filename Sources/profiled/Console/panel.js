@@ -64,7 +64,7 @@ export function failureView(error, again, signal) {
     console.error(error);
     error = {status: 0, error: 'This part of the page has a mistake.', remedy: String(error.message ?? error), code: 'page'};
   }
-  const text = (x) => printable(x).replaceAll('`', '');
+  const text = (x) => printable(x).split('`').map((part, i) => i % 2 ? h('code', part) : part);
   let retry = null;
   if (error.status === 401) retry = keyForm();
   else if (again) {

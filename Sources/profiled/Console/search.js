@@ -42,8 +42,6 @@ export function combo(field, box, label, {first = 0, follow}) {
   return c;
 }
 
-// What is there
-
 const choice = (kind, text, href, more) => ({key: href, href, text, more, nodes: [dim(kind), uncut(text), more ? dim(more) : null]});
 const quietly = (signal) => (path, query) => get(path, query, {signal, quiet: true}).catch((error) => { if (isAbort(error)) throw error; return {}; });
 const named = (kind, id) => choice(kind, id, link({Person: 'users', Device: 'devices', Message: 'messages'}[kind], id));
@@ -60,7 +58,7 @@ async function near(word, ask) {
   const cased = await all(low, word.toUpperCase(), low.charAt(0).toUpperCase() + low.slice(1));
   return once(cased.length ? cased : await all(word.slice(0, (word.length + 1) >> 1)));
 }
-/** Says that there is no such person or device, and what is nearly it. */
+/** That there is no such person or device, and what is nearly it. */
 export function unknown(kind, id) {
   const close = h('p');
   near(id, quietly()).then((all) => { if (all.length) fill(close, 'Near it: ', some(all, 8, (c) => ref(c.href, dim(c.nodes[0].textContent, ' '), uncut(c.text)))); });
@@ -91,22 +89,19 @@ export function start() {
     const word = field.value.trim();
     asking?.abort();
     if (!word) return found.close();
-    const {signal} = asking = new AbortController(), ask = quietly(signal), written = /^where\s+(.+)/is.exec(word)?.[1], show = (all) => { if (!signal.aborted) found.show(all); };
+    const {signal} = asking = new AbortController(), ask = quietly(signal), written = /^where\s+(.+)/is.exec(word)?.[1];
     try {
-      if (written || isCondition.test(word)) {
-        const where = await asked(written ?? word, ask);
-        return show([choice('People where', where, link('users', null, {where}))]);
-      }
       sent ??= quietly()('/v1/events', {kind: 'messageSent,messageNotSent', reverse: true, limit: 200}).then(({events = []}) => [...new Set(events.map((e) => e.message).filter(Boolean))]);
-      const [all, {names = []}, ids] = await Promise.all([begin(word, ask), ask('/v1/names', {prefix: word, kind: 'attribute,event', limit: 4}), sent]);
+      const [where, all, {names = []}, ids] = await Promise.all([(written || isCondition.test(word)) && asked(written ?? word, ask), written ? [] : begin(word, ask), ask('/v1/names', {prefix: word, kind: 'attribute,event', limit: 4}), sent]);
       if (signal.aborted) return;
       const low = word.toLowerCase(), isExact = (c) => c.text === word && !c.more;
       all.push(...ids.filter((id) => id.toLowerCase().startsWith(low)).slice(0, 4).map((id) => named('Message', id)));
       // What has exactly this name comes first: a device's own name also finds the person who was known by it.
       all.unshift(...all.filter(isExact), ...(/^\d{1,16}$/.test(word) && word >= 1 && word <= store.position ? [choice('Event', word, link('events', word))] : []));
       all.push(...names.map((n) => n.kind === 'event' ? choice('Events', n.name, link('events', null, {name: n.name})) : choice('People with', n.name, link('users', null, {where: `exists(custom.${quote(n.name)})`}))));
-      if (!all.length || (word !== low && !all.some(isExact))) all.push(...await near(word, ask));
-      show(all.length ? once(all) : [choice('Nothing is named', word, link('users', null, {prefix: word}), 'look among all people')]);
+      if (where) all.push(choice('People where', where, link('users', null, {where})));
+      if (!all.length || (!where && word !== low && !all.some(isExact))) all.push(...await near(word, ask));
+      if (!signal.aborted) found.show(all.length ? once(all) : [choice('Nothing is named', word, link('users', null, {prefix: word}), 'look among all people')]);
     } catch (error) { if (!isAbort(error)) throw error; }
   }
   field.addEventListener('input', input);

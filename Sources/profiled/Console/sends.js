@@ -1,4 +1,4 @@
-// Messages: what was sent, or why not, newest first; the in-app messages, and with `user=` what became of each for that person.
+// Messages: what was sent, or why not, newest first; and the in-app messages.
 import {copyLine} from './copy.js';
 import {button, dim, foreign, h, h1, named, para, ref, segments, uncut} from './dom.js';
 import {emptyView, panel} from './panel.js';
@@ -22,7 +22,7 @@ export function mount(root, context) {
     show: (all) => list('In-app messages', ['Message', chosen().user ? 'What became of it' : 'It is shown when'], all.map(({m, became}) => [ref(open(m.id, chosen().user), foreign(m.id)), became ? fateView(became) : foreign(triggers(m))])),
   });
   const became = ({kind, state, text}) => [mark(kind, state), uncut(text)];
-  /** The next sends before `after`. What became of one is an event after it: newest first, it is known before the send comes. */
+  /** The next sends before `after`. What became of one is a later event: newest first, it is known already. */
   async function page(ask, after, later = new Map()) {
     const {user, message, show} = chosen(), only = failures[show];
     const found = await eventsBy(ask, {kind: only ?? sendSteps, name: message, user, reverse: true, limit: 200, after}), events = byThen(found.events, context.at);

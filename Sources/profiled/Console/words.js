@@ -102,7 +102,7 @@ export const sendsOf = (events, later = new Map()) => events.filter((e) => e.cha
   if (!later.has(e.cause)) later.set(e.cause, then ?? e);
   return [];
 });
-/** "3 sent, 1 received, 2 not received: the user does not allow pushes". */
+/** "3 sent, 1 received, 2 not received: why". */
 export function tally(sends) {
   const last = sends.map((e) => e.then ?? e), of = (pattern) => last.filter((e) => pattern.test(e.kind)), why = (all) => [...new Set(all.map((e) => e.reason))].slice(0, 3).join('; or ');
   const lost = of(/NotReceived$/), unsent = of(/NotSent$/), quiet = of(/^messageSent$/).length, opened = of(/Opened$|Chosen$/).length;
