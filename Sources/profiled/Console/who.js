@@ -35,7 +35,7 @@ export function whoElse(root, {context, event, field = null, at = null, value, v
     },
     empty: (d) => d.count ? null : para('dim', d.isWrong ? 'The condition has a mistake.' : d.w ? `None of ${count(d.total, 'person', 'people')} passes.` : 'Write a condition.'),
     show({users, count: n, total, w}) {
-      const isAlone = n === 1 && w === preset && plain, sentence = `${at === null ? '' : `At position ${number(at)}: `}${isAlone ? 'nobody else, ' : ''}${number(n)} of ${count(total, 'person', 'people')}`;
+      const isAlone = n === 1 && w === preset && plain, sentence = `${at === null ? '' : `At position ${number(at)}: `}${isAlone ? 'Nobody else, ' : ''}${number(n)} of ${count(total, 'person', 'people')}`;
       same.setTitle([sentence, ' – ', h('code', printable(w))]);
       say(sentence);
       return [people(users), n > users.length ? para(null, ref(context.link('users', null, {where: w, at}), `All ${number(n)}`)) : null];
