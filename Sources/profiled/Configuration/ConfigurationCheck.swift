@@ -45,7 +45,7 @@ enum ConfigurationCheck {
         }
     }
 
-    /// What a run would refuse, as far as the folder tells.
+    /// Refuses a folder that a run would refuse, as far as it tells.
     private static func refuseBackup(_ settings: ServiceSettings) throws {
         guard let folder = settings.backupPlan?.folder else { return }
         try refuseUnwritable(folder, "backup.folder")

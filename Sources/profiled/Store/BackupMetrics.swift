@@ -13,7 +13,7 @@ final class BackupMetrics: Sendable {
         var verified: Timestamp?
         /// Tells whether a run or a verification found it damaged, and none has found it sound since.
         var isDamaged = false
-        /// How long after a backup the next one begins, and how often it is read whole.
+        /// The time from a backup to the next one, and from a reading of the whole to the next one.
         var every = Duration.zero, verifyEvery = Duration.zero
         var rewritten = 0
         /// Failures by reason: each has its count from the start, so that the first one is seen as a rise.
