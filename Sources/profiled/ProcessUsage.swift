@@ -1,3 +1,4 @@
+internal import CoreFoundation
 internal import Foundation
 
 /// The use of the machine by this process. What the system does not tell is nil.

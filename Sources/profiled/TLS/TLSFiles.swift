@@ -1,3 +1,4 @@
+internal import CoreFoundation
 internal import Foundation
 internal import NIOCertificateReloading
 internal import NIOCore
