@@ -103,7 +103,10 @@ package final class BackupFolder {
 
     private static func syncNew(_ path: String) throws(BackupError) {
         do throws(StorageError) { try FolderSync.syncNew(path) } catch {
-            throw .unreachable(path: path, code: EIO)
+            switch error {
+            case .unreachable(_, let code), .system(_, let code): throw .of(code, path: path)
+            default: throw .unreachable(path: path, code: EIO)
+            }
         }
     }
 
