@@ -73,6 +73,7 @@ extension BackupError: LogError {
             "Mount its disk, or correct the path. For a new backup there, take --backup-expect (backup.expect) out "
                 + "and start the service again."
         case .unreachable(_, EIO): "Its disk fails: see the log of the system, and take a folder on another disk."
+        case .unreachable(_, EROFS): "Mount it so that it can be written; a unit of systemd names it in ReadWritePaths."
         case .unreachable: "Check that the folder exists, and that you may read and write there."
         case .inUse: "Wait until it is done; each backup of a store has one writer."
         case .insideStore: "Name a folder on another disk."
