@@ -1,15 +1,15 @@
 internal import Foundation
 internal import ProfileLog
 
-/// SIGHUP, as of `systemctl reload`, of a rotation of logs, or of a terminal that closes. It never ends the service. One
-/// that comes while the service starts waits until it runs.
+/// SIGHUP, as of `systemctl reload`, of a rotation of logs, or of a terminal that closes. It never ends the service.
+/// One that comes while the service starts waits until it runs.
 enum HangUps {
     /// A pipe: a handler of a signal may do little more than write.
     private static let ends: (read: Int32, write: Int32)? = {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        // If it is full, one that waits stands for this one too.
+        // If it is full, one that waits counts for this one too.
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         return (ends[0], ends[1])
     }()

@@ -197,7 +197,8 @@ private struct StartCheck: Service {
     func run() async throws { for await failure in failures.cancelOnGracefulShutdown() { throw failure } }
 }
 
-/// Tells the service manager that the stop has begun. It is the last of the group, which stops them from the last one on.
+/// Tells the service manager that the stop has begun. It is the last of the group, which stops them from the last one
+/// on.
 private struct StopNotice: Service {
     func run() async throws {
         try? await gracefulShutdown()

@@ -20,7 +20,8 @@ struct StartError: Error, CustomStringConvertible {
         self.init("\(what) \(path) cannot be read\(reason).", remedy: remedy)
     }
 
-    /// Translates `error`, from the store or from the socket. The names of the flags of its address begin with `prefix`.
+    /// Translates `error`, from the store or from the socket. The names of the flags of its address begin with
+    /// `prefix`.
     init(_ error: any Error, host: String, port: Int, flags prefix: String = "") {
         switch error {
         case let failure as StartError: self = failure

@@ -57,7 +57,8 @@ extension BackupError: LogError {
         case .shorterStore(let path, let last, let backup):
             "The store ends at position \(last.rawValue) and its backup in \(path) at \(backup.rawValue)."
         case .otherRecords(let path, let first, let count):
-            "From position \(first.rawValue) on, the store has \(count == 1 ? "another record" : "\(count) other records") "
+            "From position \(first.rawValue) on, the store has "
+                + (count == 1 ? "another record " : "\(count) other records ")
                 + "than its backup in \(path), and no erasure explains it."
         case .otherNames(let path, let number):
             "Name \(number) of the store is another one than in its backup in \(path), and no erasure explains it."

@@ -3,8 +3,8 @@ internal import Glibc
 /// The folder of a backup, locked for one writer: until the value ends, another one is refused.
 ///
 /// A file gets its name when it is complete, and the manifest when all files are on the disk. Files that the manifest
-/// does not name do not count, so a crash at any moment leaves the backup of the last manifest. What root writes belongs
-/// to the owner of the folder.
+/// does not name do not count, so a crash at any moment leaves the backup of the last manifest. What root writes
+/// belongs to the owner of the folder.
 package final class BackupFolder {
     package let path: String
     private let lock: Int32
@@ -55,8 +55,8 @@ package final class BackupFolder {
         close(lock)
     }
 
-    /// Throws what `init` would throw for what is at `path`, and changes nothing. With `storeID`, also for the backup of
-    /// another store.
+    /// Throws what `init` would throw for what is at `path`, and changes nothing. With `storeID`, also for the backup
+    /// of another store.
     package static func check(
         path: String, store: String?, storeID: [UInt8]? = nil, expectsBackup: Bool = false
     ) throws(BackupError) {
@@ -137,19 +137,10 @@ package final class BackupFolder {
 
     /// The names in a folder, in order; none if there is no folder.
     static func names(in path: String) throws(BackupError) -> [String] {
-        guard let folder = opendir(path) else {
-            if errno == ENOENT { return [] }
-            throw .unreachable(path: path, code: errno)
+        do throws(StorageError) { return try FolderNames.read(path).sorted() } catch {
+            if case .unreachable(_, let code) = error { throw .unreachable(path: path, code: code) }
+            throw .unreachable(path: path, code: EIO)
         }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
     }
 
     /// The paths of all regular files in the folder `path` and in the folders inside it, also of those that are no part

@@ -22,8 +22,8 @@ package struct Restore: Sendable {
     package let histories: LogHistories
     private let register: ErasureRegister
 
-    /// Finds the end. With `erasures`, those that the backup does not know are applied to what is restored. Those that it
-    /// knows count too: `erasures` may be older than the backup.
+    /// Finds the end. With `erasures`, those that the backup does not know are applied to what is restored. Those that
+    /// it knows count too: `erasures` may be older than the backup.
     package init(_ reader: BackupReader, to end: End = .whole, erasures: ErasureRegister? = nil) throws {
         let manifest = reader.manifest
         if let erasures, erasures.store != manifest.store { throw RestoreError.otherRegister }

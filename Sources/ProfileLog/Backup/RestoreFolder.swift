@@ -2,9 +2,9 @@ internal import Glibc
 
 /// The folder of a store that is restored.
 ///
-/// Everything is written in a folder next to it, `NAME.restoring`, and gets its place by one rename when it is complete.
-/// So a crash leaves no store, or a whole one; what it left is in no folder that opens as a store, and the next restore
-/// begins again. A store that is replaced is moved aside, to `NAME.before-TIME`, and never removed.
+/// Everything is written in a folder next to it, `NAME.restoring`, and gets its place by one rename when it is
+/// complete. So a crash leaves no store, or a whole one; what it left is in no folder that opens as a store, and the
+/// next restore begins again. A store that is replaced is moved aside, to `NAME.before-TIME`, and never removed.
 package final class RestoreFolder {
     /// The path, absolute and without a slash at its end.
     package let path: String

@@ -9,8 +9,8 @@
 /// footer   number of records, uint64 | CRC-32C of all bytes before, uint32
 /// ```
 ///
-/// Segment `n`, from 1, begins with position `(n - 1) * 65_536 + 1`. It is *closed* if it has all of its positions; only
-/// the last segment of a backup may be open.
+/// Segment `n`, from 1, begins with position `(n - 1) * 65_536 + 1`. It is *closed* if it has all of its positions;
+/// only the last segment of a backup may be open.
 package struct Segment: Sendable {
     /// The positions of a closed segment.
     package static let positions: UInt64 = 65_536

@@ -233,7 +233,7 @@ struct StoreReads {
         try log.erasedPositions(of: user.rawValue)
     }
 
-    /// The erasures that a restored store keeps beside its log, which does not tell of them.
+    /// The erasures that a restored store keeps next to its log, which does not tell of them.
     func unrecordedErasures() throws -> [RegisteredErasure] {
         do throws(BackupError) {
             return try ErasureRegister.read("\(log.path)/\(ErasureRegister.fileName)").erasures

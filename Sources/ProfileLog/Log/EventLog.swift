@@ -182,7 +182,8 @@ public final class EventLog: Sendable {
     /// ``writeCachesOfRestored(_:)`` writes them at the end. Until then the log is not for reading.
     package func restore(_ batch: CommitBatch) throws { try committer.applyWithoutCaches(batch) }
 
-    /// Writes the caches of a log that was restored, in rounds of 2^20 events, and then the states over the whole store.
+    /// Writes the caches of a log that was restored, in rounds of 2^20 events, and then the states over the whole
+    /// store.
     ///
     /// - Parameter progress: gets the position that the caches have reached; what it throws ends the work.
     package func writeCachesOfRestored(_ progress: (Position) throws -> Void) throws {

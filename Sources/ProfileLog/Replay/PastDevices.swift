@@ -60,8 +60,8 @@ extension LogView {
 }
 
 extension [Name: DeviceState] {
-    /// Folds an event in: into the states of those of `wanted`, if it is not nil. What changes nothing on a device makes
-    /// none known: so it is with the live ones.
+    /// Folds an event in: into the states of those of `wanted`, if it is not nil. What changes nothing on a device
+    /// makes none known: so it is with the live ones.
     fileprivate mutating func apply(_ header: RecordHeader, at position: UInt64, of wanted: Set<Name>?) {
         guard let body = RecordBody(header.body) else { return }
         DeviceChange.forEach(header, body, position) { device, change in

@@ -1,7 +1,7 @@
 /// The words that a program was started with, as far as it can see them.
 ///
-/// Swift reads them from `/proc/self/cmdline`. In a root without `/proc` it sees none: `profiled --version` served a new
-/// store in `/profilelog`.
+/// Swift reads them from `/proc/self/cmdline`. In a root without `/proc` it sees none: `profiled --version` served a
+/// new store in `/profilelog`.
 package enum ProgramArguments {
     /// The fact, for a program that ends.
     package static let hiddenFact = "There is no /proc here, so the program cannot see its arguments."

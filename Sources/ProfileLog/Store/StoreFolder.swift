@@ -31,23 +31,11 @@ package enum StoreFolder: Hashable, Sendable {
     }
 
     /// Names that do not tell what a folder is for: of every folder, of a fresh file system, and of a service's keys.
-    private static let neutral: Set = [".", "..", "lost+found", "keys.json", "keys.json.lock"]
+    private static let neutral: Set = ["lost+found", "keys.json", "keys.json.lock"]
 
     /// The names in the folder by which it is known; empty if there is no folder.
     private static func names(_ path: String) throws(StorageError) -> [String] {
-        guard let folder = opendir(path) else {
-            if errno == ENOENT { return [] }
-            throw .unreachable(path: path, code: errno)
-        }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if !neutral.contains(name) { names.append(name) }
-        }
-        return names
+        try FolderNames.read(path).filter { !neutral.contains($0) }
     }
 
     // MARK: - What is in data.mdb
@@ -97,8 +85,8 @@ package enum StoreFolder: Hashable, Sendable {
         }
     }
 
-    /// Calls `body` with a read transaction, table `meta`, and the code of opening that table. Nil if the file cannot be
-    /// read.
+    /// Calls `body` with a read transaction, table `meta`, and the code of opening that table. Nil if the file cannot
+    /// be read.
     private static func withMeta<Result>(
         _ path: String, bytes: UInt64, flags: Int32, _ body: (OpaquePointer, UInt32, Int32) -> Result?
     ) -> Result? {

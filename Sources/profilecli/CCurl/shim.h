@@ -30,7 +30,7 @@ static inline CURLcode profilecli_curl_set_writer(
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_WRITEDATA, data) : code;
 }
 
-/* `text` gets the reason of a failure: CURL_ERROR_SIZE bytes, which live until it is set anew. */
+/* `text` gets the reason of a failure: CURL_ERROR_SIZE bytes, which live until it is set again. */
 static inline CURLcode profilecli_curl_set_reason(CURL *handle, char *text) {
     return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, text);
 }

@@ -205,7 +205,8 @@ struct BackupVerifyCommand: ParsableCommand {
             "The backup in \(folder) is not as it must be in \(Number.counted(UInt64(problems.count), "place")).",
             remedy: report.problems.isEmpty && !report.found.isEmpty
                 ? "Erase the person in the store and run the backup, or `profilecli backup scrub` for a copy."
-                : "Bring these files back from a copy, or back the store up into a new folder. Keep this one until then.",
+                : "Bring these files back from a copy, or back the store up into a new folder. "
+                    + "Keep this one until then.",
             status: .damaged)
     }
 

@@ -55,7 +55,7 @@ export function whoElse(root, {context, event, field = null, at = null, value, v
           fields.set(name, of);
         }
         where.fail(null);
-        // Nobody was compared within the budget: one pass over the log takes longer.
+        // None was compared within the budget: one pass over the log takes longer.
         return {...sum, sum, where: w, now, samples: [...samples, ...a.samples.filter((s) => s.user)], fields, complete: a.complete, reached: a.reached_user_number, total: a.total, next: a.next, budget: a.next === next ? budget * 4 : budget};
       } catch (error) {
         if (where.fail(error)) return {isWrong: true};

@@ -129,8 +129,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         return ServedCertificate.clientNames(certificate)
     }
 
-    /// Closes without a wait for the client's part of the end of TLS: the connection does not count any more, so its file
-    /// must be free.
+    /// Closes without a wait for the client's part of the end of TLS: the connection does not count any more, so its
+    /// file must be free.
     private func closeAtOnce(_ context: ChannelHandlerContext) {
         let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
         // Says that this is the end.

@@ -92,8 +92,8 @@ final class Connections: AvailableConnectionsDelegate {
         return id
     }
 
-    /// The connection's TLS handshake is done: it waits for its first request from now on. `clientNames` are those in its
-    /// client's certificate.
+    /// The connection's TLS handshake is done: it waits for its first request from now on. `clientNames` are those in
+    /// its client's certificate.
     func endHandshake(_ id: Int, clientNames: [String]) {
         state.withLock { state in
             guard let connection = state.open[id] else { return }

@@ -1,5 +1,6 @@
 internal import CZlib
 internal import ProfileLogRequests
+internal import Synchronization
 
 /// Packing with gzip, of answers and of the console's files.
 enum Gzip {
@@ -66,27 +67,27 @@ private final class GzipPacker {
 }
 
 /// A text that is packed while it is sent: each part can be unpacked when it comes.
-///
-/// One response reads it, so one task at a time.
-private final class PackedStream: APIAnswer.Stream, @unchecked Sendable {
+private final class PackedStream: APIAnswer.Stream {
     let mediaType: String
     private let plain: any APIAnswer.Stream
     /// The packer; nil after the end.
-    private var packer: GzipPacker?
+    private let packer: Mutex<GzipPacker?>
 
     /// Begins to pack `plain`; nil if there is no memory for it.
     init?(_ plain: any APIAnswer.Stream) {
         guard let packer = GzipPacker(level: Gzip.fastest) else { return nil }
-        self.packer = packer
+        self.packer = Mutex(packer)
         self.plain = plain
         mediaType = plain.mediaType
     }
 
     func next() throws -> [UInt8]? {
-        guard let packer else { return nil }
-        if let part = try plain.next() { return packer.pack(part, isLast: false) }
-        self.packer = nil
-        return packer.pack([], isLast: true)
+        try packer.withLock { packer in
+            guard let open = packer else { return nil }
+            if let part = try plain.next() { return open.pack(part, isLast: false) }
+            packer = nil
+            return open.pack([], isLast: true)
+        }
     }
 }
 

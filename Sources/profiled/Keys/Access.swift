@@ -3,7 +3,8 @@ internal import ProfileLogRequests
 struct Access: Sendable {
     let keys: KeyRing
     let serviceHost: String
-    /// The origin at which clients reach the service through a proxy, which may call it by another name; nil without `--base-url`.
+    /// The origin at which clients reach the service through a proxy, which may call it by another name; nil without
+    /// `--base-url`.
     let publicOrigin: String?
     let crossOrigins: CrossOrigins
     let speaksTLS: Bool
@@ -11,8 +12,8 @@ struct Access: Sendable {
     // MARK: - Keys
 
     /// Returns nil if a request with this header may do what `permission` names, or if that is nil and its key is
-    /// valid; else why not. `olderKey` is the key of a client that sends it as Braze's clients once did. `client` are the
-    /// names in its certificate: they count if it sends no key.
+    /// valid; else why not. `olderKey` is the key of a client that sends it as Braze's clients once did. `client` are
+    /// the names in its certificate: they count if it sends no key.
     func refusal(
         _ authorization: String?, olderKey: String? = nil, permission: String?, isNative: Bool, client: [String]
     ) -> APIError? {

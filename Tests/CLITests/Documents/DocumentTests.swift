@@ -127,8 +127,8 @@ struct Page {
         return script
     }
 
-    /// The lines that the reader of `block` sees, in this order: the text after each `# →` is in a line, and each line of a block
-    /// `text` that follows is a line of the output. The output may have other lines between these.
+    /// The lines that the reader of `block` sees, in this order: the text after each `# →` is in a line, and each line
+    /// of a block `text` that follows is a line of the output. The output may have other lines between these.
     func patterns(of block: Block) -> [String] {
         let comments = block.lines.compactMap { line in
             line.firstRange(of: "# → ").map { "…" + Self.comparable(line[$0.upperBound...]) + "…" }

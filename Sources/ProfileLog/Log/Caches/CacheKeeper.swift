@@ -275,7 +275,8 @@ final class CacheKeeper: Sendable {
     // Caches that lag far too much are written in rounds. Each round is a flush with a tail of its own, which holds
     // only what it writes.
 
-    /// Writes the caches until a tail can hold the rest of the log. `progress` gets the position that they have reached.
+    /// Writes the caches until a tail can hold the rest of the log. `progress` gets the position that they have
+    /// reached.
     func writeIndexInRounds(_ progress: (Position) throws -> Void = { _ in }) throws {
         while let round = try nextRound() {
             try write(round)

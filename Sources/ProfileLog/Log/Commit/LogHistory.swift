@@ -67,7 +67,8 @@ package struct LogHistories: Hashable, Sendable {
         return histories
     }
 
-    /// The histories of a log that was restored up to `last`: a new history follows. One that had no event there is forgotten.
+    /// The histories of a log that was restored up to `last`: a new history follows. One that had no event there is
+    /// forgotten.
     package func restored(to last: Position, at begun: Timestamp) -> LogHistories {
         var histories = self
         histories.list = list.filter { $0.from <= last } + [.new(after: last, at: begun)]

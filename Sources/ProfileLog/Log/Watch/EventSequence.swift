@@ -85,8 +85,8 @@ extension EventLog {
     /// page in memory has may be erased while it is there.
     ///
     /// A position that the log has not reached is no error: the sequence waits until it has, and the events up to it do
-    /// not come. A log that was restored may end before what a consumer noted, so keep a ``HistoryCursor``, which such a
-    /// log refuses.
+    /// not come. A log that was restored may end before what a consumer noted, so keep a ``HistoryCursor``, which such
+    /// a log refuses.
     ///
     /// - Parameter live: false ends the sequence at the end of the log.
     public func events(
