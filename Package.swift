@@ -21,6 +21,12 @@ let package = Package(
         .executable(name: "profilecli", targets: ["profilecli"]),
         .executable(name: "profiled", targets: ["profiled"]),
     ],
+    traits: [
+        .default(enabledTraits: ["Replicas"]),
+        .trait(
+            name: "Replicas",
+            description: "`profiled --replicate`: several nodes serve one store over NATS JetStream. Needs libnats."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
@@ -33,6 +39,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -81,6 +88,15 @@ let package = Package(
             name: "ProfileLogBackup", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Backup",
             swiftSettings: settings),
         .target(
+            name: "ProfileLogReplication", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Replication",
+            swiftSettings: settings),
+        .systemLibrary(
+            name: "CNATS", path: "Sources/ProfileLog/NATS/CNATS", pkgConfig: "libnats",
+            providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
+        .target(
+            name: "ProfileLogNATS", dependencies: ["CNATS", "ProfileLogReplication"], path: "Sources/ProfileLog/NATS",
+            exclude: ["CNATS"], swiftSettings: settings),
+        .target(
             name: "ProfileLogSnippets", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Snippets",
             swiftSettings: settings),
         .target(
@@ -118,8 +134,10 @@ let package = Package(
             name: "profiled",
             dependencies: [
                 "CConsole", "CMalloc", "CProgram", "CZlib", "ProfileLog", "ProfileLogBackup", "ProfileLogBrazeAPI",
-                "ProfileLogNativeAPI",
+                "ProfileLogNativeAPI", "ProfileLogReplication",
+                .target(name: "ProfileLogNATS", condition: .when(traits: ["Replicas"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -12,7 +12,8 @@ struct LayeringTests {
         ("Facts", []), ("Records", ["Facts"]), ("Folds", ["Records"]), ("Machines", ["Folds"]), ("Store", ["Facts"]),
         ("Log", ["Machines", "Store"]), ("Replay", ["Log"]), ("Snippets", ["Replay"]), ("ProfileLog", ["Snippets"]),
         ("Documents", ["Snippets"]), ("Messaging", ["Folds"]), ("Requests", ["Documents"]), ("NativeAPI", ["Requests"]),
-        ("BrazeAPI", ["Messaging", "Requests"]), ("Backup", ["Replay"]), ("Testing", ["ProfileLog"]),
+        ("BrazeAPI", ["Messaging", "Requests"]), ("Backup", ["Replay"]),
+        ("Replication", ["Replay"]), ("NATS", ["Replication"]), ("Testing", ["ProfileLog"]),
     ]
 
     private static func target(_ room: String) -> String { room == "ProfileLog" ? room : "ProfileLog" + room }

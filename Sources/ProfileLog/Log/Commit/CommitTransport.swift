@@ -1,17 +1,58 @@
 /// The step between deciding a batch and applying it: the seam for a replicated log.
 ///
 /// A commit decides its batch at the end of the log as it sees it, hands it to the transport, and applies it when
-/// `deliver` returns, all in one write transaction. A transport over a replicated log sends `batch.encoded()` with the
-/// position that it must come at. It returns when the batch has this place on a quorum, and throws when another store's
-/// batch has it: then nothing is applied here, and the append is refused. Other stores apply what they receive
+/// `deliver` returns, all in one write transaction. A transport over a replicated log returns when the batch has its
+/// place on a majority of disks. Where it cannot know that soon, it throws `UndecidedBatch`: the transaction is given
+/// up, so that no lock is held over the network, and `settle` finds out. Other stores apply what they receive
 /// (`Committer.apply`).
-protocol CommitTransport: Sendable {
-    /// Gives `batch` its place in the log. If the disk fails after that, the store lacks the batch and must be given it
-    /// again.
-    func deliver(_ batch: CommitBatch) throws
+package protocol CommitTransport: Sendable {
+    /// The most bytes of an encoded batch that it delivers.
+    var mostBytes: Int { get }
+    /// Tells whether other stores apply the same batches.
+    var isReplicated: Bool { get }
+    /// Waits until no earlier batch is undecided. Called without a lock, before each commit; throws if the log takes no
+    /// writes now.
+    func prepare() throws(AppendError)
+    /// Gives `batch` the place after `last`, the last batch that this store has, and returns its position. The commit
+    /// stores it with the batch. Returns nil where there are no other stores.
+    ///
+    /// If the disk fails after that, the store lacks the batch and must be given it again.
+    func deliver(_ batch: CommitBatch, after last: ReplicaPosition?) throws -> ReplicaPosition?
+    /// Finds out what became of a batch, as long as its caller waits. Called without a lock.
+    ///
+    /// Throws `AppendError.outcomePending` if that is not known in time; then the transport goes on by itself.
+    func settle(_ batch: UndecidedBatch) throws(AppendError) -> SettledBatch
+    /// Applies what other stores have decided by now, and tells whether there was anything.
+    func catchUp() throws(AppendError) -> Bool
+}
+
+/// A batch whose delivery ended without an acknowledgement: it may have its place, or get it later.
+package struct UndecidedBatch: Error {
+    package let batch: CommitBatch
+    /// The message that was sent: the same bytes are sent again.
+    package let message: [UInt8]
+    /// The last batch before it.
+    package let last: ReplicaPosition
+
+    package init(_ batch: CommitBatch, message: [UInt8], after last: ReplicaPosition) {
+        (self.batch, self.message, self.last) = (batch, message, last)
+    }
+}
+
+/// The end of an undecided batch.
+package enum SettledBatch: Sendable {
+    /// It has its place, and this store has applied it.
+    case stored
+    /// Another store's batch has the place, and this store has applied that one: decide again.
+    case refused
 }
 
 /// One store, one order: the write transaction gives each batch its place.
 struct LocalTransport: CommitTransport {
-    func deliver(_ batch: CommitBatch) {}
+    var mostBytes: Int { .max }
+    var isReplicated: Bool { false }
+    func prepare() {}
+    func deliver(_ batch: CommitBatch, after last: ReplicaPosition?) -> ReplicaPosition? { nil }
+    func settle(_ batch: UndecidedBatch) -> SettledBatch { .stored }
+    func catchUp() -> Bool { false }
 }
