@@ -186,6 +186,8 @@ extension APIError {
         case .overloaded: (429, "overloaded")
         case .closed: (503, "closed")
         case .refused(let error): statusAndCode(error)
+        case .unavailable: (503, "unavailable")
+        case .outcomePending: (503, "outcome_pending")
         case .outcomeUnknown: (503, "outcome_unknown")
         }
     }

@@ -20,10 +20,11 @@ extension AppendError {
         case .pendingFull:
             "Launch the app on it (`profilecli launch`) or discard what waits (`profilecli pending discard`)."
         case .closed: "Try again in a moment."
+        case .outcomePending: "Try the same again with the same idempotency key: the answer says what became of it."
         case .outcomeUnknown: "Restart, and try the same again with the same idempotency key."
         case .refused(let error): error.commandRemedy
         case .invalid(_, _, let remedy): remedy.flatMap { Self.commandRemedies[$0] }
-        case .versionConflict, .conflict, .keyReused, .tooLarge, .overloaded: nil
+        case .versionConflict, .conflict, .keyReused, .tooLarge, .overloaded, .unavailable: nil
         }
     }
 

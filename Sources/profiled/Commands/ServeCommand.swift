@@ -116,7 +116,7 @@ extension ServeCommand {
     ) throws {
         if areClosed {
             // A store that takes no writes can still be read.
-            try? log.store.noteKeys()
+            try? log.noteKeys()
             return
         }
         guard try log.store.hadKeys() else { return }

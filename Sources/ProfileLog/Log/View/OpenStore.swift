@@ -64,6 +64,15 @@ package final class OpenStore: Sendable {
         }
     }
 
+    /// As `EventLog.exists`.
+    static func exists(path: String) throws -> Bool {
+        do {
+            let use = try EnvironmentUse.open(path: path, missing: .refuse, alone: false, mode: LogOptions().fileMode)
+            defer { use.end() }
+            return try use.environment.withReadTransaction { try knownMeta(use.environment, $0) != nil }
+        } catch StorageError.noStore { return false }
+    }
+
     /// Checks that this program may use the store; marks a new one.
     private static func readMeta(
         _ environment: Environment, _ options: LogOptions, _ creation: CommitBatch?
@@ -77,7 +86,7 @@ package final class OpenStore: Sendable {
                 creation
                 ?? .creation(
                     of: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }, at: options.now())
-            if creation == nil { try options.transport.deliver(batch) }
+            if creation == nil { _ = try options.transport.deliver(batch, after: nil) }
             try batch.apply(to: transaction, environment.tables)
             guard let id = try knownMeta(environment, transaction) else {
                 throw StorageError.damaged(place: "row uuid of table meta is missing")
