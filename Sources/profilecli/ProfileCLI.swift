@@ -289,9 +289,10 @@ struct CommandError: Error {
 extension AppendError {
     var exitStatus: ExitStatus {
         switch self {
-        case .versionConflict, .conflict, .keyReused, .overloaded, .closed: .conflict
+        case .versionConflict, .conflict, .keyReused, .overloaded, .closed, .unavailable: .conflict
         case .refused(let error) where error.isDamage: .damaged
-        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused, .outcomeUnknown: .failed
+        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused, .outcomePending, .outcomeUnknown:
+            .failed
         }
     }
 }
