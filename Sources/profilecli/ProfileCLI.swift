@@ -291,8 +291,8 @@ extension AppendError {
         switch self {
         case .versionConflict, .conflict, .keyReused, .overloaded, .closed, .unavailable: .conflict
         case .refused(let error) where error.isDamage: .damaged
-        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused, .outcomePending, .outcomeUnknown:
-            .failed
+        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused: .failed
+        case .outcomePending, .outcomeUnknown: .failed
         }
     }
 }
