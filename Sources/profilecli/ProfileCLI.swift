@@ -289,9 +289,11 @@ struct CommandError: Error {
 extension AppendError {
     var exitStatus: ExitStatus {
         switch self {
-        case .versionConflict, .conflict, .keyReused, .overloaded, .closed: .conflict
+        case .versionConflict, .conflict, .keyReused, .overloaded, .closed, .unavailable: .conflict
         case .refused(let error) where error.isDamage: .damaged
-        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused, .outcomeUnknown: .failed
+        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused, .outcomeUnknown,
+            .outcomePending:
+            .failed
         }
     }
 }
@@ -320,7 +322,7 @@ extension CommandError {
         switch code {
         case "invalid": .usage
         case "damaged": .damaged
-        case "version_conflict", "key_reused", "overloaded", "busy", "closed": .conflict
+        case "version_conflict", "key_reused", "overloaded", "busy", "closed", "unavailable": .conflict
         default: .failed
         }
     }
@@ -359,7 +361,7 @@ extension CommandError {
         case "invalid_key": "Put a key of the service into the variable PROFILELOG_KEY; `profiled keys add` makes one."
         case "too_large": "Split it into several commands."
         case "disk_full": diskFullRemedy
-        case "outcome_unknown":
+        case "outcome_unknown", "outcome-pending":
             "Look with `profilecli history` what is stored. A write with --key can be run again safely."
         default: nil
         }

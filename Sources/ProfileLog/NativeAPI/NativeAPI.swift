@@ -4,6 +4,8 @@ internal import ProfileLogRequests
 package struct NativeAPI: Dialect {
     let store: RequestStore
     let ephemeral: (any EphemeralStore)?
+    /// The cluster of the store; nil for a store that one service has alone.
+    let cluster: (any ClusterView)?
     /// Called after a person was erased.
     let onErasure: @Sendable () -> Void
     /// Called after the store's time was set.
@@ -11,13 +13,15 @@ package struct NativeAPI: Dialect {
 
     private let exportVoids = VoidsAsOf()
 
-    /// Makes the API of a store; with `ephemeral`, it may be emptied and its time set.
+    /// Makes the API of a store; with `ephemeral`, it may be emptied and its time set, and with `cluster`, other
+    /// services have it too.
     package init(
-        _ store: RequestStore, ephemeral: (any EphemeralStore)? = nil, onErasure: @escaping @Sendable () -> Void = {},
-        onTimeSet: @escaping @Sendable () async -> Void = {}
+        _ store: RequestStore, ephemeral: (any EphemeralStore)? = nil, cluster: (any ClusterView)? = nil,
+        onErasure: @escaping @Sendable () -> Void = {}, onTimeSet: @escaping @Sendable () async -> Void = {}
     ) {
         self.store = store
         self.ephemeral = ephemeral
+        self.cluster = cluster
         self.onErasure = onErasure
         self.onTimeSet = onTimeSet
     }
@@ -313,7 +317,7 @@ package struct NativeAPI: Dialect {
             [.init("prefix"), .init("kind"), limit], answers: NameEndpoint.shape
         ) { try NameEndpoint(store: $0.store).names($2, $1) },
         .init(
-            .get, "/v1/key", "what the key of this request may do, and on which store", [], [.takesAnyKey],
+            .get, "/v1/key", "what the key of this request may do, and on which store", [], [.takesAnyKey, .isOfNode],
             answers: KeyEndpoint.shape
         ) { try KeyEndpoint(store: $0.store, ephemeral: $0.ephemeral).key($1) },
         look("/v1/stats", "how much the store holds", [], answers: StoreEndpoints.statistics) {
@@ -322,6 +326,15 @@ package struct NativeAPI: Dialect {
         look("/v1/status", "how far the log, its caches and its audit reach", [], answers: StoreEndpoints.state) {
             try $0.whole.status($2, $1)
         },
+        .init(
+            .get, "/v1/cluster", "the nodes that serve this store, and how far each is", [], [.isOfNode],
+            answers: ClusterEndpoints.shape
+        ) { try ClusterEndpoints(cluster: $0.cluster).status($1) },
+        .init(
+            .post, "/v1/cluster/rebuild", "make the stream of the brokers again from the store of this node",
+            ClusterEndpoints.rebuildInputs, [.permission(ClusterEndpoints.permission), .isOfNode],
+            answers: ClusterEndpoints.rebuilt
+        ) { try await ClusterEndpoints(cluster: $0.cluster).rebuild($1) },
         .init(
             .post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)],
             answers: TestStoreEndpoints.reset
