@@ -122,23 +122,25 @@ extension ClusterReport {
     /// The number of nodes that are alive, this one too.
     package var aliveNodes: Int { 1 + others.count { $0.age < Self.patience } }
 
-    /// The header `X-ProfileLog-Lag`: seconds with three decimals, or `unknown` if the node never had all batches.
-    package var lagText: String {
+    /// A lag as in the header `X-ProfileLog-Lag`: seconds with three decimals, or `unknown` if the node never knew that
+    /// it has all batches.
+    package static func lagText(_ lag: Duration?) -> String {
         guard let lag else { return "unknown" }
         let milliseconds = max(0, Int64(lag / .milliseconds(1)))
         let digits = String(milliseconds % 1_000)
         return "\(milliseconds / 1_000)." + String(repeating: "0", count: 3 - digits.count) + digits
     }
 
-    /// The reason not to answer a read; nil if the node lags by `most` at most, or if there is no such limit.
-    package func refusal(ofReadBeyond most: Duration?) -> APIError? {
+    /// The reason not to answer a read at a node that lags by `lag`; nil if that is `most` at most, or if there is no
+    /// such limit.
+    package static func refusal(ofReadAt lag: Duration?, beyond most: Duration?) -> APIError? {
         guard let most else { return nil }
         if let lag, lag <= most { return nil }
         return APIError(
             status: 503, code: "lagging",
             error: lag == nil
                 ? "This node does not know yet whether it has all events of its cluster."
-                : "This node lags \(lagText) seconds behind its cluster, and reads here may lag "
+                : "This node lags \(lagText(lag)) seconds behind its cluster, and reads here may lag "
                     + "\(DurationText.compact(most)).",
             remedy: "Ask another node, or again in a moment; GET /v1/cluster names the nodes.",
             headers: [("Retry-After", "1")])

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Logging
 internal import ProfileLog
 internal import ProfileLogBrazeAPI
+internal import ProfileLogReplication
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -58,6 +59,7 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws {
         let (options, store) = (configuration.settings, configuration.settings.place)
         try options.refuseBackupOfEphemeral()
+        try options.refuseHalfCluster()
         let maxConnections = try options.reserveConnections(logger)
         // First, so that an old file is not read as this service's port.
         let portFile = try options.portFile.map { try PortFile(path: $0) }
@@ -86,16 +88,26 @@ struct ServeCommand: AsyncParsableCommand {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
             if options.expectsStore { try options.refuseMissingStore() }
+            let cluster = try joinCluster(options)
+            if let replica = cluster?.replica { logOptions.transport = replica }
             ServiceManager.status("Opening the store \(store.path).")
             let log = try ServiceManager.extendingStart {
                 try EventLog(
                     path: store.path, create: !options.expectsStore, options: logOptions,
-                    projections: RequestStore.projections)
+                    projections: RequestStore.projections, creation: cluster?.replica.creation)
             }
-            try noteKeys(in: log, of: options, areClosed: keys.isClosed, logger)
+            try cluster?.replica.start(log)
+            try refuseLostKeys(of: log, options, areClosed: keys.isClosed, logger)
             log.preload()
-            try fixtures?.load(into: log)
-            try workspace.declare(in: log)
+            let writes: [StartWrites.Work] = [
+                { [areClosed = keys.isClosed] log in if areClosed { try Self.noteKeys(in: log) } },
+                { log in try fixtures?.load(into: log) }, { log in try workspace.declare(in: log) },
+            ]
+            if cluster == nil {
+                for write in writes { try write(log) }
+            } else {
+                (server.cluster, server.startWrites) = (cluster, writes)
+            }
             for unseen in try log.reader.occurrences.unseenNames(of: workspace.traits) {
                 // Without the guess, which a client named.
                 logger.notice(
@@ -104,22 +116,33 @@ struct ServeCommand: AsyncParsableCommand {
                         "trait": .string(unseen.trait.text), unseen.what: .string(unseen.name.text),
                     ])
             }
-            try await server.run(LiveStore(LogWriter(log), workspace), portFile: portFile)
+            try await server.run(LiveStore(LogWriter(log), workspace, cluster: cluster), portFile: portFile)
         }
     }
 }
 
 extension ServeCommand {
-    /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.
-    private func noteKeys(
-        in log: EventLog, of options: ServiceSettings, areClosed: Bool, _ logger: Logger
-    ) throws {
-        if areClosed {
+    /// Joins the cluster that the settings name; nil without one.
+    private func joinCluster(_ options: ServiceSettings) throws -> ClusterNode? {
+        guard options.brokers != nil else { return nil }
+        ServiceManager.status("Joining the cluster \(options.clusterName).")
+        return try ClusterNode.open(options)
+    }
+
+    /// Notes in the store that it is served with keys.
+    private static func noteKeys(in log: EventLog) throws {
+        do { try log.noteKeys() } catch let error as AppendError where error.mayPass {
+            throw error
+        } catch {
             // A store that takes no writes can still be read.
-            try? log.noteKeys()
-            return
         }
-        guard try log.store.hadKeys() else { return }
+    }
+
+    /// A copy of a store that was served with keys is, without keys, for this machine only.
+    private func refuseLostKeys(
+        of log: EventLog, _ options: ServiceSettings, areClosed: Bool, _ logger: Logger
+    ) throws {
+        guard !areClosed, try log.store.hadKeys() else { return }
         let fact = "requests for this store, or for the one that it is a copy of, needed keys; here it has none"
         let remedy = "Put the file keys.json of the other store into \(options.store), or make a key with "
         if options.baseURL != nil {

@@ -17,6 +17,7 @@ enum ConfigurationCheck {
         { try ConsoleFiles(folder: $0.console).check() },
         { try $0.refuseBackupOfEphemeral() },
         { try refuseBackup($0) },
+        { try $0.refuseHalfCluster() },
         { if let file = $0.socket { try refuseUnwritable(file, "socket") } },
         { if let file = $0.portFile { try refuseUnwritable(file, "port-file") } },
     ]
