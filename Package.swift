@@ -21,12 +21,6 @@ let package = Package(
         .executable(name: "profilecli", targets: ["profilecli"]),
         .executable(name: "profiled", targets: ["profiled"]),
     ],
-    traits: [
-        .default(enabledTraits: ["Replicas"]),
-        .trait(
-            name: "Replicas",
-            description: "`profiled --replicate`: several nodes serve one store over NATS JetStream. Needs libnats."),
-    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
@@ -88,7 +82,7 @@ let package = Package(
             name: "ProfileLogBackup", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Backup",
             swiftSettings: settings),
         .target(
-            name: "ProfileLogReplication", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Replication",
+            name: "ProfileLogReplication", dependencies: ["ProfileLogLog"], path: "Sources/ProfileLog/Replication",
             swiftSettings: settings),
         .systemLibrary(
             name: "CNATS", path: "Sources/ProfileLog/NATS/CNATS", pkgConfig: "libnats",
@@ -220,7 +214,11 @@ let package = Package(
 
 // An embedder needs no package: with `traits: []` SwiftPM fetches none.
 package.traits = [
-    .trait(name: "Programs", description: "What profilecli and profiled use."), .default(enabledTraits: ["Programs"]),
+    .trait(name: "Programs", description: "What profilecli and profiled use."),
+    .trait(
+        name: "Replicas",
+        description: "`profiled --replicate`: several nodes serve one store over NATS JetStream. Needs libnats."),
+    .default(enabledTraits: ["Programs", "Replicas"]),
 ]
 for target in package.targets {
     target.dependencies = target.dependencies.map { dependency in

@@ -291,8 +291,8 @@ extension AppendError {
         switch self {
         case .versionConflict, .conflict, .keyReused, .overloaded, .closed, .unavailable: .conflict
         case .refused(let error) where error.isDamage: .damaged
-        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused, .outcomeUnknown,
-            .outcomePending:
+        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused, .outcomePending,
+            .outcomeUnknown:
             .failed
         }
     }
@@ -361,7 +361,7 @@ extension CommandError {
         case "invalid_key": "Put a key of the service into the variable PROFILELOG_KEY; `profiled keys add` makes one."
         case "too_large": "Split it into several commands."
         case "disk_full": diskFullRemedy
-        case "outcome_unknown", "outcome-pending":
+        case "outcome_unknown", "outcome_pending":
             "Look with `profilecli history` what is stored. A write with --key can be run again safely."
         default: nil
         }

@@ -1,5 +1,6 @@
 internal import ProfileLogFacts
 internal import ProfileLogLog
+internal import Synchronization
 
 extension Replica {
     /// Joins the cluster of `stream`, and makes the stream if there is none. The store in `folder` may be a member of the
@@ -11,9 +12,7 @@ extension Replica {
         _ stream: any BatchStream, _ settings: ReplicaSettings, folder: String
     ) throws(StreamError) -> Replica {
         let exists: Bool
-        do { exists = try EventLog.exists(path: folder) } catch {
-            throw StreamError(.unfit, "\(error)", remedy: (error as? any LogError)?.remedy ?? "Check the folder.")
-        }
+        do { exists = try EventLog.exists(path: folder) } catch { throw StreamError(wrapping: error) }
         if exists { return Replica(stream, settings, creation: nil) }
         return Replica(stream, settings, creation: try creation(stream, settings))
     }
@@ -93,6 +92,12 @@ extension Replica {
         }
     }
 
+    private func deleteStream() throws(StreamError) {
+        do throws(StreamError) { try stream.delete() } catch {
+            if error.kind != .missing { throw error }
+        }
+    }
+
     /// Makes the stream again from this store: its next message is the one after the last that the store has. Other
     /// nodes with the same last batch go on by themselves; those with fewer need a copy.
     ///
@@ -103,24 +108,33 @@ extension Replica {
                 .unfit, "The stream fits this node: there is nothing to rebuild.",
                 remedy: "See `profilecli cluster status`.")
         }
-        do {
-            guard let last = try log.reader.replicaPosition() else { throw Self.notEmpty }
-            let ahead = state.withLock { $0.nodes.others(of: instance).first { $0.sequence > last.sequence } }
-            if let ahead {
-                throw StreamError(
-                    .unfit, "The node \(ahead.name) has batch \(ahead.sequence), this one only \(last.sequence).",
-                    remedy: "Rebuild at \(ahead.name).")
-            }
-            do throws(StreamError) { try stream.delete() } catch  where error.kind == .missing {}
-            try stream.create(first: last.sequence + 1)
-            let created = try stream.state().created
-            try publishBegin(log, after: ReplicaPosition(sequence: last.sequence, hash: last.hash, created: created))
-            // What could not be settled is of the stream that is gone.
-            state.withLock { ($0.misfit, $0.fault, $0.leftOver) = (nil, nil, nil) }
-        } catch let error as StreamError {
-            throw error
-        } catch {
-            throw StreamError(.unfit, "\(error)", remedy: "See `profilecli cluster status`.")
+        do { try remake(log) } catch { throw StreamError(wrapping: error) }
+    }
+
+    private func remake(_ log: EventLog) throws {
+        guard let last = try log.reader.replicaPosition() else { throw Self.notEmpty }
+        let ahead = state.withLock { $0.nodes.others(of: instance).first { $0.sequence > last.sequence } }
+        if let ahead {
+            throw StreamError(
+                .unfit, "The node \(ahead.name) has batch \(ahead.sequence), this one only \(last.sequence).",
+                remedy: "Rebuild at \(ahead.name).")
+        }
+        try deleteStream()
+        try stream.create(first: last.sequence + 1)
+        let created = try stream.state().created
+        try publishBegin(log, after: ReplicaPosition(sequence: last.sequence, hash: last.hash, created: created))
+        // What could not be settled is of the stream that is gone.
+        state.withLock { ($0.misfit, $0.fault, $0.leftOver) = (nil, nil, nil) }
+    }
+}
+
+extension StreamError {
+    /// `error` as a sentence for operators.
+    init(wrapping error: any Error) {
+        switch error {
+        case let error as StreamError: self = error
+        case let error as any LogError: self.init(.unfit, error.description, remedy: error.remedy)
+        default: self.init(.unfit, "\(error)", remedy: "See `profilecli cluster status`.")
         }
     }
 }

@@ -1,5 +1,5 @@
 internal import ProfileLogFacts
-internal import ProfileLogLog
+package import ProfileLogLog
 internal import ProfileLogStore
 internal import Synchronization
 

@@ -1,5 +1,5 @@
-internal import ProfileLogFacts
-internal import ProfileLogLog
+package import ProfileLogFacts
+package import ProfileLogLog
 internal import ProfileLogRecords
 internal import ProfileLogStore
 internal import Synchronization

@@ -189,7 +189,7 @@ extension APIError {
         case .refused(let error): statusAndCode(error)
         case .outcomeUnknown: (503, "outcome_unknown")
         case .unavailable: (503, "unavailable")
-        case .outcomePending: (503, "outcome-pending")
+        case .outcomePending: (503, "outcome_pending")
         }
     }
 
