@@ -24,6 +24,8 @@ struct Server {
     var welcome: (@Sendable (_ url: String) -> [String])?
     /// The backup that it writes while it runs; nil for none.
     var backup: BackupPlan?
+    /// Hands writes to the node of the cluster that writes; nil without a cluster.
+    var forwarder: WriteForwarder?
 
     /// Requests that take longer than this after the signal are cut off.
     private static let patience = Duration.seconds(10)
@@ -40,7 +42,7 @@ struct Server {
         registerReasons(store, live)
         let requests = RequestAdaptor(
             store, connections, certificates, keys: keys, metrics: metrics, health: health, live: live,
-            logger: logger)
+            forwarder: forwarder, logger: logger)
         let reloader = configured.map { source, configuration in
             Reloader(
                 source, after: configuration, live: live,
@@ -65,6 +67,7 @@ struct Server {
         do { end = .success(try await ServiceGroup(configuration: configuration).run()) } catch {
             end = .failure(error)
         }
+        await forwarder?.close()
         // After the server, also when a request was cut off: what was accepted is stored.
         await store.close()
         try end.get()

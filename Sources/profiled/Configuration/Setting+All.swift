@@ -7,7 +7,7 @@ extension Setting {
     /// A new one needs a row here, a property of ``ServiceSettings`` with its default, and an option of
     /// ``ServiceOptions``, whose name and help come from the row. A row that `reloads` also needs a ``ReloadHook``,
     /// unless what uses it asks ``LiveSettings`` each time. A secret is no setting: name a file that holds it.
-    static let all: [Setting] = [store, network, content, limits, tls, backup, messages].flatMap(\.self)
+    static let all: [Setting] = [store, network, content, limits, tls, cluster, backup, messages].flatMap(\.self)
 
     private static let store: [Setting] = [
         Setting(
@@ -133,6 +133,12 @@ extension Setting {
             Words(
                 help: "required, or optional: then a client may come without a certificate.",
                 rule: "must be required or optional")),
+    ]
+
+    private static let cluster: [Setting] = [
+        file(
+            "cluster.node-ca", flag: "node-ca", \.nodeCA, given: \.service?.nodeCA,
+            "The authorities of the other nodes' certificates, in PEM; those of the system without it.")
     ]
 
     private static let backup: [Setting] = [

@@ -25,6 +25,8 @@ final class RequestAdaptor: Sendable {
     private let health: HealthReasons
     private let connections: Connections
     private let certificates: TLSCertificates?
+    /// Hands writes to the node that writes; nil without a cluster.
+    private let forwarder: WriteForwarder?
     private let baseURL: String
     private let scheme: String
     /// Requests that take at least so many milliseconds get a line with their phases; 0 for none.
@@ -33,9 +35,10 @@ final class RequestAdaptor: Sendable {
 
     init(
         _ store: LiveStore, _ connections: Connections, _ certificates: TLSCertificates?, keys: KeyRing,
-        metrics: Metrics, health: HealthReasons, live: LiveSettings, logger: Logger
+        metrics: Metrics, health: HealthReasons, live: LiveSettings, forwarder: WriteForwarder?, logger: Logger
     ) {
         self.store = store
+        self.forwarder = forwarder
         self.connections = connections
         self.certificates = certificates
         self.metrics = metrics
@@ -89,6 +92,9 @@ final class RequestAdaptor: Sendable {
         var headers: [HTTPField]
         /// The error, in one word.
         var code: String?
+
+        /// Identifies the request in log and answer.
+        var id: String { headers.first { $0.name == .xRequestID }?.value ?? asked.id }
 
         mutating func response(_ answer: APIAnswer) async throws -> Response {
             code = answer.code
@@ -272,6 +278,11 @@ final class RequestAdaptor: Sendable {
         if keyMayBeInBody { try admit(await Self.key(inBody: call.body), endpoint, &exchange, needsKey: true) }
         if endpoint.streamsEvents, request.method == .get, asked.accepts(Endpoint.eventStream) {
             return try stream(call, endpoint, exchange)
+        }
+        if let answer = try await forwarder?.answer(
+            call, endpoint, request, asked, id: exchange.id, client: exchange.client)
+        {
+            return try await exchange.response(answer)
         }
         return try await exchange.response(answer(call, endpoint, exchange.connection, by: store.api.router))
     }
