@@ -46,6 +46,8 @@ final class Metrics: Sendable {
     private let started = Timestamp.now()
     /// Of the backup that the service writes.
     let backups = BackupMetrics()
+    /// Of the writes that another node should do.
+    let forwarding = ForwardingCounts()
 
     /// A request is there; ``end()`` follows when its answer is ready.
     func begin() { state.withLock { $0.inFlight += 1 } }
@@ -184,6 +186,14 @@ final class Metrics: Sendable {
         text.family("profilelog_commit_events", .histogram, "Events of a commit.")
         text.histogram("", state.commitEvents)
         write(backups.counts, to: &text)
+        if let counts = forwarding.counts {
+            text.family(
+                "profiled_cluster_forwarded_total", .counter,
+                "Writes that another node should do: by its answer, done here after all, or not known.")
+            for outcome in ForwardingCounts.Outcome.allCases {
+                text.sample("outcome=\"\(outcome.rawValue)\"", counts[outcome] ?? 0)
+            }
+        }
         text.single(
             "profilelog_store_usable", .gauge, "1 while the store can be read and written, as /health/ready says.",
             store.failure == nil ? 1 : 0)

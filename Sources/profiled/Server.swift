@@ -28,6 +28,8 @@ struct Server {
     var cluster: ClusterNode?
     /// What a node stores as soon as it can write.
     var startWrites: [StartWrites.Work] = []
+    /// Hands writes to the node of the cluster that writes; nil without a cluster.
+    var forwarder: WriteForwarder?
 
     /// Requests that take longer than this after the signal are cut off.
     private static let patience = Duration.seconds(10)
@@ -44,7 +46,7 @@ struct Server {
         registerReasons(store, live)
         let requests = RequestAdaptor(
             store, connections, certificates, cluster, keys: keys, metrics: metrics, health: health, live: live,
-            logger: logger)
+            forwarder: forwarder, logger: logger)
         let reloader = configured.map { source, configuration in
             Reloader(
                 source, after: configuration, live: live,
@@ -70,6 +72,7 @@ struct Server {
         do { end = .success(try await ServiceGroup(configuration: configuration).run()) } catch {
             end = .failure(error)
         }
+        await forwarder?.close()
         // After the server, also when a request was cut off: what was accepted is stored.
         await store.close()
         // After the last write, and before the log is closed.

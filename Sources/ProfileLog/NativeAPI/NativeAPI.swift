@@ -218,7 +218,7 @@ package struct NativeAPI: Dialect {
         },
         .init(
             .post, "/v1/channels", "let a channel fail for a test, or work again",
-            [.required("channel"), .init("fails", .boolean)], answers: SendEndpoints.failing
+            [.required("channel"), .init("fails", .boolean)], [.isOfNode], answers: SendEndpoints.failing
         ) { try $0.sends.setChannel($1) },
         look(
             "/v1/messages/explain", "the chain of events that led to a message's fate",
@@ -279,17 +279,17 @@ package struct NativeAPI: Dialect {
         },
         .init(
             .post, "/v1/replay", "fold the stored states again, for some seconds, next to those that are read",
-            ReplayEndpoints.inputs, answers: ReplayEndpoints.folded
+            ReplayEndpoints.inputs, [.isOfNode], answers: ReplayEndpoints.folded
         ) { try await ReplayEndpoints(store: $0.store).fold($1) },
         .init(
             .post, "/v1/replay/swap", "make the shadow's states the live ones", ReplayEndpoints.swapInputs,
-            answers: ReplayEndpoints.swapped
+            [.isOfNode], answers: ReplayEndpoints.swapped
         ) {
             try await ReplayEndpoints(store: $0.store).swap($1)
         },
         .init(
             .post, "/v1/replay/discard", "give the shadow up", ReplayEndpoints.discardInputs,
-            answers: ReplayEndpoints.discarded
+            [.isOfNode], answers: ReplayEndpoints.discarded
         ) {
             try await ReplayEndpoints(store: $0.store).discard($1)
         },
@@ -336,14 +336,15 @@ package struct NativeAPI: Dialect {
             answers: ClusterEndpoints.rebuilt
         ) { try await ClusterEndpoints(cluster: $0.cluster).rebuild($1) },
         .init(
-            .post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)],
+            .post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)], [.isOfNode],
             answers: TestStoreEndpoints.reset
         ) {
             try await $0.testStore.reset($1)
         },
         .init(
             .post, "/v1/clock", "set, advance or release the clock of a store for tests",
-            [.init("set"), .init("advance", .any), .init("release", .boolean)], answers: TestStoreEndpoints.clock
+            [.init("set"), .init("advance", .any), .init("release", .boolean)], [.isOfNode],
+            answers: TestStoreEndpoints.clock
         ) { try await $0.testStore.setClock($1) },
     ]
 

@@ -60,6 +60,9 @@ package struct Endpoint: Sendable {
     /// Tells whether a request needs a key where keys are needed.
     package var needsKey: Bool { permission != nil || takesAnyKey }
 
+    /// Tells whether a node of a cluster hands its requests to the node that writes.
+    package var isForwarded: Bool { method == .post && !isRead && !isOfNode }
+
     /// Tells whether it is part of the native API, and none of Braze's format.
     package var isNative: Bool { format == .native }
 

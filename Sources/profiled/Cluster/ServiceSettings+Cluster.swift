@@ -15,7 +15,7 @@ extension ServiceSettings {
 
     private var filesOfNode: [(flag: String, path: String?)] {
         [
-            ("join-key-file", joinKeyFile), ("broker-password-file", brokerPasswordFile),
+            ("join-key-file", joinKeyFile), ("node-ca", nodeCA), ("broker-password-file", brokerPasswordFile),
             ("broker-creds", brokerCredentials), ("broker-nkey-seed", brokerSeed), ("broker-tls-ca", brokerTLSCA),
             ("broker-tls-cert", brokerTLSCertificate), ("broker-tls-key", brokerTLSKey),
         ]

@@ -103,10 +103,12 @@ struct ServeCommand: AsyncParsableCommand {
                 { [areClosed = keys.isClosed] log in if areClosed { try Self.noteKeys(in: log) } },
                 { log in try fixtures?.load(into: log) }, { log in try workspace.declare(in: log) },
             ]
-            if cluster == nil {
-                for write in writes { try write(log) }
-            } else {
+            if let cluster {
                 (server.cluster, server.startWrites) = (cluster, writes)
+                server.forwarder = try WriteForwarder(
+                    cluster.replica, authorities: options.nodeCA, counts: metrics.forwarding, logger: logger)
+            } else {
+                for write in writes { try write(log) }
             }
             for unseen in try log.reader.occurrences.unseenNames(of: workspace.traits) {
                 // Without the guess, which a client named.

@@ -25,6 +25,7 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("tls.client-auth"), help: .setting("tls.client-auth"))
     var tlsClientAuth: TLSFiles.ClientAuth?
 
+    @Option(name: .setting("cluster.node-ca"), help: .setting("cluster.node-ca")) var nodeCA: String?
     @Option(name: .setting("backup.folder"), help: .setting("backup.folder")) var backupFolder: String?
     @Flag(name: .setting("backup.expect"), help: .setting("backup.expect")) var expectsBackup = false
     @Option(name: .setting("backup.every"), help: .setting("backup.every")) var backupEvery: Seconds?

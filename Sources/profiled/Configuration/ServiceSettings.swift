@@ -27,6 +27,8 @@ struct ServiceSettings: Sendable {
     var tlsKey: String?
     var tlsClientCA: String?
     var tlsClientAuth = TLSFiles.ClientAuth.required
+    /// The authorities of the other nodes' certificates; nil for those of the system.
+    var nodeCA: String?
     var backupFolder: String?
     /// Tells whether a backup must be in its folder: then none is begun there.
     var expectsBackup = false

@@ -169,6 +169,9 @@ extension Setting {
             Words(
                 help: "The URL by which the other nodes reach this one.", valueName: "url",
                 rule: "must be a URL as https://a.example:8080", defaultNote: "--base-url, or the host and the port")),
+        file(
+            "cluster.node-ca", flag: "node-ca", \.nodeCA, given: \.service?.nodeCA,
+            "The authorities of the other nodes' certificates, in PEM; those of the system without it."),
         Setting(
             "cluster.name", flag: "cluster", \.clusterName, given: \.service?.clusterName,
             Words(

@@ -27,6 +27,8 @@ final class RequestAdaptor: Sendable {
     private let certificates: TLSCertificates?
     /// The node of a cluster that the service is; nil for a store of its own.
     private let cluster: ClusterNode?
+    /// Hands writes to the node that writes; nil without a cluster.
+    private let forwarder: WriteForwarder?
     private let baseURL: String
     private let scheme: String
     /// Requests that take at least so many milliseconds get a line with their phases; 0 for none.
@@ -37,9 +39,11 @@ final class RequestAdaptor: Sendable {
 
     init(
         _ store: LiveStore, _ connections: Connections, _ certificates: TLSCertificates?, _ cluster: ClusterNode?,
-        keys: KeyRing, metrics: Metrics, health: HealthReasons, live: LiveSettings, logger: Logger
+        keys: KeyRing, metrics: Metrics, health: HealthReasons, live: LiveSettings, forwarder: WriteForwarder?,
+        logger: Logger
     ) {
         self.store = store
+        self.forwarder = forwarder
         self.connections = connections
         self.certificates = certificates
         self.cluster = cluster
@@ -96,6 +100,9 @@ final class RequestAdaptor: Sendable {
         var headers: [HTTPField]
         /// The error, in one word.
         var code: String?
+
+        /// Identifies the request in log and answer.
+        var id: String { headers.first { $0.name == .xRequestID }?.value ?? asked.id }
 
         mutating func response(_ answer: APIAnswer) async throws -> Response {
             code = answer.code
@@ -289,9 +296,14 @@ final class RequestAdaptor: Sendable {
         if endpoint.streamsEvents, request.method == .get, asked.accepts(Endpoint.eventStream) {
             return try stream(call, endpoint, exchange)
         }
+        if let answer = try await forwarder?.answer(
+            call, endpoint, request, asked, id: exchange.id, client: exchange.client)
+        {
+            return try await exchange.response(answer)
+        }
         let api = store.api
         let answer = try await answer(call, endpoint, exchange.connection, by: api.router)
-        if !endpoint.isRead, answer.isSuccess, let position = cluster?.positionHeader(api.log) {
+        if endpoint.isForwarded, answer.isSuccess, let position = cluster?.positionHeader(api.log) {
             exchange.headers.append(position)
         }
         return try await exchange.response(answer)
