@@ -126,7 +126,8 @@ extension ClusterReport {
     /// it has all batches.
     package static func lagText(_ lag: Duration?) -> String {
         guard let lag else { return "unknown" }
-        let milliseconds = max(0, Int64(lag / .milliseconds(1)))
+        let (seconds, attoseconds) = max(lag, .zero).components
+        let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
         let digits = String(milliseconds % 1_000)
         return "\(milliseconds / 1_000)." + String(repeating: "0", count: 3 - digits.count) + digits
     }
