@@ -63,6 +63,7 @@ struct Server {
             HangUp(reloader: reloader, logger: logger), listeners,
         ]
         if let certificates { services.append(certificates) }
+        if let cluster { services.append(ClusterWatch(cluster: cluster, logger: logger)) }
         if !startWrites.isEmpty { services.append(StartWrites(works: startWrites, store: store, logger: logger)) }
         services.append(StopNotice())
         var configuration = ServiceGroupConfiguration(

@@ -5,12 +5,13 @@ extension ServiceSettings {
     /// The settings that have a meaning only with `--replicate`, by their flags; those with a default are not among
     /// them.
     private var settingsOfNode: [(flag: String, isGiven: Bool)] {
-        [
+        let own: [(flag: String, isGiven: Bool)] = [
             ("node", nodeName != nil), ("node-url", nodeURL != nil), ("join", joinURL != nil),
             ("join-key-file", joinKeyFile != nil), ("stream-max-age", streamMaxAge != nil), ("max-lag", maxLag != nil),
             ("broker-monitor", brokerMonitors != nil), ("broker-user", brokerUser != nil),
             ("any-broker-version", takesAnyBroker),
-        ] + filesOfNode.map { ($0.flag, $0.path != nil) }
+        ]
+        return own + filesOfNode.map { (flag: $0.flag, isGiven: $0.path != nil) }
     }
 
     private var filesOfNode: [(flag: String, path: String?)] {
@@ -45,9 +46,11 @@ extension ServiceSettings {
                 "--join-key-file is there without --join.", remedy: "Name the node to join with --join, or omit it.")
         }
         try refuseHalfCredentials()
-        for case (let flag, let path?) in filesOfNode where access(path, R_OK) != 0 {
+        for file in filesOfNode {
+            guard let path = file.path, access(path, R_OK) != 0 else { continue }
             throw StartError(
-                unreadable: "The file of --\(flag),", path, remedy: "Check the path, and that this user may read it.")
+                unreadable: "The file of --\(file.flag),", path,
+                remedy: "Check the path, and that this user may read it.")
         }
     }
 
@@ -63,7 +66,7 @@ extension ServiceSettings {
         let kinds = [
             ("broker-user", brokerUser != nil), ("broker-creds", brokerCredentials != nil),
             ("broker-nkey-seed", brokerSeed != nil),
-        ].filter(\.1)
+        ].filter { $0.1 }
         guard kinds.count < 2 else {
             throw StartError(
                 "--\(kinds[0].0) and --\(kinds[1].0) are two ways to log in at the brokers.",

@@ -88,7 +88,7 @@ struct ServeCommand: AsyncParsableCommand {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
             if options.expectsStore { try options.refuseMissingStore() }
-            let cluster = try joinCluster(options)
+            let cluster = try await joinCluster(options, logger)
             if let replica = cluster?.replica { logOptions.transport = replica }
             ServiceManager.status("Opening the store \(store.path).")
             let log = try ServiceManager.extendingStart {
@@ -104,7 +104,8 @@ struct ServeCommand: AsyncParsableCommand {
                 { log in try fixtures?.load(into: log) }, { log in try workspace.declare(in: log) },
             ]
             if let cluster {
-                (server.cluster, server.startWrites) = (cluster, writes)
+                server.cluster = cluster
+                server.startWrites = writes
                 server.forwarder = try WriteForwarder(
                     cluster.replica, authorities: options.nodeCA, counts: metrics.forwarding, logger: logger)
             } else {
@@ -125,8 +126,15 @@ struct ServeCommand: AsyncParsableCommand {
 
 extension ServeCommand {
     /// Joins the cluster that the settings name; nil without one.
-    private func joinCluster(_ options: ServiceSettings) throws -> ClusterNode? {
+    private func joinCluster(_ options: ServiceSettings, _ logger: Logger) async throws -> ClusterNode? {
         guard options.brokers != nil else { return nil }
+        if options.brokerMonitors == nil {
+            logger.warning(
+                """
+                without --broker-monitor it cannot be seen whether the brokers sync each message to the disk \
+                (sync_interval: always); if they do not, a power cut may lose acknowledged writes
+                """)
+        }
         ServiceManager.status("Joining the cluster \(options.clusterName).")
         return try ClusterNode.open(options)
     }
