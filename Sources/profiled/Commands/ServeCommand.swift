@@ -88,7 +88,7 @@ struct ServeCommand: AsyncParsableCommand {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
             if options.expectsStore { try options.refuseMissingStore() }
-            let cluster = try await joinCluster(options, logger)
+            let cluster = try joinCluster(options, logger)
             if let replica = cluster?.replica { logOptions.transport = replica }
             ServiceManager.status("Opening the store \(store.path).")
             let log = try ServiceManager.extendingStart {
@@ -126,7 +126,7 @@ struct ServeCommand: AsyncParsableCommand {
 
 extension ServeCommand {
     /// Joins the cluster that the settings name; nil without one.
-    private func joinCluster(_ options: ServiceSettings, _ logger: Logger) async throws -> ClusterNode? {
+    private func joinCluster(_ options: ServiceSettings, _ logger: Logger) throws -> ClusterNode? {
         guard options.brokers != nil else { return nil }
         if options.brokerMonitors == nil {
             logger.warning(
