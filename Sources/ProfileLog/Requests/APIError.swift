@@ -233,6 +233,7 @@ extension APIError {
         case .inUse, .openElsewhere: (409, "in_use")
         case .readersFull: (503, "readers_full")
         case .closedAfterFailure: (503, "closed_after_failure")
+        case .inCluster: (503, "in_cluster")
         case .closed: (503, "closed")
         case .otherHistory: (409, "other_history")
         case .filesChanged: (503, "files_changed")
