@@ -39,13 +39,15 @@ struct ClusterEndpoints {
     }
 
     private func member() throws(APIError) -> any ClusterView {
-        guard let cluster else {
-            throw APIError(
-                status: 404, code: "no_cluster", error: "This service has its store alone: it is no node of a cluster.",
-                remedy: "Start it with `profiled --replicate`: docs/scaling.md says how.")
-        }
+        guard let cluster else { throw .noCluster }
         return cluster
     }
+}
+
+extension APIError {
+    static let noCluster = APIError(
+        status: 404, code: "no_cluster", error: "This service has its store alone: it is no node of a cluster.",
+        remedy: "Start it with `profiled --replicate`: docs/scaling.md says how.")
 }
 
 extension JSONWriter {

@@ -6,6 +6,8 @@ package struct NativeAPI: Dialect {
     let ephemeral: (any EphemeralStore)?
     /// The cluster of the store; nil for a store that one service has alone.
     let cluster: (any ClusterView)?
+    /// Makes copies for nodes that join; nil where that is not possible.
+    let copying: (any StoreCopying)?
     /// Called after a person was erased.
     let onErasure: @Sendable () -> Void
     /// Called after the store's time was set.
@@ -17,11 +19,13 @@ package struct NativeAPI: Dialect {
     /// services have it too.
     package init(
         _ store: RequestStore, ephemeral: (any EphemeralStore)? = nil, cluster: (any ClusterView)? = nil,
+        copying: (any StoreCopying)? = nil,
         onErasure: @escaping @Sendable () -> Void = {}, onTimeSet: @escaping @Sendable () async -> Void = {}
     ) {
         self.store = store
         self.ephemeral = ephemeral
         self.cluster = cluster
+        self.copying = copying
         self.onErasure = onErasure
         self.onTimeSet = onTimeSet
     }
@@ -330,6 +334,16 @@ package struct NativeAPI: Dialect {
             .get, "/v1/cluster", "the nodes that serve this store, and how far each is", [], [.isOfNode],
             answers: ClusterEndpoints.shape
         ) { try ClusterEndpoints(cluster: $0.cluster).status($1) },
+        .init(
+            .get, "/v1/cluster/copy", "the whole store, for a node that joins the cluster", [],
+            [.permission(ClusterEndpoints.permission), .isOfNode, .answers([CopyEndpoints.mediaType])], answers: .any
+        ) { try CopyEndpoints(store: $0.store, copying: $0.copying).copy($1) },
+        read(
+            "/v1/cluster/digest", "hashes of this node's log, names and meta up to a position",
+            CopyEndpoints.digestInputs, [.isOfNode], answers: CopyEndpoints.digested
+        ) { api, request in
+            try api.store.read { try CopyEndpoints.digest(request, $0) }
+        },
         .init(
             .post, "/v1/cluster/rebuild", "make the stream of the brokers again from the store of this node",
             ClusterEndpoints.rebuildInputs, [.permission(ClusterEndpoints.permission), .isOfNode],

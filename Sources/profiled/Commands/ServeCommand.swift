@@ -65,6 +65,8 @@ struct ServeCommand: AsyncParsableCommand {
         let portFile = try options.portFile.map { try PortFile(path: $0) }
         defer { portFile?.remove() }
         try ConsoleFiles(folder: options.console).check()
+        // Keys may come with the copy.
+        try await Joining.run(options, logger: logger)
         let fixtures = try options.fixtures.map { try Fixtures(path: $0) }
         let workspace = try options.workspace.map { try Workspace(path: $0) } ?? Workspace()
         // A temporary store has no folder with keys: those must be named.
@@ -119,7 +121,9 @@ struct ServeCommand: AsyncParsableCommand {
                         "trait": .string(unseen.trait.text), unseen.what: .string(unseen.name.text),
                     ])
             }
-            try await server.run(LiveStore(LogWriter(log), workspace, cluster: cluster), portFile: portFile)
+            let copies = StoreCopies(keys: store.keyFile.path, workspace: options.workspace)
+            try await server.run(
+                LiveStore(LogWriter(log), workspace, cluster: cluster, copies: copies), portFile: portFile)
         }
     }
 }
