@@ -117,7 +117,8 @@ struct StoreCopyTests {
         }
         let (reader, node) = (try await key("reader", "v1.read"), try await key("node", "v1.cluster"))
         let service = try await Service(in: folder)
-        for (key, status) in [(nil, 401), (reader, 403), (node, 200)] {
+        let answers: [(key: String?, status: Int)] = [(nil, 401), (reader, 403), (node, 200)]
+        for (key, status) in answers {
             let headers = key.map { ["Authorization": "Bearer \($0)"] } ?? [:]
             #expect(try await service.get("/v1/cluster/copy", headers: headers).status == status)
         }
