@@ -321,7 +321,7 @@ extension CommandError {
         switch code {
         case "invalid": .usage
         case "damaged": .damaged
-        case "version_conflict", "key_reused", "overloaded", "busy", "closed": .conflict
+        case "version_conflict", "key_reused", "overloaded", "busy", "closed", "unavailable": .conflict
         default: .failed
         }
     }
@@ -360,7 +360,7 @@ extension CommandError {
         case "invalid_key": "Put a key of the service into the variable PROFILELOG_KEY; `profiled keys add` makes one."
         case "too_large": "Split it into several commands."
         case "disk_full": diskFullRemedy
-        case "outcome_unknown":
+        case "outcome_unknown", "outcome_pending":
             "Look with `profilecli history` what is stored. A write with --key can be run again safely."
         default: nil
         }

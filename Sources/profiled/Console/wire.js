@@ -11,7 +11,7 @@ export async function post(path, body, {once = false, ...options} = {}) {
       emit('wrote', path);
       return result;
     } catch (error) {
-      if (!id || tries === 3 || !['no_connection', 'outcome_unknown'].includes(error.code)) throw error;
+      if (!id || tries === 3 || !['no_connection', 'outcome_unknown', 'outcome_pending'].includes(error.code)) throw error;
       await new Promise((resolve) => { setTimeout(resolve, [1, 2, 5][tries] * 1000); });
       if (options.signal?.aborted) throw aborted();
     }
