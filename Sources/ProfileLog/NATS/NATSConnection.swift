@@ -1,5 +1,6 @@
 internal import CNATS
 internal import Glibc
+internal import Synchronization
 
 /// A connection to one broker. It never comes back: once closed, requests fail at once, those that wait too, and what
 /// was not sent never is.
@@ -9,6 +10,14 @@ final class NATSConnection: Sendable {
     /// Host and port of the broker.
     let broker: String
     nonisolated(unsafe) private let handle: OpaquePointer
+    private let subscriptions = Mutex(Subscriptions())
+
+    private struct Subscriptions {
+        /// All, ended ones too.
+        var kept: [NATSSubscription] = []
+        /// Inboxes that no request uses.
+        var free: [NATSInbox] = []
+    }
 
     /// Connects within `timeout`, which counts once for the connection and the greeting of the broker.
     init(_ server: String, _ settings: NATSSettings, timeout: Duration) throws(NATSError) {
@@ -21,7 +30,12 @@ final class NATSConnection: Sendable {
         if settings.isEncrypted(server) { Self.limitUnacknowledged(port: broker) }
     }
 
-    deinit { natsConnection_Destroy(handle) }
+    deinit {
+        // Waits for the library's threads of the connection: then no message can come, and subscriptions may be freed.
+        natsConnection_Close(handle)
+        subscriptions.withLock { $0 = Subscriptions() }
+        natsConnection_Destroy(handle)
+    }
 
     /// Ends all that waits.
     func close() { natsConnection_Close(handle) }
@@ -52,46 +66,77 @@ final class NATSConnection: Sendable {
     func request(
         _ subject: String, _ bytes: [UInt8], headers: [(name: String, value: String)] = [], timeout: Duration
     ) throws(NATSError) -> NATSMessage {
-        let message = try NATSMessage.outgoing(to: subject, bytes, headers: headers)
-        var answer: OpaquePointer?
-        let status = natsConnection_RequestMsg(&answer, handle, message.handle, timeout.milliseconds)
-        try checked(status)
-        guard let answer else { throw NATSError(NATS_TIMEOUT) }
-        return NATSMessage(taking: answer)
+        let inbox = try inbox()
+        let reply = inbox.nextSubject()
+        try publish(NATSMessage.outgoing(to: subject, bytes, headers: headers, answerTo: reply), by: inbox)
+        let answer = try answer(to: reply, in: inbox, timeout: timeout)
+        free(inbox)
+        return answer
     }
 
     /// Sends a request that several messages answer, and hands these to `body` until it returns false. Each must come
     /// within `timeout` after the one before.
     func request(
-        _ subject: String, _ bytes: [UInt8], timeout: Duration, answers body: (borrowing NATSMessage) -> Bool
+        _ subject: String, _ bytes: [UInt8], timeout: Duration, answers body: (borrowing NATSMessage) -> Answers
     ) throws(NATSError) {
-        var inbox: UnsafeMutablePointer<natsInbox>?
-        try NATSError.check(natsInbox_Create(&inbox))
-        guard let inbox else { throw NATSError(NATS_NO_MEMORY) }
-        defer { natsInbox_Destroy(inbox) }
-        let answers = try subscribe(to: String(cString: inbox))
-        try NATSError.check(natsConnection_PublishRequest(handle, subject, inbox, bytes, CInt(bytes.count)))
+        let inbox = try inbox()
+        let reply = inbox.nextSubject()
+        try publish(NATSMessage.outgoing(to: subject, bytes, answerTo: reply), by: inbox)
         while true {
-            let answer: NATSMessage
-            do throws(NATSError) { answer = try answers.next(timeout: timeout) } catch {
-                try checked(error.status)
-                throw error
+            switch body(try answer(to: reply, in: inbox, timeout: timeout)) {
+            case .goOn: continue
+            case .end: return free(inbox)
+            case .giveUp: return inbox.end()
             }
-            if !body(answer) { return }
         }
     }
 
-    func subscribe(to subject: String) throws(NATSError) -> NATSSubscription {
-        var subscription: OpaquePointer?
-        try NATSError.check(natsConnection_SubscribeSync(&subscription, handle, subject))
-        guard let subscription else { throw NATSError(NATS_NO_MEMORY) }
-        return NATSSubscription(taking: subscription)
+    /// Whether a request has more answers.
+    enum Answers {
+        case goOn
+        case end
+        /// There may be more, which are not wanted.
+        case giveUp
     }
 
-    /// Throws unless `status` is good. A request that timed out since the broker did not permit it says so.
-    private func checked(_ status: natsStatus) throws(NATSError) {
-        if status == NATS_TIMEOUT, let violation { throw NATSError(NATS_NOT_PERMITTED, violation) }
+    func subscribe(to subject: String) throws(NATSError) -> NATSSubscription {
+        var subscribed: OpaquePointer?
+        try NATSError.check(natsConnection_SubscribeSync(&subscribed, handle, subject))
+        guard let subscribed else { throw NATSError(NATS_NO_MEMORY) }
+        let subscription = NATSSubscription(taking: subscribed)
+        subscriptions.withLock { $0.kept.append(subscription) }
+        return subscription
+    }
+
+    // MARK: - Inboxes
+
+    private func inbox() throws(NATSError) -> NATSInbox {
+        if let free = subscriptions.withLock({ $0.free.popLast() }) { return free }
+        var created: UnsafeMutablePointer<natsInbox>?
+        try NATSError.check(natsInbox_Create(&created))
+        guard let created else { throw NATSError(NATS_NO_MEMORY) }
+        defer { natsInbox_Destroy(created) }
+        let prefix = String(cString: created)
+        return NATSInbox(prefix, try subscribe(to: "\(prefix).*"))
+    }
+
+    /// Gives an inbox back, after its last answer.
+    private func free(_ inbox: NATSInbox) { subscriptions.withLock { $0.free.append(inbox) } }
+
+    private func publish(_ message: consuming NATSMessage, by inbox: NATSInbox) throws(NATSError) {
+        let status = natsConnection_PublishMsg(handle, message.handle)
+        if status != NATS_OK { inbox.end() }
         try NATSError.check(status)
+    }
+
+    /// Waits for an answer. An inbox without one is not used again: "nobody answers" has no subject when it comes late.
+    private func answer(to reply: String, in inbox: NATSInbox, timeout: Duration) throws(NATSError) -> NATSMessage {
+        do throws(NATSError) { return try inbox.next(to: reply, timeout: timeout) } catch {
+            if error.status == NATS_NO_RESPONDERS { free(inbox) } else { inbox.end() }
+            // A broker that does not permit a request says so on the connection, and does not answer.
+            if error.status == NATS_TIMEOUT, let violation { throw NATSError(NATS_NOT_PERMITTED, violation) }
+            throw error
+        }
     }
 
     // MARK: - The socket

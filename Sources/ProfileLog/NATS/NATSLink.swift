@@ -19,6 +19,8 @@ final class NATSLink: Sendable {
     private static let connectTimeout = Duration.seconds(1)
     /// The wait after a round without a connection.
     private static let pause = Duration.milliseconds(250)
+    /// The time for which a connection is kept after its end.
+    private static let grace = Duration.seconds(3)
 
     private let settings: NATSSettings
     private let state = Mutex(State())
@@ -77,18 +79,23 @@ final class NATSLink: Sendable {
 
     private func run() {
         var next = 0
+        // A connection is freed some time after its end: the library may be about to close it by a thread of its own.
+        var ended: [(connection: NATSConnection, time: ContinuousClock.Instant)] = []
         while !isClosed {
-            guard let index = connect(from: next) else {
+            ended.removeAll { ContinuousClock.now - $0.time > Self.grace }
+            guard let (connection, index) = connect(from: next) else {
                 usleep(UInt32(Self.pause.milliseconds * 1000))
                 continue
             }
-            receive()
+            receive(by: connection)
+            ended.append((connection, .now))
             next = (index + 1) % settings.servers.count
         }
+        usleep(UInt32(Self.grace.milliseconds * 1000))
     }
 
     /// Tries each broker once, and gives the index of the one that it is connected to.
-    private func connect(from first: Int) -> Int? {
+    private func connect(from first: Int) -> (NATSConnection, index: Int)? {
         var failures: [StreamError] = []
         for step in settings.servers.indices where !isClosed {
             let index = (first + step) % settings.servers.count
@@ -100,7 +107,7 @@ final class NATSLink: Sendable {
                     (state.connection, state.failure) = (connection, nil)
                     return true
                 }
-                if isWanted { return index }
+                if isWanted { return (connection, index) }
                 connection.close()
             } catch {
                 failures.append(error.meaning(at: NATSSettings.address(of: server)))
@@ -113,8 +120,7 @@ final class NATSLink: Sendable {
     }
 
     /// Hands over notes until the connection ends.
-    private func receive() {
-        guard let connection = state.withLock({ $0.connection }) else { return }
+    private func receive(by connection: NATSConnection) {
         if let notes = try? connection.subscribe(to: settings.notes) {
             while !connection.isClosed {
                 do throws(NATSError) {

@@ -8,11 +8,12 @@ struct NATSMessage: ~Copyable {
 
     /// A message to be sent to `subject`. Headers are written as they are: the brokers tell upper case from lower.
     static func outgoing(
-        to subject: String, _ bytes: [UInt8], headers: [(name: String, value: String)]
+        to subject: String, _ bytes: [UInt8], headers: [(name: String, value: String)] = [], answerTo inbox: String
     ) throws(NATSError) -> NATSMessage {
         var created: OpaquePointer?
         let status = bytes.withUnsafeBytes {
-            natsMsg_Create(&created, subject, nil, $0.baseAddress?.assumingMemoryBound(to: CChar.self), CInt($0.count))
+            natsMsg_Create(
+                &created, subject, inbox, $0.baseAddress?.assumingMemoryBound(to: CChar.self), CInt($0.count))
         }
         try NATSError.check(status)
         guard let created else { throw NATSError(NATS_NO_MEMORY) }
@@ -28,6 +29,8 @@ struct NATSMessage: ~Copyable {
         guard count > 0, let start = natsMsg_GetData(handle) else { return [] }
         return Array(UnsafeRawBufferPointer(start: start, count: count))
     }
+
+    var subject: String { natsMsg_GetSubject(handle).map { String(cString: $0) } ?? "" }
 
     /// The first value of a header.
     func header(_ name: String) -> String? {

@@ -110,16 +110,18 @@ package final class NATSStream: BatchStream {
                 "$JS.API.DIRECT.GET.\(settings.stream)", writer.bytes, timeout: Self.timeout
             ) { answer in
                 status = answer.status
-                guard status == nil else { return false }
+                guard status == nil else { return .end }
                 guard let found = answer.header("Nats-Sequence").flatMap({ UInt64($0) }),
                     found >= max(sequence, (messages.last?.sequence ?? 0) + 1)
                 else {
                     isInOrder = false
-                    return false
+                    return .giveUp
                 }
                 messages.append(StreamMessage(sequence: found, bytes: answer.bytes))
-                return true
+                return .goOn
             }
+        } catch  where error.status == NATS_NO_RESPONDERS {
+            status = "503"
         } catch {
             // What came is whole and in order.
             guard messages.isEmpty else { return messages }
@@ -159,7 +161,7 @@ package final class NATSStream: BatchStream {
             // Before 2.11 no broker told its version.
             state.faults += .version(info.version ?? "2.10 or earlier", at: state.leader ?? broker ?? "of the stream")
         }
-        if let connection = link.current, connection.mostPayload < StreamConfiguration.leastPayload {
+        if monitored.isEmpty, let connection = link.current, connection.mostPayload < StreamConfiguration.leastPayload {
             state.faults.append(.payload(connection.mostPayload, at: connection.broker))
         }
         state.faults += monitored

@@ -1,8 +1,12 @@
 internal import CNATS
 
-/// A subscription whose messages a thread of ours takes; it ends with this value.
-struct NATSSubscription: ~Copyable {
-    private let handle: OpaquePointer
+/// A subscription of a connection, from which a thread of ours takes the messages.
+///
+/// It is freed with its connection, never before: libnats 3.4 looks a subscription up and locks it without a reference of
+/// its own, so that a message that comes while it is freed ends the process (nats.c issue 637, mended in 3.5.1).
+/// For this reason, too, requests have inboxes of ours (`NATSInbox`): the library frees its own when it closes.
+final class NATSSubscription: Sendable {
+    nonisolated(unsafe) private let handle: OpaquePointer
 
     init(taking handle: OpaquePointer) { self.handle = handle }
 
@@ -15,6 +19,9 @@ struct NATSSubscription: ~Copyable {
         guard let message else { throw NATSError(NATS_TIMEOUT) }
         return NATSMessage(taking: message)
     }
+
+    /// Lets the broker send no more.
+    func end() { natsSubscription_Unsubscribe(handle) }
 }
 
 extension Duration {
