@@ -116,7 +116,7 @@ class GuideTests(unittest.TestCase):
                 errors="replace")
             outputs = [part.split("\n", 1)[1] for part in done.stdout.split("\n" + MARK)[1:]]
             logs = "".join(
-                f"\n{log.name}: {log.read_text(errors='replace')[-2000:]}"
+                f"\n{log.name}: {log.read_text(errors='replace')[-600:]}"
                 for log in sorted(pathlib.Path(folder).glob("*.log"))) if done.returncode else ""
         last = commands[max(0, len(outputs) - 1)]
         self.assertEqual(
