@@ -63,6 +63,8 @@ package final class MemoryBrokers: Sendable {
         var broker: Int
         var isCut = false
         var isClosed = false
+        /// The last sequence that its reads see, if they see nothing newer.
+        var staleEnd: UInt64?
         var onNote: (@Sendable ([UInt8]) -> Void)?
     }
 
@@ -84,7 +86,8 @@ package final class MemoryBrokers: Sendable {
         var broken: BrokenBuild?
         var clock: (@Sendable () -> Timestamp?) = { nil }
         var faults: [StreamError] = []
-        var beforePublish: (@Sendable (Int) -> Void)?
+        /// A closure for one publish to come, by its number.
+        var beforePublish: (number: Int, body: @Sendable () -> Void)?
         var publishes = 0
         var handOvers = 0
     }
@@ -145,9 +148,11 @@ package final class MemoryBrokers: Sendable {
     /// Sets the brokers' time; they tell none by themselves.
     package func setClock(_ clock: @escaping @Sendable () -> Timestamp?) { state.withLock { $0.clock = clock } }
 
-    /// Sets a closure that is called before each publish, with its number from 1, on the thread that publishes. It may
-    /// let another node be first.
-    package func beforePublish(_ body: (@Sendable (Int) -> Void)?) { state.withLock { $0.beforePublish = body } }
+    /// Sets a closure that is called once, before the publish that is the `count`th from now, on the thread that
+    /// publishes. It may let another node be first.
+    package func beforePublish(_ count: Int = 1, _ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.beforePublish = ($0.publishes + count, body) }
+    }
 
     /// Cuts a broker off from the others: it answers reads with what it has, and stores nothing.
     package func isolate(broker: Int) { state.withLock { $0.isolated[broker] = $0.stream?.last ?? 0 } }
@@ -157,7 +162,9 @@ package final class MemoryBrokers: Sendable {
         state.withLock { state in
             (state.script, state.chances, state.mostLag, state.isolated) = ([], [:], 0, [:])
             state.release()
-            for index in state.handles.indices { state.handles[index].isCut = false }
+            for index in state.handles.indices {
+                (state.handles[index].isCut, state.handles[index].staleEnd) = (false, nil)
+            }
         }
     }
 
@@ -222,12 +229,14 @@ extension MemoryBrokers {
         .missing, "There is no such stream.", remedy: "Make it again from a node: `profilecli cluster rebuild`.")
 
     fileprivate func publish(_ message: [UInt8], after last: UInt64, by handle: Int) -> PublishAnswer {
-        let (hook, number) = state.withLock { state -> ((@Sendable (Int) -> Void)?, Int) in
-            guard state.isReachable(handle) else { return (nil, 0) }
+        let hook = state.withLock { state -> (@Sendable () -> Void)? in
+            guard state.isReachable(handle) else { return nil }
             state.publishes += 1
-            return (state.beforePublish, state.publishes)
+            guard let hook = state.beforePublish, hook.number == state.publishes else { return nil }
+            state.beforePublish = nil
+            return hook.body
         }
-        hook?(number)
+        hook?()
         return state.withLock { $0.publish(Proposal(message: message, last: last, handle: handle)) }
     }
 
@@ -322,6 +331,12 @@ extension MemoryBrokers {
             return state.handles[handle].onNote.take()
         }
         withExtendedLifetime(released) {}
+    }
+
+    fileprivate func isStale(_ handle: Int) -> Bool { state.withLock { $0.handles[handle].staleEnd != nil } }
+
+    fileprivate func setStale(_ handle: Int, _ isStale: Bool) {
+        state.withLock { $0.handles[handle].staleEnd = isStale ? $0.stream?.last ?? 0 : nil }
     }
 
     fileprivate func isCut(_ handle: Int) -> Bool { state.withLock { $0.handles[handle].isCut } }
@@ -422,6 +437,7 @@ extension MemoryBrokers.State {
     /// The last sequence that a read sees.
     mutating func visibleEnd(of stream: MemoryBrokers.Stream, to handle: Int) -> UInt64 {
         if let known = isolated[handles[handle].broker] { return min(known, stream.last) }
+        if let stale = handles[handle].staleEnd { return min(stale, stream.last) }
         if mostLag == 0 { return stream.last }
         let lag = UInt64(random.next(below: mostLag + 1))
         return stream.last > lag ? stream.last - lag : 0
@@ -453,6 +469,12 @@ package final class MemoryStream: BatchStream {
     package var isCut: Bool {
         get { brokers.isCut(handle) }
         set { brokers.setCut(handle, newValue) }
+    }
+
+    /// Tells whether its reads see nothing that is stored from now on, as at a follower that lags.
+    package var isStale: Bool {
+        get { brokers.isStale(handle) }
+        set { brokers.setStale(handle, newValue) }
     }
 
     /// The number of the broker that it is connected to; nil if there is none.
