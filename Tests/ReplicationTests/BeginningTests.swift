@@ -3,7 +3,7 @@ import ProfileLogReplication
 import TestSupport
 import Testing
 
-@Suite("How a cluster begins, and how nodes come to it")
+@Suite("How a cluster begins, and how nodes come to it", .serialized)
 struct BeginningTests {
     typealias Fault = MemoryBrokers.PublishFault
 

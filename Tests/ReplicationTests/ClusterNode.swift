@@ -17,7 +17,7 @@ final class ClusterNode: Sendable {
     struct Setup: Sendable {
         var options = LogOptions()
         var deadline = Duration.seconds(10)
-        var pollInterval = Duration.milliseconds(2)
+        var pollInterval = Duration.milliseconds(4)
         var mostBytes: Int?
         /// It reaches no broker.
         var isCut = false
@@ -50,12 +50,13 @@ final class ClusterNode: Sendable {
         return try await onOwnThread { try ClusterNode(name, brokers, folder, setup) }
     }
 
-    /// Starts two nodes, `a` and `b`; `a` makes the store.
+    /// Starts two nodes, `a` and `b`.
     static func startTwo(
         of brokers: MemoryBrokers, _ setup: Setup = Setup()
     ) async throws -> (a: ClusterNode, b: ClusterNode) {
-        let a = try await start("a", of: brokers, setup)
-        return (a, try await start("b", of: brokers, setup))
+        async let a = start("a", of: brokers, setup)
+        async let b = start("b", of: brokers, setup)
+        return try await (a, b)
     }
 
     deinit { endNow() }

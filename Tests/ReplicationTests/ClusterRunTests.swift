@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("Nodes that append at once agree, whatever fails")
+@Suite("Nodes that append at once agree, whatever fails", .serialized)
 struct ClusterRunTests {
     @Test(
         "What was acknowledged is there once and at its position on all nodes, under faults of brokers and nodes",

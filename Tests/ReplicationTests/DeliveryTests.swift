@@ -3,7 +3,7 @@ import ProfileLogReplication
 import TestSupport
 import Testing
 
-@Suite("What becomes of an append whose publish is not acknowledged")
+@Suite("What becomes of an append whose publish is not acknowledged", .serialized)
 struct DeliveryTests {
     typealias Fault = MemoryBrokers.PublishFault
 

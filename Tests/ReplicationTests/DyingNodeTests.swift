@@ -44,7 +44,7 @@ private struct TransportWithDoor: CommitTransport {
 }
 
 /// A commit is not in the file until LMDB writes it at its end: a copy that is made before is what a kill leaves.
-@Suite("A node that dies around a delivery")
+@Suite("A node that dies around a delivery", .serialized)
 struct DyingNodeTests {
     private let brokers = MemoryBrokers()
     private let door = Door()

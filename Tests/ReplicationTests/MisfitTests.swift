@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProfileLogReplication
 
-@Suite("A node whose stream does not fit takes no writes, says why, and still reads")
+@Suite("A node whose stream does not fit takes no writes, says why, and still reads", .serialized)
 struct MisfitTests {
     /// The node takes no writes for a reason with `words`, has what it had, and reads it.
     private func expectReadOnly(_ node: ClusterNode, _ words: String, has names: String...) async throws {
