@@ -48,7 +48,10 @@ private final class Bench: Sendable {
     /// Notes each event of the log, and the profile of each user.
     func noteState() throws {
         let last = try log.lastPosition().rawValue
-        for number in 0..<last { note("\(String(describing: try log.event(at: Position(rawValue: number + 1))))") }
+        for number in 0..<last {
+            let event = try log.event(at: Position(rawValue: number + 1))
+            note("\(String(describing: event))")
+        }
         let report = try log.replay(verify: true)
         note("\(report.users) users, profiles \(report.digest), equal \(report.isEqual)")
     }
@@ -120,26 +123,28 @@ struct ConformanceTests {
         let replicated: Bench
 
         init(_ health: Brokers, change: (inout LogOptions, Bool) -> Void = { _, _ in }) async throws {
-            brokers = MemoryBrokers(seed: 1)
-            let clocks = (ManualClock(), ManualClock())
-            var options = ConformanceTests.options(clocks.0)
+            let brokers = MemoryBrokers(seed: 1)
+            let clocks = (replicated: ManualClock(), local: ManualClock())
+            var options = ConformanceTests.options(clocks.replicated)
             change(&options, true)
             let setup = ClusterNode.Setup(options: options)
             async let first = ClusterNode.start("a", of: brokers, setup)
             async let second = ClusterNode.start("b", of: brokers)
-            (a, b) = try await (first, second)
-            if health == .failing {
-                brokers.chances = [.lost: 100, .answerLost: 100, .refusedThoughStored: 100, .limbo: 100, .delayed: 100]
-            }
-            var localOptions = ConformanceTests.options(clocks.1)
-            change(&localOptions, false)
-            folder = TemporaryFolder(prefix: "alone")
+            let (a, b) = try await (first, second)
+            let folder = TemporaryFolder(prefix: "alone")
             let meta = try a.log.rows(.meta).map {
                 CommitBatch.MetaRow(name: String(decoding: $0.key, as: UTF8.self), value: $0.value)
             }
             let creation = CommitBatch(meta: meta.filter { $0.name != ReplicaPosition.row })
-            let log = try EventLog(path: folder.path, create: true, options: localOptions, creation: creation)
-            (replicated, local) = (Bench(a.log, clocks.0), Bench(log, clocks.1))
+            options = ConformanceTests.options(clocks.local)
+            change(&options, false)
+            let log = try EventLog(path: folder.path, create: true, options: options, creation: creation)
+            if health == .failing {
+                brokers.chances = [.lost: 100, .answerLost: 100, .refusedThoughStored: 100, .limbo: 100, .delayed: 100]
+            }
+            (self.brokers, self.a, self.b, self.folder) = (brokers, a, b, folder)
+            replicated = Bench(a.log, clocks.replicated)
+            local = Bench(log, clocks.local)
         }
 
         /// Compares what both answered, and their rows; and the rows of the other node.

@@ -89,7 +89,6 @@ package final class MemoryBrokers: Sendable {
         /// A closure for one publish to come, by its number.
         var beforePublish: (number: Int, body: @Sendable () -> Void)?
         var publishes = 0
-        var handOvers = 0
     }
 
     private let state: Mutex<State>
@@ -193,14 +192,6 @@ package final class MemoryBrokers: Sendable {
     /// Makes a stream, if there is none, whose first message is at `first`.
     package func create(first: UInt64 = 1) { state.withLock { $0.create(first: first) } }
 
-    /// Other brokers with the same stream, of the same creation: what they get then is another history.
-    package func fork() -> MemoryBrokers {
-        let other = MemoryBrokers()
-        let (stream, made) = state.withLock { ($0.stream, $0.streamsMade) }
-        other.state.withLock { ($0.stream, $0.streamsMade) = (stream, made) }
-        return other
-    }
-
     /// The sequence of the last message; 0 if there is no stream.
     package var last: UInt64 { state.withLock { $0.stream?.last ?? 0 } }
 
@@ -215,9 +206,6 @@ package final class MemoryBrokers: Sendable {
 
     /// The number of publishes that came, those of unreachable nodes not counted.
     package var publishes: Int { state.withLock { $0.publishes } }
-
-    /// The number of times that a node let another broker lead.
-    package var handOvers: Int { state.withLock { $0.handOvers } }
 }
 
 // MARK: - What the handles ask
@@ -291,12 +279,7 @@ extension MemoryBrokers {
     }
 
     fileprivate func stepDown(by handle: Int) throws(StreamError) {
-        let isDone = state.withLock { state in
-            guard state.isReachable(handle) else { return false }
-            state.handOvers += 1
-            return true
-        }
-        if !isDone { throw Self.unreachable }
+        if !state.withLock({ $0.isReachable(handle) }) { throw Self.unreachable }
     }
 
     fileprivate func changeBroker(of handle: Int) {
