@@ -240,6 +240,25 @@ struct DeliveryTests {
         #expect(try await expectOnce("event", "next", at: [a, b], of: brokers)[1] == receipt.last)
     }
 
+    @Test("A node that lags erases, voids and merges what it does not know yet")
+    func laggingVerbs() async throws {
+        let brokers = MemoryBrokers()
+        let a = try await ClusterNode.start("a", of: brokers)
+        let b = try await ClusterNode.start("b", of: brokers, .init(pollInterval: .seconds(1)))
+        let erased = Guarded<Erasure?>(nil)
+        try await onOwnThread {
+            let position = try a.appendNow("void", to: .ana).last
+            try b.log.void(position, actor: "a test", reason: "a test")
+            try a.appendNow("erased", to: .bo)
+            erased.withWriting { $0 = try? b.log.erase([.bo], actor: "a test", reason: "asked to") }
+            try a.appendNow("merged", to: .externalID("old"))
+            try b.log.change(.merge(source: .externalID("old"), target: .ana))
+        }
+        #expect(erased.withReading { $0?.users.count } == 1)
+        _ = try await expectOnce("void", "merged", at: [a, b], of: brokers)
+        #expect(try a.log.find(.bo) == nil && b.log.find(.bo) == nil)
+    }
+
     @Test("A launch that is decided again reports what it did once")
     func launch() async throws {
         let brokers = MemoryBrokers()

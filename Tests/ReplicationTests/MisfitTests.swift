@@ -357,6 +357,21 @@ struct MisfitTests {
         #expect(try a.truth() == b.truth())
     }
 
+    @Test("A node that starts at a broker that is cut off does not take the stream for a shorter one")
+    func isolatedStart() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        // The third connection is to the third broker, which knows 3 batches from now on.
+        brokers.isolate(broker: 2)
+        try await a.append("third")
+        let again = try await restart(a, of: brokers) {}
+        #expect(again.sequence == 4)
+        #expect(try await again.wait { $0.replica.status.refusal == nil && $0.stream.brokerNumber != 2 })
+        try await again.append("fourth")
+        #expect(try await b.wait(for: brokers.last))
+        #expect(try again.truth() == b.truth())
+    }
+
     // MARK: - Rebuilding
 
     @Test("A rebuilt stream goes on after the last batch, and the other node goes on by the chain")
