@@ -64,7 +64,8 @@ enum HelpTopic: String, CaseIterable {
               node, broker       profiled --node NAME; a nats-server of --replicate
               position           the last event that a node has
               sequence           the last message of the stream that it has applied
-              lag                since it last knew that it has all of the stream
+              missing            messages of the stream that it does not have yet
+              lag                time since it last knew that it has all of them
               preferred writer   wrote the last batch; the others forward writes to it
               undecided batch    sent, and not known yet whether it is stored
               fail-over          a time in which no broker acknowledged a batch

@@ -41,41 +41,39 @@ struct ClusterStatusCommand: AsyncParsableCommand {
     @OptionGroup var node: NodeOptions
 
     func run() async throws {
-        let view = ClusterView(try await node.connect().get("/v1/cluster"))
-        let findings = view.findings
+        let cluster = ClusterStatus(try await node.connect().get("/v1/cluster"))
+        let findings = cluster.findings
         if node.isJSON {
-            try Output.print(view.answer.line)
+            try Output.print(cluster.answer.line)
         } else {
-            try Output.print(Self.nodes(view).lines() + [""] + Self.facts(view).lines())
+            try Output.print(Self.nodes(cluster).lines() + [""] + Self.facts(cluster).lines())
             for finding in findings { try Output.print(["", finding.line, finding.remedy ?? ""]) }
         }
         if findings.contains(where: { $0.level == .error }) { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    private static func nodes(_ view: ClusterView) -> Table {
-        let nodes = view.nodes
+    private static func nodes(_ cluster: ClusterStatus) -> Table {
+        let nodes = cluster.nodes
         let hasVersions = Set(nodes.map { $0.told["version"].cell }).count > 1
         return Table(
-            "NODE!", "URL", "#POSITION", "#SEQUENCE", "#LAG", "BROKER", "VERSION", "STATE!", of: nodes
+            "NODE!", "URL", "#POSITION", "#SEQUENCE", "#MISSING", "BROKER", "VERSION", "STATE!", of: nodes
         ) { node in
             [
-                node.name, node.url ?? "", Number.grouped(node.position), Number.grouped(node.told.count("sequence")),
-                Phrase.span(node.told["lag_s"]), node.told["broker"].cell,
+                node.name, node.url ?? "", Number.grouped(node.position), Number.grouped(node.sequence),
+                Number.grouped(cluster.missing(node)), node.told["broker"].cell,
                 hasVersions ? node.told["version"].cell : "", node.state,
             ]
         }
     }
 
-    private static func facts(_ view: ClusterView) -> Table {
-        let answer = view.answer
+    private static func facts(_ cluster: ClusterStatus) -> Table {
+        let answer = cluster.answer
         var table = Table("WHAT", "VALUE!")
-        table.add("cluster", view.name)
-        table.add("asked", view.asked.name)
+        table.add("cluster", cluster.name)
+        table.add("asked", cluster.asked.name)
         table.add("preferred writer", answer["writer"].text ?? "none yet")
-        if answer.count("missing") > 0 {
-            table.add("batches missing there", Number.grouped(answer.count("missing")))
-        }
-        if let stream = view.stream {
+        table.add("lag of \(cluster.asked.name)", answer["lag_s"] == .null ? "unknown" : Phrase.span(answer["lag_s"]))
+        if let stream = cluster.stream {
             let (first, last) = (stream.count("first"), stream.count("last"))
             table.add(
                 "stream",
@@ -120,23 +118,26 @@ struct ClusterRebuildCommand: AsyncParsableCommand {
 
     func run() async throws {
         let connection = try node.connect()
-        let view = ClusterView(try await connection.get("/v1/cluster"))
-        try confirm(view)
-        let answer = try await connection.post("/v1/cluster/rebuild") { _ in }
+        let cluster = ClusterStatus(try await connection.get("/v1/cluster"))
+        try confirm(cluster)
+        let answer = try await connection.post("/v1/cluster/rebuild") { json in
+            // Only while the node is where this decision saw it.
+            json.member("sequence", cluster.asked.sequence)
+        }
         let sentence =
-            "The stream of cluster \(view.name) was made again from node \(view.asked.name), at position "
-            + "\(Number.grouped(view.asked.position)). \(Suggestion.next("cluster status"))"
+            "The stream of cluster \(cluster.name) was made again from node \(cluster.asked.name), at position "
+            + "\(Number.grouped(cluster.asked.position)). \(Suggestion.next("cluster status"))"
         try Output.print([node.isJSON ? answer.line : sentence], after: "The stream was made again")
     }
 
-    private func confirm(_ view: ClusterView) throws {
+    private func confirm(_ cluster: ClusterStatus) throws {
         if yes { return }
         guard Question.canBeAsked else {
             throw CommandError(
                 "The stream was not made again: that cannot be undone.", remedy: "Add --yes to do it.", status: .usage)
         }
-        let node = "\(view.asked.name), at position \(Number.grouped(view.asked.position))"
-        Output.message("Make the stream of cluster \(view.name) again from node \(node)? Type `yes`.".oneLine)
+        let node = "\(cluster.asked.name), at position \(Number.grouped(cluster.asked.position))"
+        Output.message("Make the stream of cluster \(cluster.name) again from node \(node)? Type `yes`.".oneLine)
         guard Question.answer() == "yes" else {
             throw CommandError(
                 "The stream was not made again.", remedy: "Run the command again to do it.", status: .usage)

@@ -50,9 +50,9 @@ struct ServiceDoctor {
     private func clusterFindings() async throws -> [Finding] {
         let answer = try await service.answer(APIRequest(.get, "/v1/cluster"))
         guard answer.status == 200, let told = try? JSONObject(answer.body) else { return [] }
-        let view = ClusterView(told)
-        let findings = view.findings
-        return findings.isEmpty ? [view.wellFinding] : findings
+        let cluster = ClusterStatus(told)
+        let findings = cluster.findings
+        return findings.isEmpty ? [cluster.wellFinding] : findings
     }
 
     private func finding(_ reason: JSONObject) -> Finding {

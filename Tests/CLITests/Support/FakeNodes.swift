@@ -85,9 +85,9 @@ final class FakeNodes: Sendable {
     ) -> String {
         func text(_ value: String?) -> String { value.map { "\"\($0)\"" } ?? "null" }
         return """
-            {"name":"\(name)","url":"\(url(name))","instance":"1","sequence":\(sequence),"position":\(position),\
-            "lag_s":0.004,"broker":\(text(broker)),"refusal":\(text(refusal)),"age_s":\(age),"version":"1.0.0",\
-            "is_writer":\(isWriter)}
+            {"name":"\(name)","instance":"\(name)1","url":"\(url(name))","sequence":\(sequence),"position":\(position),\
+            "is_writer":\(isWriter),"writable":\(refusal == nil),\
+            \(refusal.map { "\"refusal\":\"\($0)\"," } ?? "")"broker":\(text(broker)),"version":"1.0.0","age_s":\(age)}
             """
     }
 
@@ -97,21 +97,23 @@ final class FakeNodes: Sendable {
         let others = names.filter { $0 != name }.map { node($0, position: position, isWriter: $0 == names[0]) }
         var members = [
             "cluster": "\"shop\"", "node": own, "nodes": "[\(([own] + (nodes ?? others)).joined(separator: ","))]",
-            "writer": "\"\(names[0])\"", "lag_s": "0.004", "missing": "0", "refusal": "null",
+            "writer": "\"\(names[0])\"", "writes_here": "true", "writable": "true", "lag_s": "0.004", "missing": "0",
             "stream": """
             {"created":"2026-01-31T10:00:00Z","first":1,"last":40,"leader":"n1",\
             "followers":[{"name":"n2","current":true},{"name":"n3","current":true}],"faults":[]}
             """,
             "last_failover": #"{"ended":"2026-01-31T11:00:00Z","length_s":6.2}"#, "undecided": "false",
+            "counts": #"{"published":40,"applied":0,"decisions_again":0,"undecided":0,"broker_changes":0}"#,
         ]
         members.merge(more) { $1 }
         return "{\(members.map { "\"\($0)\":\($1)" }.joined(separator: ","))}"
     }
 
-    /// The hashes that `name` gives.
-    func digest(of name: String, log: String = "a1", names: String = "b2", meta: String = "c3") -> String {
+    /// Hashes as a node gives them.
+    func digest(log: String = "a1", names: String = "b2", meta: String = "c3", erasures: Int = 0) -> String {
         """
-        {"node":"\(name)","sequence":40,"position":120,"last":120,"log":"\(log)","names":"\(names)","meta":"\(meta)"}
+        {"sequence":40,"batch":"d4","last_position":120,"from":1,"position":120,"log":"\(log)","names":"\(names)",\
+        "name_count":3,"meta":"\(meta)","rewrites":\(erasures),"name_erasures":0}
         """
     }
 
@@ -121,8 +123,8 @@ final class FakeNodes: Sendable {
             try set(
                 name,
                 [
-                    "GET /v1/cluster": state(of: name, position: position), "GET /v1/cluster/digest": digest(of: name),
-                    "POST /v1/cluster/rebuild": #"{"sequence":40,"position":120}"#,
+                    "GET /v1/cluster": state(of: name, position: position), "GET /v1/cluster/digest": digest(),
+                    "POST /v1/cluster/rebuild": state(of: name, ["rebuilt": "true"]),
                 ])
         }
     }

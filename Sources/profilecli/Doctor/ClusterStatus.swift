@@ -1,7 +1,7 @@
 internal import ProfileLog
 
 /// The cluster as one of its nodes tells it (`GET /v1/cluster`), and what is not well in it.
-struct ClusterView {
+struct ClusterStatus {
     let answer: JSONObject
 
     /// A node in the answer.
@@ -13,6 +13,7 @@ struct ClusterView {
         let isMissing: Bool
 
         var position: UInt64 { told.count("position") }
+        var sequence: UInt64 { told.count("sequence") }
         /// Its reason to take no writes; nil if it takes some.
         var refusal: String? { told["refusal"].text }
         var isWriter: Bool { told.flag("is_writer") }
@@ -22,7 +23,7 @@ struct ClusterView {
             self.told = told
             name = told["name"].text ?? "?"
             url = told["url"].text
-            isMissing = (told["age_s"].asNumber ?? 0) > ClusterView.longestSilence
+            isMissing = (told["age_s"].asNumber ?? 0) > ClusterStatus.longestSilence
         }
 
         /// The state in a cell of a table.
@@ -43,8 +44,16 @@ struct ClusterView {
     var asked: Node { Node(answer.object("node")) }
     /// All nodes that the asked one knows, itself first.
     var nodes: [Node] {
-        let asked = asked
-        return [asked] + answer.objects("nodes").map(Node.init).filter { $0.name != asked.name }
+        let asked = self.asked
+        // Another one of the same name is another instance.
+        return [asked]
+            + answer.objects("nodes").map { Node($0) }.filter { $0.told["instance"] != asked.told["instance"] }
+    }
+
+    /// The batches that each of `nodes` lacks, as far as the asked one knows.
+    func missing(_ node: Node) -> UInt64 {
+        let last = max(nodes.map(\.sequence).max() ?? 0, stream?.count("last") ?? 0)
+        return last - node.sequence
     }
 
     // MARK: - What is not well
