@@ -95,9 +95,10 @@ final class FakeNodes: Sendable {
     func state(of name: String, position: Int = 120, nodes: [String]? = nil, _ more: [String: String] = [:]) -> String {
         let own = node(name, position: position, age: 0, isWriter: name == names[0])
         let others = names.filter { $0 != name }.map { node($0, position: position, isWriter: $0 == names[0]) }
-        var members = [
-            "cluster": "\"shop\"", "node": own, "nodes": "[\(([own] + (nodes ?? others)).joined(separator: ","))]",
-            "writer": "\"\(names[0])\"", "writes_here": "true", "writable": "true", "lag_s": "0.004", "missing": "0",
+        let all = [own] + (nodes ?? others)
+        var members: [String: String] = [
+            "cluster": #""shop""#, "node": own, "nodes": "[" + all.joined(separator: ",") + "]",
+            "writer": #""\#(names[0])""#, "writes_here": "true", "writable": "true", "lag_s": "0.004", "missing": "0",
             "stream": """
             {"created":"2026-01-31T10:00:00Z","first":1,"last":40,"leader":"n1",\
             "followers":[{"name":"n2","current":true},{"name":"n3","current":true}],"faults":[]}
