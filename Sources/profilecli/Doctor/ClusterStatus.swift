@@ -119,9 +119,7 @@ struct ClusterStatus {
         if node.isMissing {
             return .error(
                 Self.check, "No word came from node \(node.name) for \(node.age).",
-                remedy:
-                    "Look at its machine and its log. A node that was taken away is forgotten when the others start "
-                    + "again.")
+                remedy: "Look at its machine and its log. A node that was taken away is forgotten after 10 minutes.")
         }
         if let reason = node.refusal { return takesNoWrites(node, reason) }
         guard node.told["broker"].text != nil else {
