@@ -81,11 +81,13 @@ struct ClusterStatusCommand: AsyncParsableCommand {
                     ? "no messages; the last was \(Number.grouped(last))"
                     : "messages \(Number.grouped(first)) to \(Number.grouped(last))")
             table.add("stream made", Phrase.time(stream["created"]))
-            table.add("leader broker", stream["leader"].text ?? "none")
             let followers = stream.objects("followers").map { broker in
                 broker["name"].cell + (broker.flag("current") ? "" : " (not current)")
             }
-            table.add("followers", followers.joined(separator: ", "))
+            if stream["leader"] != .null || !followers.isEmpty {
+                table.add("leader broker", stream["leader"].text ?? "none")
+                table.add("followers", followers.joined(separator: ", "))
+            }
         }
         let failover = answer.object("last_failover")
         if answer["last_failover"] != .null {

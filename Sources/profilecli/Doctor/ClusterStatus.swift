@@ -68,6 +68,13 @@ struct ClusterStatus {
             findings += stream.objects("faults").map(Self.error).filter { fault in
                 !findings.contains { $0.message == fault.message }
             }
+            // A broker that is alone names no leader.
+            if stream["leader"] == .null, !stream.objects("followers").isEmpty {
+                findings.append(
+                    .error(
+                        Self.check, "No broker leads the stream: nothing can be written.",
+                        remedy: "Start the brokers that are down; then an election takes 4 to 9 seconds."))
+            }
             for broker in stream.objects("followers") where broker["current"].flag == false {
                 findings.append(
                     .warning(

@@ -55,11 +55,22 @@ struct ClusterTests {
         #expect(json.status == 1 && json.lines.count == 1)
     }
 
+    /// A stream with a leader, as JSON, and a follower that is current or not; without one it is on one broker.
+    private static func brokers(leader: String = "null", isCurrent: Bool? = nil, fault: String? = nil) -> String {
+        let followers = isCurrent.map { #"{"name":"n2","current":\#($0)}"# } ?? ""
+        let faults = fault.map { #"{"error":"\#($0)","remedy":"Mend it."}"# } ?? ""
+        return #"{"created":"","first":1,"last":40,"leader":\#(leader),"#
+            + #""followers":[\#(followers)],"faults":[\#(faults)]}"#
+    }
+
     @Test(
         "What is wrong with the stream or the asked node ends the status with 1; what passes by itself does not",
         arguments: [
             ("refusal", #"{"error":"The stream was purged.","remedy":"Rebuild it."}"#, "The stream was purged.", false),
             ("stream", "null", "Node a has never seen the stream.", false),
+            ("stream", brokers(leader: "null", isCurrent: true), "No broker leads the stream", false),
+            ("stream", brokers(leader: #""n1""#, isCurrent: false), "Broker n2 does not have the whole stream.", true),
+            ("stream", brokers(fault: "Its batches may be lost."), "Its batches may be lost.", false),
             ("undecided", "true", "is not known yet", true), ("lag_s", "null", "has not caught up", true),
         ])
     func stream(member: String, value: String, message: String, passes: Bool) throws {
