@@ -244,6 +244,25 @@ struct ClusterTests {
         #expect(try run("leave").status == 64)
     }
 
+    @Test("A node's store takes no writes of the command line until it has left its cluster; what it holds stays")
+    func leaves() throws {
+        try cli.succeed("log", "event", "jane", "played")
+        do {
+            let place = ReplicaPosition(
+                sequence: 7, hash: [UInt8](repeating: 5, count: 32), created: "2026-11-27T20:00:00Z")
+            let log = try EventLog(path: cli.store)
+            try log.restore(CommitBatch(meta: CommitBatch.joinedMeta(place)))
+        }
+        let refused = try cli.run("log", "event", "jane", "again")
+        #expect(refused.status == 1 && refused.errors.contains("`profilecli cluster leave"), "\(refused)")
+        #expect(try cli.run("doctor").output.contains("up to message 7 of its stream"))
+        let held = try cli.succeed("history", "jane").output
+        #expect(try cli.succeed("cluster", "leave").output.contains("left its cluster after message 7"))
+        #expect(try cli.succeed("history", "jane").output == held)
+        try cli.succeed("log", "event", "jane", "again")
+        #expect(!(try cli.run("doctor").output.contains("cluster")))
+    }
+
     // MARK: - doctor
 
     @Test("The doctor of a node's address says how its cluster is")
