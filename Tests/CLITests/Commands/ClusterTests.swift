@@ -260,7 +260,7 @@ struct ClusterTests {
         #expect(try cli.succeed("cluster", "leave").output.contains("left its cluster after message 7"))
         #expect(try cli.succeed("history", "jane").output == held)
         try cli.succeed("log", "event", "jane", "again")
-        #expect(!(try cli.run("doctor").output.contains("cluster")))
+        #expect(try !cli.run("doctor").output.contains("cluster"))
     }
 
     // MARK: - doctor
