@@ -72,7 +72,8 @@ struct ProfileCLI: AsyncParsableCommand {
                 name: "Store and backup",
                 subcommands: [
                     CheckCommand.self, DoctorCommand.self, ReplayCommand.self, CompactCommand.self, EraseCommand.self,
-                    ErasuresCommand.self, BackupCommand.self, RestoreCommand.self, KeyCommand.self,
+                    ErasuresCommand.self, BackupCommand.self, RestoreCommand.self, ClusterCommand.self,
+                    KeyCommand.self,
                 ]),
         ])
 
@@ -369,7 +370,8 @@ extension CommandError {
     private static let commands = [
         ("GET /v1/users", "users"), ("GET /v1/devices", "device"), ("GET /v1/rejected", "rejected"),
         ("GET /v1/history", "history"), ("GET /v1/sends", "sends"), ("POST /v1/devices/{device}/launch", "launch"),
-        ("GET /v1/replay", "replay --shadow"), ("GET /v1/erase", "users"),
+        ("GET /v1/replay", "replay --shadow"), ("GET /v1/erase", "users"), ("GET /v1/cluster", "cluster status"),
+        ("POST /v1/cluster/rebuild", "cluster rebuild"),
     ]
 
     /// `remedy` with commands in place of requests.

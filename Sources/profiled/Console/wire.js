@@ -1,6 +1,6 @@
 // Beyond reads: writes and streams.
 //   post(path, body, {once: true})   with an Idempotency-Key, and then repeated if no answer came; else never
-//   stream(…)   server-sent events by `fetch`, as EventSource sends no key: one a tab, none while it is hidden; returns its end
+//   stream(…)   server-sent events by `fetch` (EventSource sends no key): one a tab, none while it is hidden; returns its end
 import {aborted, address, ask, back, emit, Failure, get, noConnection, on, parse, pauses, record, send, shown} from './api.js';
 
 export async function post(path, body, {once = false, ...options} = {}) {
