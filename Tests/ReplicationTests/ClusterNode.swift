@@ -1,6 +1,7 @@
 import ProfileLog
 import ProfileLogReplication
 import TestSupport
+import Testing
 
 /// A node in this process: its store, its replica and its log, on a handle of the brokers.
 ///
@@ -17,6 +18,8 @@ final class ClusterNode: Sendable {
     struct Setup: Sendable {
         var options = LogOptions()
         var deadline = Duration.seconds(10)
+        /// The time for which a start listens for another node of its name.
+        var listening = Duration.zero
         var pollInterval = Duration.milliseconds(4)
         var mostBytes: Int?
         /// It reaches no broker.
@@ -28,6 +31,7 @@ final class ClusterNode: Sendable {
     private init(_ name: String, _ brokers: MemoryBrokers, _ folder: TemporaryFolder, _ setup: Setup) throws {
         var settings = ReplicaSettings(name: name, url: "http://\(name):8080")
         settings.deadline = setup.deadline
+        settings.listening = setup.listening
         settings.publishTimeout = .milliseconds(50)
         settings.pollInterval = setup.pollInterval
         if let mostBytes = setup.mostBytes { settings.mostBytes = mostBytes }

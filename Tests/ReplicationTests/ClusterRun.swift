@@ -55,8 +55,9 @@ final class ClusterRun: Sendable {
         try await disturbed
         brokers.heal()
         try await settle()
-        let (nodes, told) = (nodes.withLock { $0 }, told.withLock { $0 })
-        return try await ClusterCheck(brokers: brokers, nodes: nodes, told: told).problems()
+        return try await ClusterCheck(
+            brokers: brokers, nodes: nodes.withLock { $0 }, told: told.withLock { $0 }
+        ).problems()
     }
 
     /// The number of appends that have each outcome, for a test that must not test too little.

@@ -103,7 +103,8 @@ extension Replica {
     ///
     /// Refused while the stream fits this node, or another node has more.
     package func rebuild() throws(StreamError) {
-        guard let log = state.withLock({ $0.log }), state.withLock({ $0.misfit }) != nil else {
+        let isUnfit = state.withLock { $0.misfit != nil || $0.fault?.kind == .missing }
+        guard let log = state.withLock({ $0.log }), isUnfit else {
             throw StreamError(
                 .unfit, "The stream fits this node: there is nothing to rebuild.",
                 remedy: "See `profilecli cluster status`.")

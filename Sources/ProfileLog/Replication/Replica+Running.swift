@@ -31,7 +31,7 @@ extension Replica {
 
     /// Listens for a moment for another node with this name.
     private func refuseSameName() throws {
-        Pause.milliseconds(600)
+        Pause.milliseconds(settings.listening.wholeMilliseconds)
         let other = state.withLock { state in
             state.nodes.others(of: instance).first { $0.name == settings.name && $0.age < KnownNodes.writerPatience }
         }
@@ -94,6 +94,8 @@ extension Replica {
                 return true
             }
             let isNew = try follow()
+            // The brokers answer again: is it still the same stream?
+            if let fault = state.withLock({ $0.fault }), fault.kind == .unreachable { try check() }
             noteEndReached()
             return isNew
         } catch let error as StreamError {
@@ -109,7 +111,8 @@ extension Replica {
     private func note(_ error: StreamError) {
         switch error.kind {
         case .unfit: stop(error)
-        case .missing: stop(Self.missing)
+        // A broker that begins may not know the stream yet.
+        case .missing: state.withLock { $0.fault = Self.missing }
         case .unreachable: state.withLock { $0.fault = error }
         }
     }
@@ -119,7 +122,6 @@ extension Replica {
         guard let sequence = try? sequence() else { return }
         let now = ContinuousClock.now
         state.withLock { state in
-            if state.fault?.kind == .unreachable { state.fault = nil }
             let others = state.nodes.others(of: instance, at: now).filter { $0.age < .seconds(10) }
             let isInTouch = others.isEmpty || others.contains { $0.age < .seconds(1) }
             if isInTouch, others.allSatisfy({ $0.sequence <= sequence }) { state.currentAt = now }
@@ -143,14 +145,38 @@ extension Replica {
         let found = try stream.state()
         let fault = found.faults.first ?? clockFault(found)
         state.withLock { ($0.stream, $0.fault) = (found, fault) }
-        if state.withLock({ $0.misfit != nil }) { return }
+        if state.withLock({ $0.misfit != nil }) { return try forgiveRebuilt(last, found) }
         // A rebuilt stream goes on after the last batch: its first message proves it.
-        guard found.last >= last.sequence, found.created == last.created || found.last > last.sequence else {
-            throw found.created == last.created
-                ? Self.shorter(last: found.last, than: last.sequence) : Self.anotherStream
-        }
+        guard found.created == last.created || found.last > last.sequence else { throw Self.anotherStream }
+        if found.last < last.sequence { return try noteShorter(found.last, than: last.sequence) }
+        state.withLock { $0.shorterLooks = 0 }
         if found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
         try compare(last, log)
+    }
+
+    /// Keeps that the stream seems to end before the store. A broker that is cut off tells old numbers, so others are
+    /// asked before the node stops.
+    private func noteShorter(_ end: UInt64, than sequence: UInt64) throws {
+        let error = Self.shorter(last: end, than: sequence)
+        let looks = state.withLock { state in
+            state.fault = error
+            state.shorterLooks += 1
+            return state.shorterLooks
+        }
+        guard looks < Self.mostShorterLooks else { throw error }
+        changeBroker()
+    }
+
+    private static let mostShorterLooks = 4
+
+    /// Goes on with a stream that was rebuilt after the last batch of this store, which its next message proves.
+    private func forgiveRebuilt(_ last: ReplicaPosition, _ found: StreamState) throws {
+        guard found.created != last.created,
+            let message = try stream.messages(from: last.sequence + 1, count: 1).first,
+            let next = try? ReplicaMessage(decoding: message.bytes), next.kind == .begin,
+            message.sequence == last.sequence + 1, next.sequence == message.sequence, next.previousHash == last.hash
+        else { return }
+        state.withLock { ($0.misfit, $0.leftOver) = (nil, nil) }
     }
 
     /// Compares the last batch of the store with the stream's message of that sequence, if that is still there.
@@ -184,9 +210,9 @@ extension Replica {
             } else {
                 state.nodes.add(note.status, at: now)
             }
-            // Two nodes of one name: the one that was there first goes on.
-            if note.name == settings.name, note.isLeaving != true, note.instance < instance, state.fault == nil {
-                state.fault = Self.sameName(note.name, at: note.url)
+            // Of two nodes with one name one writes.
+            if note.name == settings.name, note.isLeaving != true, note.instance < instance {
+                state.twin = (Self.sameName(note.name, at: note.url), now)
             }
         }
     }

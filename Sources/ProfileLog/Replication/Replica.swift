@@ -40,6 +40,10 @@ package final class Replica: CommitTransport {
         /// The last acknowledgement of the brokers.
         var acknowledgedAt: ContinuousClock.Instant?
         var nodes = KnownNodes()
+        /// A running node with this node's name, and when its last note came.
+        var twin: (sentence: StreamError, at: ContinuousClock.Instant)?
+        /// The number of looks, one after the other, that found fewer batches in the stream than the store has.
+        var shorterLooks = 0
         var lastFailOver: FailOver?
         var counts = ReplicaCounts()
         var isStopping = false
@@ -134,14 +138,26 @@ package final class Replica: CommitTransport {
     /// Looks once what became of a batch, and sends it again if nothing has its place. Nil if that is still open.
     func step(_ undecided: UndecidedBatch) throws -> SettledBatch? {
         let place = undecided.last.sequence + 1
+        if try sequence() == place, let log = state.withLock({ $0.log }) {
+            // The node's thread was faster.
+            let isOwn = try log.reader.replicaPosition()?.hash == SHA256.hash(undecided.message)
+            return isOwn ? .stored : .refused
+        }
         guard let found = try? stream.messages(from: place, count: 1) else { return nil }
         if let first = found.first {
-            guard first.sequence == place else { throw Self.gone(from: place, to: first.sequence - 1) }
+            guard first.sequence == place else {
+                // It was applied here and is gone there: what it was cannot be told any more.
+                if try sequence() >= place { throw AppendError.outcomePending }
+                throw Self.gone(from: place, to: first.sequence - 1)
+            }
             let isOwn = first.bytes == undecided.message
             _ = try receive(first)
             if isOwn { state.withLock { $0.counts.published += 1 } } else { _ = try follow() }
             return isOwn ? .stored : .refused
         }
+        // A stream that was made again may end where this one did.
+        guard let created = try? stream.state().created else { return nil }
+        guard created == undecided.last.created else { throw Self.anotherStream }
         switch stream.publish(undecided.message, after: undecided.last.sequence, timeout: settings.publishTimeout) {
         case .stored(let sequence) where sequence == place:
             let message = try ReplicaMessage(decoding: undecided.message)
@@ -149,7 +165,9 @@ package final class Replica: CommitTransport {
             _ = try apply(message, undecided.message)
             return .stored
         case .stored(let sequence): throw Self.unconditional(sequence, wanted: place)
-        case .full, .undecided: return nil
+        case .full, .undecided:
+            state.withLock { $0.counts.undecided += 1 }
+            return nil
         }
     }
 
@@ -226,7 +244,10 @@ package final class Replica: CommitTransport {
 
 extension Replica.State {
     /// The reason why the node takes no writes.
-    var refusal: StreamError? { misfit ?? fault }
+    var refusal: StreamError? {
+        if let twin, ContinuousClock.now - twin.at < KnownNodes.writerPatience { return twin.sentence }
+        return misfit ?? fault
+    }
 }
 
 extension StreamError {
@@ -243,7 +264,6 @@ extension AppendError {
         switch error {
         case let error as AppendError: self = error
         case let error as StreamError: self = .unavailable(reason: error.reason, remedy: error.remedy)
-        case StorageError.closed: self = .closed
         default: self = .outcomePending
         }
     }

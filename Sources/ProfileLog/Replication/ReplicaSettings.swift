@@ -12,6 +12,8 @@ package struct ReplicaSettings: Sendable {
     package var pollInterval: Duration = .milliseconds(15)
     /// The greatest difference between this machine's clock and the brokers' with which the node writes.
     package var mostClockError: Duration = .seconds(30)
+    /// The time for which a start listens for another node with this name.
+    package var listening: Duration = .milliseconds(600)
     /// The most bytes of a message.
     package var mostBytes = 7_000_000
 

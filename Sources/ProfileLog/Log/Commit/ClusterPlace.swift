@@ -84,7 +84,11 @@ extension OpenStore {
         try write { transaction in
             try transaction.delete(WritableTable(tables.meta), Self.replicaKey)
             let writer = CommitBatch.MetaRow(name: CommitBatch.writerRow, value: NameRow.key(CommitBatch.storeFormat))
-            try CommitBatch(meta: [writer]).apply(to: transaction, tables)
+            // The other nodes may go on, with other events at the next positions.
+            let last = Position(rawValue: try Self.last(transaction, tables))
+            let histories = try CommitBatch.histories(tables, transaction).restored(to: last, at: options.now())
+            let history = CommitBatch.MetaRow(name: LogHistories.row, value: histories.bytes)
+            try CommitBatch(meta: [writer, history]).apply(to: transaction, tables)
         }
         return place
     }

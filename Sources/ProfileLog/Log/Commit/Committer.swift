@@ -75,31 +75,46 @@ package struct Committer: Sendable {
     private func commitOnly<Value: Sendable>(
         reporting tell: (CommitReport) -> Void, _ body: (inout Decider) throws -> Value
     ) throws -> Value {
-        try delivered { value in try commitOnce(&value, reporting: tell, body) }
+        try delivered { decision in
+            try commitOnce(&decision, reporting: tell, body)
+            guard let value = decision.value else { preconditionFailure("A commit ended before it was decided.") }
+            return value
+        }
+    }
+
+    /// What one attempt of a commit decided.
+    struct Decision<Value> {
+        var value: Value?
+        /// Tells whether there was a batch to store.
+        var hasBatch = false
     }
 
     /// Runs `attempt`, which decides a batch, puts what it decided into its argument, and delivers the batch, all in one
     /// transaction; again, if another store's batch came first. Returns what was decided when the batch is stored.
-    func delivered<Value>(_ attempt: (inout Value?) throws -> Value) throws -> Value {
+    func delivered<Value>(_ attempt: (inout Decision<Value>) throws -> Value) throws -> Value {
         let transport = store.options.transport
         guard transport.isReplicated else {
-            var value: Value?
-            return try attempt(&value)
+            var decision = Decision<Value>()
+            return try attempt(&decision)
         }
         while true {
             try transport.prepare()
-            var value: Value?
+            var decision = Decision<Value>()
             do {
-                return try attempt(&value)
+                let value = try attempt(&decision)
+                if decision.hasBatch || !isBehind(transport) { return value }
             } catch let undecided as UndecidedBatch {
-                if try transport.settle(undecided) == .stored, let value { return value }
+                if try transport.settle(undecided) == .stored, let value = decision.value { return value }
                 CoverageMark.hit(.decidedAgain)
             } catch let error as AppendError where error.isOfThisMoment {
-                // A store that lags must not refuse by what is outdated.
-                guard let isBehind = try? transport.catchUp(), isBehind else { throw error }
+                guard isBehind(transport) else { throw error }
             }
         }
     }
+
+    /// Tells whether other stores had decided more, which this one has now: one that lags must neither refuse nor find
+    /// nothing to do by what is outdated. Where the cluster does not answer, what this store has decides.
+    private func isBehind(_ transport: any CommitTransport) -> Bool { (try? transport.catchUp()) == true }
 
     /// Delivers `batch` and writes it, in the transaction in which it was decided. `isPlaced` becomes true when other
     /// stores have it, whatever happens here.
@@ -116,8 +131,8 @@ package struct Committer: Sendable {
 
     /// Commits rows of table `meta`, which no append decides.
     func commit(_ rows: CommitBatch) throws {
-        try delivered { (done: inout Void?) in
-            done = ()
+        try delivered { decision in
+            decision = Decision(value: (), hasBatch: true)
             var isPlaced = false
             do {
                 try store.write { try self.store(rows, isPlaced: &isPlaced, $0) }
@@ -128,8 +143,9 @@ package struct Committer: Sendable {
     }
 
     private func commitOnce<Value: Sendable>(
-        _ value: inout Value?, reporting tell: (CommitReport) -> Void, _ body: (inout Decider) throws -> Value
-    ) throws -> Value {
+        _ decision: inout Decision<Value>, reporting tell: (CommitReport) -> Void,
+        _ body: (inout Decider) throws -> Value
+    ) throws {
         try store.writing.withLock { _ in
             try store.refuseIfClosed()
             let begin = ContinuousClock.now
@@ -143,7 +159,7 @@ package struct Committer: Sendable {
                     report.waiting = ContinuousClock.now - begin
                     let seen = try store.catchUpWriting(transaction)
                     var decider = try self.decider(after: seen)
-                    value = try body(&decider)
+                    decision.value = try body(&decider)
                     let repeats = decider.repeats
                     let batch = decider.batch()
                     if batch.count == 0 {
@@ -153,6 +169,7 @@ package struct Committer: Sendable {
                         }
                         throw NothingToStore()
                     }
+                    decision.hasBatch = true
                     try self.store(batch, isPlaced: &isPlaced, transaction)
                     (report.events, report.bytes) = (batch.count, batch.bytes.count)
                     end = try store.cursor(at: seen.last + UInt64(batch.count), transaction)
@@ -174,8 +191,6 @@ package struct Committer: Sendable {
                 // The cluster has the batch, and this store gets it from there.
                 throw isPlaced ? AppendError.outcomePending : error
             }
-            guard let value else { preconditionFailure("A commit ended before it was decided.") }
-            return value
         }
     }
 
@@ -251,7 +266,10 @@ package struct Committer: Sendable {
         var batch = placed.batch
         batch.meta += placed.position.rows
         guard try apply(batch, placed: placed) else { return false }
-        store.watch.advanced(to: Position(rawValue: batch.firstPosition + UInt64(batch.count) - 1))
+        if batch.count > 0 {
+            store.watch.advanced(to: Position(rawValue: batch.firstPosition + UInt64(batch.count) - 1))
+            if batch.tombstones.isEmpty { store.hooks.committed(batch) }
+        }
         return true
     }
 
@@ -306,8 +324,8 @@ extension AppendError {
     /// Tells whether the append may be accepted by a store that knows more.
     fileprivate var isOfThisMoment: Bool {
         switch self {
-        case .versionConflict, .conflict, .keyReused, .unknownUser, .unknownDevice, .pendingFull: true
-        case .invalid, .tooLarge, .overloaded, .closed, .refused, .outcomeUnknown, .unavailable, .outcomePending: false
+        case .versionConflict, .conflict, .keyReused, .unknownUser, .unknownDevice, .pendingFull, .invalid: true
+        case .tooLarge, .overloaded, .closed, .refused, .outcomeUnknown, .unavailable, .outcomePending: false
         }
     }
 

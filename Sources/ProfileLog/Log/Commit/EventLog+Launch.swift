@@ -189,7 +189,11 @@ extension EventLog {
             while true {
                 var next = state
                 do {
-                    let value = try committer.commit(mostSteps: mostSteps) { try body(&$0, &next) }
+                    let value = try committer.commit(mostSteps: mostSteps) { decider in
+                        // In a cluster it may be decided more than once.
+                        next = state
+                        return try body(&decider, &next)
+                    }
                     (state, mostSteps) = (next, Decider.stepsPerCommit)
                     if let value { return value }
                 } catch let half as Decider.HalfDecided {

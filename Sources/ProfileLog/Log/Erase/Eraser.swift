@@ -13,16 +13,16 @@ struct Eraser: Sendable {
                 let survey = try surveyErasure(of: users)
                 try caches.writeIndexInSlices()
                 do {
-                    return try committer.delivered { erasure in
-                        try erase(users, event, EventContext(source: source), survey, &erasure)
+                    return try committer.delivered { decision in
+                        try erase(users, event, EventContext(source: source), survey, &decision)
                     }
                 } catch is ErasureSurvey.Outdated {
                     continue
                 }
             }
             // The last try holds the write lock all the time.
-            return try committer.delivered { erasure in
-                try erase(users, event, EventContext(source: source), nil, &erasure)
+            return try committer.delivered { decision in
+                try erase(users, event, EventContext(source: source), nil, &decision)
             }
         } catch {
             throw AppendError(error)
@@ -52,7 +52,7 @@ struct Eraser: Sendable {
 
     private func erase(
         _ users: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext, _ survey: ErasureSurvey?,
-        _ decided: inout Erasure?
+        _ attempt: inout Committer.Decision<Erasure>
     ) throws -> Erasure {
         var erasure = Erasure()
         var isPlaced = false
@@ -62,8 +62,9 @@ struct Eraser: Sendable {
                     store: store, view: view, recordedAt: store.recordedAtNow(view), survey: survey)
                 let decision = try decider.decide(users, event, context)
                 erasure = decision.erasure
-                decided = erasure
+                attempt.value = erasure
                 if decision.batch.count == 0 { return nil }
+                attempt.hasBatch = true
                 // The caches first: the records, which the batch empties, tell what to remove from them.
                 try decision.caches.remove(transaction)
                 try committer.store(decision.batch, isPlaced: &isPlaced, transaction)
