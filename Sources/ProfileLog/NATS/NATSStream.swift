@@ -2,6 +2,7 @@ internal import CNATS
 internal import ProfileLogFacts
 internal import ProfileLogRecords
 package import ProfileLogReplication
+internal import Synchronization
 
 /// The stream of a cluster on NATS JetStream, through libnats.
 ///
@@ -11,6 +12,8 @@ package final class NATSStream: BatchStream {
     private let settings: NATSSettings
     private let configuration: StreamConfiguration
     private let link: NATSLink
+    /// Tells whether JetStream has answered once.
+    private let hasWorked = Atomic(false)
 
     /// The longest wait for an answer to anything but a publish.
     private static let timeout = Duration.seconds(2)
@@ -34,6 +37,17 @@ package final class NATSStream: BatchStream {
     package func tell(_ note: [UInt8]) { try? link.current?.publish(settings.notes, note) }
     package func close() { link.close() }
 
+    private func connection(until deadline: ContinuousClock.Instant) throws(StreamError) -> NATSConnection {
+        do throws(StreamError) { return try link.connection(until: deadline) } catch { throw passing(error) }
+    }
+
+    /// `error`, as one that may pass by itself once all has worked: then it is a broker that stops, or an operator who is
+    /// changing something, and the node goes on trying.
+    private func passing(_ error: StreamError) -> StreamError {
+        guard error.kind == .unfit, hasWorked.load(ordering: .relaxed) else { return error }
+        return StreamError(.unreachable, error.sentence, remedy: error.remedy)
+    }
+
     // MARK: - Publishing
 
     /// What the headers add to a message, at most.
@@ -47,7 +61,7 @@ package final class NATSStream: BatchStream {
     package func publish(_ message: [UInt8], after last: UInt64, timeout: Duration) -> PublishAnswer {
         let deadline = ContinuousClock.now + timeout
         let connection: NATSConnection
-        do throws(StreamError) { connection = try link.connection(until: deadline) } catch {
+        do throws(StreamError) { connection = try self.connection(until: deadline) } catch {
             return .undecided(error.sentence)
         }
         // A broker ends the connection of whoever sends more, without an answer.
@@ -89,7 +103,7 @@ package final class NATSStream: BatchStream {
     /// Reads by one request without a consumer (ADR-31, batched direct get): any broker of the stream answers, with the
     /// messages and then a status. A broker that is late gives fewer.
     package func messages(from sequence: UInt64, count: Int) throws(StreamError) -> [StreamMessage] {
-        let connection = try link.connection(until: .now + Self.timeout)
+        let connection = try connection(until: .now + Self.timeout)
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("seq")
@@ -125,7 +139,7 @@ package final class NATSStream: BatchStream {
         } catch {
             // What came is whole and in order.
             guard messages.isEmpty else { return messages }
-            throw error.meaning(at: connection.broker)
+            throw passing(error.meaning(at: connection.broker))
         }
         guard isInOrder else {
             throw StreamError(
@@ -190,17 +204,19 @@ package final class NATSStream: BatchStream {
     /// Calls JetStream's API.
     private func ask(_ call: String, _ body: [UInt8] = [], timeout: Duration) throws(StreamError) -> AttributeValue {
         let deadline = ContinuousClock.now + timeout
-        let connection = try link.connection(until: deadline)
+        let connection = try connection(until: deadline)
         let bytes: [UInt8]
         do throws(NATSError) {
             let rest = max(.milliseconds(1), deadline - .now)
             bytes = try connection.request("$JS.API.\(call)", body, timeout: rest).bytes
         } catch  where error.status == NATS_NO_RESPONDERS {
-            throw JetStreamAnswer.isOff(connection.broker)
+            throw passing(JetStreamAnswer.isOff(connection.broker))
         } catch {
-            throw error.meaning(at: connection.broker)
+            throw passing(error.meaning(at: connection.broker))
         }
-        return try JetStreamAnswer.read(bytes, settings)
+        let answer = try JetStreamAnswer.read(bytes, settings)
+        hasWorked.store(true, ordering: .relaxed)
+        return answer
     }
 
     /// What the monitoring ports tell. One that does not answer tells nothing: its broker may be down, as it may be.
