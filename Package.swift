@@ -205,7 +205,8 @@ let package = Package(
         .testTarget(
             name: "ProfileLogTests",
             dependencies: [
-                "ProfileLog", "ProfileLogBackup", "ProfileLogMachines", "ProfileLogMessaging", "TestSupport",
+                "ProfileLog", "ProfileLogBackup", "ProfileLogMachines", "ProfileLogMessaging", "ProfileLogReplication",
+                "TestSupport", .target(name: "ProfileLogNATS", condition: .when(traits: ["Replicas"])),
             ],
             swiftSettings: settings),
     ],
