@@ -100,6 +100,12 @@ package final class NATSStream: BatchStream {
 
     // MARK: - Reading
 
+    /// The waits for the next message of a read, at each attempt. The brokers hand a read to any of them, and to one that
+    /// is stopped or cut off as well, until the others give it up after a minute or two: another attempt finds another.
+    private static let readTimeouts: [Duration] = [
+        .milliseconds(200), .milliseconds(400), .milliseconds(800), .milliseconds(1600),
+    ]
+
     /// Reads by one request without a consumer (ADR-31, batched direct get): any broker of the stream answers, with the
     /// messages and then a status. A broker that is late gives fewer.
     package func messages(from sequence: UInt64, count: Int) throws(StreamError) -> [StreamMessage] {
@@ -119,27 +125,33 @@ package final class NATSStream: BatchStream {
         var messages: [StreamMessage] = []
         var status: String?
         var isInOrder = true
-        do throws(NATSError) {
-            try connection.request(
-                "$JS.API.DIRECT.GET.\(settings.stream)", writer.bytes, timeout: Self.timeout
-            ) { answer in
-                status = answer.status
-                guard status == nil else { return .end }
-                guard let found = answer.header("Nats-Sequence").flatMap({ UInt64($0) }),
-                    found >= max(sequence, (messages.last?.sequence ?? 0) + 1)
-                else {
-                    isInOrder = false
-                    return .giveUp
+        for wait in Self.readTimeouts {
+            do throws(NATSError) {
+                try connection.request(
+                    "$JS.API.DIRECT.GET.\(settings.stream)", writer.bytes, timeout: wait
+                ) { answer in
+                    status = answer.status
+                    guard status == nil else { return .end }
+                    guard let found = answer.header("Nats-Sequence").flatMap({ UInt64($0) }),
+                        found >= max(sequence, (messages.last?.sequence ?? 0) + 1)
+                    else {
+                        isInOrder = false
+                        return .giveUp
+                    }
+                    messages.append(StreamMessage(sequence: found, bytes: answer.bytes))
+                    return .goOn
                 }
-                messages.append(StreamMessage(sequence: found, bytes: answer.bytes))
-                return .goOn
+                break
+            } catch  where error.status == NATS_NO_RESPONDERS {
+                status = "503"
+                break
+            } catch {
+                // What came is whole and in order.
+                guard messages.isEmpty else { return messages }
+                guard error.status == NATS_TIMEOUT, wait != Self.readTimeouts.last else {
+                    throw passing(error.meaning(at: connection.broker))
+                }
             }
-        } catch  where error.status == NATS_NO_RESPONDERS {
-            status = "503"
-        } catch {
-            // What came is whole and in order.
-            guard messages.isEmpty else { return messages }
-            throw passing(error.meaning(at: connection.broker))
         }
         guard isInOrder else {
             throw StreamError(
@@ -171,15 +183,22 @@ package final class NATSStream: BatchStream {
         if settings.monitor != nil { info = StreamInfo(try information()) }
         guard var state = info.state else { throw JetStreamAnswer.unreadable }
         state.faults = configuration.faults(of: info.configuration)
+        // A monitoring port may tell the same of the broker.
+        state.faults += served(info, state.leader).filter { !monitored.contains($0) } + monitored
+        return state
+    }
+
+    /// What is wrong with the broker that leads the stream, and with the one of the connection.
+    private func served(_ info: StreamInfo, _ leader: String?) -> [StreamError] {
+        var faults: [StreamError] = []
         if !settings.anyVersion {
             // Before 2.11 no broker told its version.
-            state.faults += .version(info.version ?? "2.10 or earlier", at: state.leader ?? broker ?? "of the stream")
+            faults += .version(info.version ?? "2.10 or earlier", at: leader ?? broker ?? "of the stream")
         }
-        if monitored.isEmpty, let connection = link.current, connection.mostPayload < StreamConfiguration.leastPayload {
-            state.faults.append(.payload(connection.mostPayload, at: connection.broker))
+        if let connection = link.current, connection.mostPayload < StreamConfiguration.leastPayload {
+            faults.append(.payload(connection.mostPayload, at: connection.broker))
         }
-        state.faults += monitored
-        return state
+        return faults
     }
 
     package func create(first: UInt64) throws(StreamError) {
