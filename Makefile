@@ -5,16 +5,20 @@
 # make digest          folds the same events in release as the tests do in debug: the bytes must be equal
 # make test-console    opens the console in Chromium: accessibility, geometry, hostile values, failures, tasks by keyboard
 #                      (one place alone: CONSOLE_ONLY=device; files without a build: CONSOLE_FILES=FOLDER)
+# make test-cluster    three brokers and three nodes, some of which die, stop, are cut off or lose their disk, 100 rounds;
+#                      needs root, and the network once (SHORT=1: some minutes; SEED=17: those faults again)
 # make bench-operations measures backups, restores and TLS (EVENTS=10000000 for the size that the bars are meant for)
 # make bench-console   measures the console in Chromium against its budgets (also: scripts/bench-console.sh --long)
+# make bench-cluster   measures three nodes against one, and how long writes stop when a node or a broker dies
 # make deb             makes the Debian package profilelog_VERSION_ARCHITECTURE.deb: docs/install.md
 # make test-package    needs root and the network: installs, upgrades and removes the package in a Debian of its own, with
 #                      a booted systemd (PACKAGE=FILE tries that one)
 # make compatibility   runs Braze clients from PyPI against .build/debug/profiled (or another one: PROFILED=FILE)
 #
 # Debian packages that a target needs and the machine lacks are installed by apt (scripts/setup.sh).
-.PHONY: demo test test-long test-console test-package docs digest compatibility run bench bench-http bench-growth \
-	bench-large bench-search bench-operations bench-console install build deb lint mutations clean
+.PHONY: demo test test-long test-console test-cluster test-package docs digest compatibility run bench bench-http \
+	bench-growth bench-large bench-search bench-operations bench-console bench-cluster install build deb lint mutations \
+	clean
 
 PREFIX ?= /usr/local
 
@@ -37,6 +41,11 @@ test-console:
 	@scripts/setup.sh console
 	swift build
 	@Tests/Console/run
+
+test-cluster:
+	@scripts/setup.sh cluster
+	swift build
+	@Tests/Cluster/run $(if $(SHORT),--short) $(if $(SEED),--seed $(SEED))
 
 deb:
 	@scripts/deb.sh
@@ -81,6 +90,10 @@ bench-operations: build
 bench-console: build
 	@scripts/setup.sh console
 	@scripts/bench-console.sh
+
+bench-cluster: build
+	@scripts/setup.sh cluster
+	@scripts/bench-cluster.sh
 
 mutations:
 	@scripts/setup.sh test

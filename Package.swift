@@ -151,7 +151,8 @@ let package = Package(
             exclude: ["CConsole", "CMalloc", "CProgram", "Console"], swiftSettings: settings),
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
-            name: "TestSupport", dependencies: ["CSpawn", "ProfileLog"], path: "Tests/Support", swiftSettings: settings),
+            name: "TestSupport", dependencies: ["CSpawn", "ProfileLog", "ProfileLogReplication"], path: "Tests/Support",
+            swiftSettings: settings),
         .testTarget(
             name: "CLITests", dependencies: ["ProfileLog", "ProfileLogNativeAPI", "TestSupport"],
             swiftSettings: settings),
@@ -166,6 +167,10 @@ let package = Package(
             dependencies: [
                 "CZlib", "ProfileLogBackup", "ProfileLogBrazeAPI", "ProfileLogNativeAPI", "ProfileLog", "TestSupport",
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ReplicationTests",
+            dependencies: ["ProfileLog", "ProfileLogReplication", "ProfileLogTesting", "TestSupport"],
             swiftSettings: settings),
         .executableTarget(
             name: "profilelog-bench",

@@ -6,6 +6,7 @@
 #   scripts/setup.sh test     to build and to run all tests
 #   scripts/setup.sh bench    to build and to measure the service
 #   scripts/setup.sh console  to open the console in Chromium: tests and measurements
+#   scripts/setup.sh cluster  to break a cluster of brokers and nodes, and to measure it
 #   scripts/setup.sh deb      to make the Debian package
 #   scripts/setup.sh package  to make it and to try it in a root of its own
 set -euo pipefail
@@ -30,6 +31,7 @@ need libc6-dev header stdio.h
 need liblmdb-dev header lmdb.h
 need libssl-dev header evp.h
 need libcurl4-openssl-dev header curl.h
+need libnats-dev header nats.h
 need zlib1g-dev header zlib.h
 need pkg-config program pkg-config
 case ${1:-build} in
@@ -56,6 +58,14 @@ case ${1:-build} in
         need chromium-driver program chromedriver
         need python3-venv python3 -c 'import ensurepip, venv'
         ;;
+    cluster)
+        need curl program curl
+        need faketime program faketime                           # a node whose clock is wrong
+        need iproute2 program ip                                 # a network for each broker and node, that can be cut
+        need python3-venv python3 -c 'import ensurepip, venv'    # has nats-server, in a package of PyPI
+        need util-linux program unshare                          # mounts a small disk
+        need mount program mount
+        ;;
     deb | package)
         need dpkg-dev program dpkg-shlibdeps
         need binutils program strip
@@ -67,7 +77,7 @@ case ${1:-build} in
             need systemd-container program systemd-nspawn
         fi
         ;;
-    *) fail "scripts/setup.sh knows the purposes build, test, bench, console, deb and package, not “$1”." ;;
+    *) fail "scripts/setup.sh knows the purposes build, test, bench, console, cluster, deb and package, not “$1”." ;;
 esac
 [ ${#missing[@]} -gt 0 ] || exit 0
 mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)

@@ -211,6 +211,13 @@ extension Replica {
         }
     }
 
+    /// Tells whether the last note of the other node called `name` is younger than a second.
+    package func hears(_ name: String) -> Bool {
+        state.withLock { state in
+            state.nodes.others(of: instance).contains { $0.name == name && $0.age < KnownNodes.writerPatience }
+        }
+    }
+
     /// The cluster as this node sees it now.
     package var status: ReplicaStatus {
         let own = ownStatus

@@ -67,6 +67,9 @@ extension StorageError {
             "Let the containers that share the store share one PID namespace (`docker run --pid`), "
                 + "or start this program again."
         case .closedAfterFailure: "Check the disk, then restart the program."
+        case .inCluster:
+            "Write through the service (its node: `profiled --replicate`), or stop that and make the store one of its "
+                + "own with `profilecli cluster leave --store …`."
         case .damaged:
             "Run `profilecli check` to see everything that is damaged, and restore those parts from a backup."
         case .brokenPage:

@@ -39,7 +39,7 @@ package struct ReplicaPosition: Hashable, Sendable {
     }
 
     /// The rows of table `meta` of a store that has it.
-    package var rows: [CommitBatch.MetaRow] { [CommitBatch.MetaRow(name: Self.row, value: bytes)] }
+    package var rows: [CommitBatch.MetaRow] { CommitBatch.joinedMeta(self) }
 
     /// Reads the row; nil if the bytes are not those of one.
     package init?(_ bytes: UnsafeRawBufferPointer) {
