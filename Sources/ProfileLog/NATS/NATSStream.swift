@@ -180,7 +180,7 @@ package final class NATSStream: BatchStream {
         var info = StreamInfo(try information())
         let monitored = monitored()
         // Monitoring ports that do not answer take seconds: the brokers' time is asked for after that.
-        if settings.monitor != nil { info = StreamInfo(try information()) }
+        if !settings.monitors.isEmpty { info = StreamInfo(try information()) }
         guard var state = info.state else { throw JetStreamAnswer.unreadable }
         state.faults = configuration.faults(of: info.configuration)
         // A monitoring port may tell the same of the broker.
@@ -242,7 +242,7 @@ package final class NATSStream: BatchStream {
     private func monitored() -> [StreamError] {
         guard let monitor = settings.monitor else { return [] }
         return settings.monitors.flatMap { url -> [StreamError] in
-            guard let body = monitor(url + "/varz") else { return [] }
+            guard let body = monitor((url.hasSuffix("/") ? String(url.dropLast()) : url) + "/varz") else { return [] }
             return BrokerReport(body, from: url)?.faults(anyVersion: settings.anyVersion) ?? [
                 StreamError(
                     .unfit, "\(url) is no monitoring port of a broker.",
