@@ -88,8 +88,8 @@ let package = Package(
             name: "CNATS", path: "Sources/ProfileLog/NATS/CNATS", pkgConfig: "libnats",
             providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
         .target(
-            name: "ProfileLogNATS", dependencies: ["CNATS", "ProfileLogReplication"], path: "Sources/ProfileLog/NATS",
-            exclude: ["CNATS"], swiftSettings: settings),
+            name: "ProfileLogNATS", dependencies: ["CLibcrypto", "CNATS", "ProfileLogReplication"],
+            path: "Sources/ProfileLog/NATS", exclude: ["CNATS"], swiftSettings: settings),
         .target(
             name: "ProfileLogSnippets", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Snippets",
             swiftSettings: settings),
@@ -210,7 +210,8 @@ let package = Package(
         .testTarget(
             name: "ProfileLogTests",
             dependencies: [
-                "ProfileLog", "ProfileLogBackup", "ProfileLogMachines", "ProfileLogMessaging", "TestSupport",
+                "ProfileLog", "ProfileLogBackup", "ProfileLogMachines", "ProfileLogMessaging", "ProfileLogReplication",
+                "TestSupport", .target(name: "ProfileLogNATS", condition: .when(traits: ["Replicas"])),
             ],
             swiftSettings: settings),
     ],

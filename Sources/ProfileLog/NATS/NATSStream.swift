@@ -2,6 +2,7 @@ internal import CNATS
 internal import ProfileLogFacts
 internal import ProfileLogRecords
 package import ProfileLogReplication
+internal import Synchronization
 
 /// The stream of a cluster on NATS JetStream, through libnats.
 ///
@@ -11,6 +12,8 @@ package final class NATSStream: BatchStream {
     private let settings: NATSSettings
     private let configuration: StreamConfiguration
     private let link: NATSLink
+    /// Tells whether JetStream has answered once.
+    private let hasWorked = Atomic(false)
 
     /// The longest wait for an answer to anything but a publish.
     private static let timeout = Duration.seconds(2)
@@ -34,6 +37,17 @@ package final class NATSStream: BatchStream {
     package func tell(_ note: [UInt8]) { try? link.current?.publish(settings.notes, note) }
     package func close() { link.close() }
 
+    private func connection(until deadline: ContinuousClock.Instant) throws(StreamError) -> NATSConnection {
+        do throws(StreamError) { return try link.connection(until: deadline) } catch { throw passing(error) }
+    }
+
+    /// `error`, as one that may pass by itself once all has worked: then it is a broker that stops, or an operator who is
+    /// changing something, and the node goes on trying.
+    private func passing(_ error: StreamError) -> StreamError {
+        guard error.kind == .unfit, hasWorked.load(ordering: .relaxed) else { return error }
+        return StreamError(.unreachable, error.sentence, remedy: error.remedy)
+    }
+
     // MARK: - Publishing
 
     /// What the headers add to a message, at most.
@@ -47,7 +61,7 @@ package final class NATSStream: BatchStream {
     package func publish(_ message: [UInt8], after last: UInt64, timeout: Duration) -> PublishAnswer {
         let deadline = ContinuousClock.now + timeout
         let connection: NATSConnection
-        do throws(StreamError) { connection = try link.connection(until: deadline) } catch {
+        do throws(StreamError) { connection = try self.connection(until: deadline) } catch {
             return .undecided(error.sentence)
         }
         // A broker ends the connection of whoever sends more, without an answer.
@@ -86,10 +100,16 @@ package final class NATSStream: BatchStream {
 
     // MARK: - Reading
 
+    /// The waits for the next message of a read, at each attempt. The brokers hand a read to any of them, and to one that
+    /// is stopped or cut off as well, until the others give it up after a minute or two: another attempt finds another.
+    private static let readTimeouts: [Duration] = [
+        .milliseconds(200), .milliseconds(400), .milliseconds(800), .milliseconds(1600),
+    ]
+
     /// Reads by one request without a consumer (ADR-31, batched direct get): any broker of the stream answers, with the
     /// messages and then a status. A broker that is late gives fewer.
     package func messages(from sequence: UInt64, count: Int) throws(StreamError) -> [StreamMessage] {
-        let connection = try link.connection(until: .now + Self.timeout)
+        let connection = try connection(until: .now + Self.timeout)
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("seq")
@@ -105,27 +125,33 @@ package final class NATSStream: BatchStream {
         var messages: [StreamMessage] = []
         var status: String?
         var isInOrder = true
-        do throws(NATSError) {
-            try connection.request(
-                "$JS.API.DIRECT.GET.\(settings.stream)", writer.bytes, timeout: Self.timeout
-            ) { answer in
-                status = answer.status
-                guard status == nil else { return .end }
-                guard let found = answer.header("Nats-Sequence").flatMap({ UInt64($0) }),
-                    found >= max(sequence, (messages.last?.sequence ?? 0) + 1)
-                else {
-                    isInOrder = false
-                    return .giveUp
+        for wait in Self.readTimeouts {
+            do throws(NATSError) {
+                try connection.request(
+                    "$JS.API.DIRECT.GET.\(settings.stream)", writer.bytes, timeout: wait
+                ) { answer in
+                    status = answer.status
+                    guard status == nil else { return .end }
+                    guard let found = answer.header("Nats-Sequence").flatMap({ UInt64($0) }),
+                        found >= max(sequence, (messages.last?.sequence ?? 0) + 1)
+                    else {
+                        isInOrder = false
+                        return .giveUp
+                    }
+                    messages.append(StreamMessage(sequence: found, bytes: answer.bytes))
+                    return .goOn
                 }
-                messages.append(StreamMessage(sequence: found, bytes: answer.bytes))
-                return .goOn
+                break
+            } catch  where error.status == NATS_NO_RESPONDERS {
+                status = "503"
+                break
+            } catch {
+                // What came is whole and in order.
+                guard messages.isEmpty else { return messages }
+                guard error.status == NATS_TIMEOUT, wait != Self.readTimeouts.last else {
+                    throw passing(error.meaning(at: connection.broker))
+                }
             }
-        } catch  where error.status == NATS_NO_RESPONDERS {
-            status = "503"
-        } catch {
-            // What came is whole and in order.
-            guard messages.isEmpty else { return messages }
-            throw error.meaning(at: connection.broker)
         }
         guard isInOrder else {
             throw StreamError(
@@ -154,18 +180,25 @@ package final class NATSStream: BatchStream {
         var info = StreamInfo(try information())
         let monitored = monitored()
         // Monitoring ports that do not answer take seconds: the brokers' time is asked for after that.
-        if settings.monitor != nil { info = StreamInfo(try information()) }
+        if !settings.monitors.isEmpty { info = StreamInfo(try information()) }
         guard var state = info.state else { throw JetStreamAnswer.unreadable }
         state.faults = configuration.faults(of: info.configuration)
+        // A monitoring port may tell the same of the broker.
+        state.faults += served(info, state.leader).filter { !monitored.contains($0) } + monitored
+        return state
+    }
+
+    /// What is wrong with the broker that leads the stream, and with the one of the connection.
+    private func served(_ info: StreamInfo, _ leader: String?) -> [StreamError] {
+        var faults: [StreamError] = []
         if !settings.anyVersion {
             // Before 2.11 no broker told its version.
-            state.faults += .version(info.version ?? "2.10 or earlier", at: state.leader ?? broker ?? "of the stream")
+            faults += .version(info.version ?? "2.10 or earlier", at: leader ?? broker ?? "of the stream")
         }
-        if monitored.isEmpty, let connection = link.current, connection.mostPayload < StreamConfiguration.leastPayload {
-            state.faults.append(.payload(connection.mostPayload, at: connection.broker))
+        if let connection = link.current, connection.mostPayload < StreamConfiguration.leastPayload {
+            faults.append(.payload(connection.mostPayload, at: connection.broker))
         }
-        state.faults += monitored
-        return state
+        return faults
     }
 
     package func create(first: UInt64) throws(StreamError) {
@@ -190,24 +223,26 @@ package final class NATSStream: BatchStream {
     /// Calls JetStream's API.
     private func ask(_ call: String, _ body: [UInt8] = [], timeout: Duration) throws(StreamError) -> AttributeValue {
         let deadline = ContinuousClock.now + timeout
-        let connection = try link.connection(until: deadline)
+        let connection = try connection(until: deadline)
         let bytes: [UInt8]
         do throws(NATSError) {
             let rest = max(.milliseconds(1), deadline - .now)
             bytes = try connection.request("$JS.API.\(call)", body, timeout: rest).bytes
         } catch  where error.status == NATS_NO_RESPONDERS {
-            throw JetStreamAnswer.isOff(connection.broker)
+            throw passing(JetStreamAnswer.isOff(connection.broker))
         } catch {
-            throw error.meaning(at: connection.broker)
+            throw passing(error.meaning(at: connection.broker))
         }
-        return try JetStreamAnswer.read(bytes, settings)
+        let answer = try JetStreamAnswer.read(bytes, settings)
+        hasWorked.store(true, ordering: .relaxed)
+        return answer
     }
 
     /// What the monitoring ports tell. One that does not answer tells nothing: its broker may be down, as it may be.
     private func monitored() -> [StreamError] {
         guard let monitor = settings.monitor else { return [] }
         return settings.monitors.flatMap { url -> [StreamError] in
-            guard let body = monitor(url + "/varz") else { return [] }
+            guard let body = monitor((url.hasSuffix("/") ? String(url.dropLast()) : url) + "/varz") else { return [] }
             return BrokerReport(body, from: url)?.faults(anyVersion: settings.anyVersion) ?? [
                 StreamError(
                     .unfit, "\(url) is no monitoring port of a broker.",
