@@ -310,10 +310,10 @@ struct DeliveryTests {
         let brokers = MemoryBrokers()
         let a = try await ClusterNode.start("a", of: brokers, .init(mostBytes: 100_000))
         let refused = try await onOwnThread { () -> AppendError? in
-            let value = AttributeValue.string(String(repeating: "x", count: 1 << 19))
+            let value = AttributeValue.string(String(repeating: "x", count: 250))
             let event = CustomEvent(name: "large", properties: [.init("text", value)])
             do throws(AppendError) {
-                _ = try a.log.append(Array(repeating: .customEventLogged(event), count: 4), to: .ana)
+                _ = try a.log.append(Array(repeating: .customEventLogged(event), count: 6_000), to: .ana)
             } catch { return error }
             return nil
         }
@@ -329,7 +329,7 @@ struct DeliveryTests {
     @Test("Appends of many callers that are more than a message go in several, each whole")
     func groups() async throws {
         let brokers = MemoryBrokers()
-        let (a, b) = try await ClusterNode.startTwo(of: brokers, .init(mostBytes: 4_000))
+        let (a, b) = try await ClusterNode.startTwo(of: brokers, .init(mostBytes: 1_000))
         let answers = try await onOwnThread {
             var appends: [PreparedAppend] = []
             for number in 0..<60 {

@@ -276,9 +276,11 @@ struct MisfitTests {
     func sameName() async throws {
         let brokers = MemoryBrokers()
         let a = try await ClusterNode.start("a", of: brokers)
-        var setup = ClusterNode.Setup()
-        setup.listening = .milliseconds(600)
-        await #expect(throws: StreamError.self) { [setup] in try await ClusterNode.start("a", of: brokers, setup) }
+        await #expect(throws: StreamError.self) {
+            var setup = ClusterNode.Setup()
+            setup.listening = .milliseconds(600)
+            _ = try await ClusterNode.start("a", of: brokers, setup)
+        }
         #expect(try await a.wait { $0.replica.status.refusal == nil })
         try await a.append("event")
     }

@@ -40,10 +40,10 @@ extension Replica {
                 batch.meta += message.position(first.bytes).rows
                 return batch
             }
-            guard found.last == 0 else { throw needsCopy }
+            guard found.first <= 1 else { throw needsCopy }
             guard ContinuousClock.now < deadline else { throw noMajority }
-            // What becomes of it, the next look tells.
-            _ = stream.publish(bytes, after: 0, timeout: settings.publishTimeout)
+            // What becomes of it, the next look tells. A broker that lags may not have a message yet that is there.
+            if found.last == 0 { _ = stream.publish(bytes, after: 0, timeout: settings.publishTimeout) }
             if patience.isOver() { stream.changeBroker() }
             patience.wait()
         }

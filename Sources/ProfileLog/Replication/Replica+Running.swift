@@ -85,11 +85,7 @@ extension Replica {
         if state.withLock({ $0.misfit != nil }) { return false }
         do {
             if let leftOver = state.withLock({ $0.leftOver }) {
-                guard let settled = try step(leftOver) else {
-                    Pause.milliseconds(20)
-                    return false
-                }
-                if settled == .refused { state.withLock { $0.counts.refused += 1 } }
+                guard try settleLeftOver(leftOver) else { return false }
                 state.withLock { $0.leftOver = nil }
                 return true
             }
@@ -105,6 +101,20 @@ extension Replica {
             Pause.milliseconds(100)
         }
         return false
+    }
+
+    /// Looks once what became of a batch that no caller waits for; false if that is still open.
+    private func settleLeftOver(_ batch: UndecidedBatch) throws -> Bool {
+        do {
+            guard let settled = try step(batch) else {
+                Pause.milliseconds(20)
+                return false
+            }
+            if settled == .refused { state.withLock { $0.counts.refused += 1 } }
+        } catch AppendError.outcomePending {
+            // Its place was applied, and is gone from the stream: only the key of the append can tell.
+        }
+        return true
     }
 
     /// Keeps what was wrong: for good if the stream does not fit, for now otherwise.

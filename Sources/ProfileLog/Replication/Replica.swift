@@ -66,9 +66,13 @@ package final class Replica: CommitTransport {
         let deadline = ContinuousClock.now + settings.publishTimeout
         while true {
             let (refusal, isOpen) = state.withLock { ($0.refusal, $0.leftOver == nil && $0.log != nil) }
-            if let refusal { throw .unavailable(reason: refusal.reason, remedy: refusal.remedy) }
-            if isOpen { return }
-            guard ContinuousClock.now < deadline else {
+            if refusal == nil, isOpen { return }
+            let isOver = ContinuousClock.now >= deadline
+            // Brokers that do not answer may do so in a moment.
+            if let refusal, isOver || refusal.kind != .unreachable {
+                throw .unavailable(reason: refusal.reason, remedy: refusal.remedy)
+            }
+            guard !isOver else {
                 throw .unavailable(
                     reason: "the cluster has not yet settled an earlier write", remedy: "Try again in a moment.")
             }

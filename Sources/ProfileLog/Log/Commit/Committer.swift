@@ -75,11 +75,13 @@ package struct Committer: Sendable {
     private func commitOnly<Value: Sendable>(
         reporting tell: (CommitReport) -> Void, _ body: (inout Decider) throws -> Value
     ) throws -> Value {
-        try delivered { decision in
-            try commitOnce(&decision, reporting: tell, body)
-            guard let value = decision.value else { preconditionFailure("A commit ended before it was decided.") }
-            return value
+        let decision = try delivered { try commitOnce(&$0, reporting: tell, body) }
+        if decision.isSettled {
+            tell(decision.report)
+            store.options.onCommit?(decision.report)
         }
+        guard let value = decision.value else { preconditionFailure("A commit ended before it was decided.") }
+        return value
     }
 
     /// What one attempt of a commit decided.
@@ -87,24 +89,34 @@ package struct Committer: Sendable {
         var value: Value?
         /// Tells whether there was a batch to store.
         var hasBatch = false
+        /// Tells whether it was stored after its transaction had been given up.
+        var isSettled = false
+        var report = CommitReport()
     }
 
     /// Runs `attempt`, which decides a batch, puts what it decided into its argument, and delivers the batch, all in one
     /// transaction; again, if another store's batch came first. Returns what was decided when the batch is stored.
-    func delivered<Value>(_ attempt: (inout Decision<Value>) throws -> Value) throws -> Value {
+    @discardableResult
+    func delivered<Value>(_ attempt: (inout Decision<Value>) throws -> Void) throws -> Decision<Value> {
         let transport = store.options.transport
         guard transport.isReplicated else {
             var decision = Decision<Value>()
-            return try attempt(&decision)
+            try attempt(&decision)
+            return decision
         }
         while true {
             try transport.prepare()
+            let begin = ContinuousClock.now
             var decision = Decision<Value>()
             do {
-                let value = try attempt(&decision)
-                if decision.hasBatch || !isBehind(transport) { return value }
+                try attempt(&decision)
+                if decision.hasBatch || !isBehind(transport) { return decision }
             } catch let undecided as UndecidedBatch {
-                if try transport.settle(undecided) == .stored, let value = decision.value { return value }
+                if try transport.settle(undecided) == .stored {
+                    decision.isSettled = true
+                    decision.report.duration = ContinuousClock.now - begin
+                    return decision
+                }
                 CoverageMark.hit(.decidedAgain)
             } catch let error as AppendError where error.isOfThisMoment {
                 guard isBehind(transport) else { throw error }
@@ -170,8 +182,9 @@ package struct Committer: Sendable {
                         throw NothingToStore()
                     }
                     decision.hasBatch = true
-                    try self.store(batch, isPlaced: &isPlaced, transaction)
                     (report.events, report.bytes) = (batch.count, batch.bytes.count)
+                    decision.report = report
+                    try self.store(batch, isPlaced: &isPlaced, transaction)
                     end = try store.cursor(at: seen.last + UInt64(batch.count), transaction)
                     stored = batch
                     applied = .now

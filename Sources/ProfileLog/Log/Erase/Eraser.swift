@@ -13,17 +13,13 @@ struct Eraser: Sendable {
                 let survey = try surveyErasure(of: users)
                 try caches.writeIndexInSlices()
                 do {
-                    return try committer.delivered { decision in
-                        try erase(users, event, EventContext(source: source), survey, &decision)
-                    }
+                    return try erase(users, event, EventContext(source: source), survey)
                 } catch is ErasureSurvey.Outdated {
                     continue
                 }
             }
             // The last try holds the write lock all the time.
-            return try committer.delivered { decision in
-                try erase(users, event, EventContext(source: source), nil, &decision)
-            }
+            return try erase(users, event, EventContext(source: source), nil)
         } catch {
             throw AppendError(error)
         }
@@ -51,18 +47,24 @@ struct Eraser: Sendable {
     }
 
     private func erase(
+        _ users: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext, _ survey: ErasureSurvey?
+    ) throws -> Erasure {
+        let decision = try committer.delivered { try decide(users, event, context, survey, &$0) }
+        store.recentStates.removeAll()
+        return decision.value ?? Erasure()
+    }
+
+    private func decide(
         _ users: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext, _ survey: ErasureSurvey?,
         _ attempt: inout Committer.Decision<Erasure>
-    ) throws -> Erasure {
-        var erasure = Erasure()
+    ) throws {
         var isPlaced = false
         do {
             try committer.withWholeCaches { view, transaction in
                 let decider = ErasureDecider(
                     store: store, view: view, recordedAt: store.recordedAtNow(view), survey: survey)
                 let decision = try decider.decide(users, event, context)
-                erasure = decision.erasure
-                attempt.value = erasure
+                attempt.value = decision.erasure
                 if decision.batch.count == 0 { return nil }
                 attempt.hasBatch = true
                 // The caches first: the records, which the batch empties, tell what to remove from them.
@@ -73,8 +75,6 @@ struct Eraser: Sendable {
         } catch {
             throw isPlaced ? AppendError.outcomePending : error
         }
-        store.recentStates.removeAll()
-        return erasure
     }
 }
 
