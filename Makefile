@@ -5,6 +5,9 @@
 # make digest          folds the same events in release as the tests do in debug: the bytes must be equal
 # make test-console    opens the console in Chromium: accessibility, geometry, hostile values, failures, tasks by keyboard
 #                      (one place alone: CONSOLE_ONLY=device; files without a build: CONSOLE_FILES=FOLDER)
+# make test-cluster    three nodes on three brokers under 110 rounds of faults, as root with partitions, full disks and
+#                      clocks that are off (shorter: Tests/Cluster/run --short; the checker alone: --unit)
+# make bench-cluster   measures three nodes against a single one, and 20 fail-overs of each kind
 # make bench-operations measures backups, restores and TLS (EVENTS=10000000 for the size that the bars are meant for)
 # make bench-console   measures the console in Chromium against its budgets (also: scripts/bench-console.sh --long)
 # make deb             makes the Debian package profilelog_VERSION_ARCHITECTURE.deb: docs/install.md
@@ -13,8 +16,9 @@
 # make compatibility   runs Braze clients from PyPI against .build/debug/profiled (or another one: PROFILED=FILE)
 #
 # Debian packages that a target needs and the machine lacks are installed by apt (scripts/setup.sh).
-.PHONY: demo test test-long test-console test-package docs digest compatibility run bench bench-http bench-growth \
-	bench-large bench-search bench-operations bench-console install build deb lint mutations clean
+.PHONY: demo test test-long test-console test-cluster test-package docs digest compatibility run bench bench-http \
+	bench-growth bench-large bench-search bench-operations bench-console bench-cluster install build deb lint \
+	mutations clean
 
 PREFIX ?= /usr/local
 
@@ -37,6 +41,12 @@ test-console:
 	@scripts/setup.sh console
 	swift build
 	@Tests/Console/run
+
+test-cluster:
+	@scripts/setup.sh cluster
+	swift build
+	@Tests/Cluster/run --unit
+	@Tests/Cluster/run
 
 deb:
 	@scripts/deb.sh
@@ -81,6 +91,9 @@ bench-operations: build
 bench-console: build
 	@scripts/setup.sh console
 	@scripts/bench-console.sh
+
+bench-cluster:
+	@scripts/bench-cluster.sh
 
 mutations:
 	@scripts/setup.sh test

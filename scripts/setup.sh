@@ -6,6 +6,7 @@
 #   scripts/setup.sh test     to build and to run all tests
 #   scripts/setup.sh bench    to build and to measure the service
 #   scripts/setup.sh console  to open the console in Chromium: tests and measurements
+#   scripts/setup.sh cluster  to run three nodes and three brokers under faults
 #   scripts/setup.sh deb      to make the Debian package
 #   scripts/setup.sh package  to make it and to try it in a root of its own
 set -euo pipefail
@@ -56,6 +57,15 @@ case ${1:-build} in
         need chromium-driver program chromedriver
         need python3-venv python3 -c 'import ensurepip, venv'
         ;;
+    cluster)
+        need python3-venv python3 -c 'import ensurepip, venv'
+        need lmdb-utils program mdb_dump    # compares stores byte for byte
+        if [ "$(id -u)" -eq 0 ]; then
+            need iproute2 program ip        # cuts networks
+            need util-linux program unshare
+            need faketime program faketime  # shifts the clock of a node
+        fi
+        ;;
     deb | package)
         need dpkg-dev program dpkg-shlibdeps
         need binutils program strip
@@ -67,7 +77,7 @@ case ${1:-build} in
             need systemd-container program systemd-nspawn
         fi
         ;;
-    *) fail "scripts/setup.sh knows the purposes build, test, bench, console, deb and package, not “$1”." ;;
+    *) fail "scripts/setup.sh knows the purposes build, test, bench, console, cluster, deb and package, not “$1”." ;;
 esac
 [ ${#missing[@]} -gt 0 ] || exit 0
 mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)

@@ -50,7 +50,8 @@ class Operation:
 
     def __str__(self):
         end = "no end" if self.end == FOREVER else f"{self.end - self.begin:.3f} s"
-        return (f"operation {self.number} of round {self.round}: {self.client} {self.kind} of {self.user} at {self.node}"
+        return (f"operation {self.number} of round {self.round}: {self.client} {self.kind} of {self.user} at "
+                f"{self.node}"
                 f"{' key ' + self.key if self.key else ''} tags {','.join(self.tags) or '-'} began {self.begin:.3f}, "
                 f"{end}: {self.status} {self.outcome}{', then ' + self.settled if self.settled else ''}"
                 f" position {self.position} version {self.version} {self.detail[:200]}")

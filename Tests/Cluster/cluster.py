@@ -25,6 +25,7 @@ IS_FAKE = PROGRAM.endswith(".py")
 HAS_NAMESPACES = os.environ.get("CLUSTER_NAMESPACES") == "1"
 
 _running = set()
+_networks = []
 
 
 class ClusterError(Exception):
@@ -152,6 +153,14 @@ class Namespaces:
         while self._rules:
             self._in("hub", "ip", "rule", "del", *self._rules[-1], "pref", "100", "blackhole")
             self._rules.pop()
+
+
+def network(names):
+    """The one network of this program: clusters that come after one another share it."""
+    if not _networks:
+        _networks.append((Namespaces if HAS_NAMESPACES else Loopback)(names))
+    _networks[0].heal()
+    return _networks[0]
 
 
 # MARK: - HTTP
@@ -387,7 +396,7 @@ class Cluster:
         self.folder = os.path.abspath(folder)
         os.makedirs(self.folder, exist_ok=True)
         names = ["b1", "b2", "b3", "n1", "n2", "n3"]
-        self.network = (Namespaces if HAS_NAMESPACES else Loopback)(names)
+        self.network = network(names)
         self.node_environment = node_environment or {}
         self.faketime = faketime()
         # The third broker and the third node are on small disks of their own, where one may be mounted.
@@ -506,6 +515,15 @@ class Cluster:
             return found[0][0] and found[0][1] is not None and all(each == found[0] for each in found)
 
         until(seconds, lambda: f"all brokers have the stream; they say {state()}", equal, 0.2)
+
+    def wait_for_followers(self, seconds=90):
+        """As `wait_for_brokers`, while writes go on: each broker is as far as the furthest was before."""
+        if IS_FAKE:
+            return
+        ends = lambda: [each.stream().get("state", {}).get("last_seq", -1) for each in self.brokers]
+        last = max(ends())
+        until(seconds, lambda: f"all brokers are at {last}; they are at {ends()}",
+              lambda: self.leader() and min(ends()) >= last, 0.2)
 
     def wait_until_equal(self, seconds=90):
         """Waits until all nodes answer, have the same last position for a second, and nothing is undecided. Gives the

@@ -11,6 +11,7 @@ import http.server
 import json
 import os
 import random
+import signal
 import sys
 import threading
 import time
@@ -85,7 +86,8 @@ class Log:
             if FAULT == "double" and random.random() < 0.02:
                 events += [{**events[-1], "version": events[-1]["version"] + 1}]
             last = len(self.events) + len(events)
-            answer = {"position": last, "cursor": f"{last}-00000000", "version": events[-1]["version"], "repeated": False}
+            answer = {"position": last, "cursor": f"{last}-00000000", "version": events[-1]["version"],
+                      "repeated": False}
             if FAULT == "lose" and random.random() < 0.02:
                 return 200, answer
             if FAULT == "part" and len(events) > 3 and random.random() < 0.1:
@@ -98,7 +100,7 @@ class Log:
 
     def look(self):
         with self.lock, open(self.path) as file:
-            if not (FAULT == "stale" and random.random() < 0.1):
+            if not (FAULT == "stale" and random.random() < 0.9):
                 self.catch_up(file)
 
 
@@ -173,5 +175,6 @@ parser.add_argument("serve")
 for name in ("store", "host", "port", "node"):
     parser.add_argument(f"--{name}")
 options, _ = parser.parse_known_args()
+signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
 log = Log(os.path.join(os.environ.get("FAKE_FOLDER") or os.path.dirname(os.path.dirname(options.store)), "fake-log"))
 Server((options.host, int(options.port)), Handler).serve_forever()

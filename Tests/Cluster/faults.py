@@ -316,7 +316,8 @@ def lose_folder(cluster, chance, note):
     broker = chance.choice(cluster.brokers)
     note(broker.name)
     broker.kill()
-    parts.until(40, "the other brokers lead the stream", lambda: parts.IS_FAKE or cluster.leader() not in (None, broker))
+    parts.until(40, "another broker leads the stream",
+                lambda: parts.IS_FAKE or cluster.leader() not in (None, broker))
     time.sleep(3)
     broker.lose_folder()
     broker.start()

@@ -16,8 +16,8 @@ FOREVER = float("inf")
 class Call:
     """One operation on a user.
 
-    `kind` is "write" (sets the register to `value` by so many `events`), "swap" (the same, if the user is at version `expected`),
-    "event" (events that leave the register) or "read". `output` is what it returned: a write's and an event's
+    `kind` is "write" (sets the register to `value` by so many `events`), "swap" (the same, if the user is at version
+    `expected`), "event" (events that leave the register) or "read". `output` is what it returned: a write's and an event's
     version, a swap's ("stored", version) or ("refused", version), a read's (version, value). It is None if the outcome
     is unknown; then `end` is FOREVER, or the time at which a retry is known to have settled it.
     """
@@ -139,6 +139,7 @@ def _report(calls, longest, state):
     left = sorted((each for index, each in enumerate(calls) if index not in set(longest)), key=lambda each: each.begin)
     first = min(each.end for each in left)
     stuck = [each for each in left if each.begin <= first]
-    return (f"no order explains it: after {len(longest)} of {len(calls)} operations the user is at {state}; the last are\n"
+    return (f"no order explains it: after {len(longest)} of {len(calls)} operations the user is at {state}; "
+            + "the last are\n"
             + "".join(f"      {calls[index]}\n" for index in longest[-4:]) + "    and none of these fits:\n"
             + "".join(f"      {each}\n" for each in stuck[:8]))

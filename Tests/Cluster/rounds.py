@@ -9,6 +9,7 @@ import argparse
 import collections
 import contextlib
 import datetime
+import http.client
 import os
 import random
 import shutil
@@ -31,7 +32,8 @@ TABLES = ("log", "names", "meta")
 
 def run(*command, seconds=300, environment=None):
     """A command's output; a failure says what it said."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env={**os.environ, **(environment or {})})
+    environment = {**os.environ, **(environment or {})}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
     if done.returncode:
         raise ClusterError(f"{' '.join(command)} ended with {done.returncode}: "
                            f"{(done.stdout + done.stderr).strip()[:2000]}")
@@ -50,7 +52,9 @@ class Run:
         self.table = collections.OrderedDict()
         self.totals = collections.Counter()
         self.generation = 0
-        self.environment = {"PROFILELOG_BROKEN_" + options.broken.upper().replace("-", "_"): "1"} if options.broken else {}
+        self.environment = {}
+        if options.broken:
+            self.environment["PROFILELOG_BROKEN_" + options.broken.upper().replace("-", "_")] = "1"
 
     # MARK: - A round
 
@@ -228,7 +232,8 @@ class Run:
 
     def report(self, number, fault, failures, notes=()):
         for each in failures[:20]:
-            print(f"✗ seed {self.options.seed} round {number} fault {fault} {'; '.join(notes)}\n    {each}", flush=True)
+            place = f"seed {self.options.seed} round {number} fault {fault} {'; '.join(notes)}"
+            print(f"✗ {place}\n    {each}", flush=True)
         if len(failures) > 20:
             print(f"✗ and {len(failures) - 20} more of this round", flush=True)
         if failures:
@@ -275,29 +280,28 @@ class Run:
                     while number < len(plan) and time.monotonic() < deadline:
                         number += 1
                         fault, notes = plan[number - 1], []
-                        try:
-                            failures, notes, gap, seconds = self.round(number, fault)
-                        except BaseException:
-                            self.failed += 1
-                            raise
+                        failures, notes, gap, seconds = self.round(number, fault)
                         self.passed, self.failed = self.passed + (not failures), self.failed + bool(failures)
                         self.report(number, fault, failures, notes)
                         said = verify.counts(self.history.of(number))
                         print(f"round {number:3} {fault:34} {'; '.join(notes)[:40]:40} {seconds:5.1f} s"
                               f"  gap {gap:4.1f} s  " + ", ".join(f"{value} {name}" for name, value in said.items()),
                               flush=True)
+                        if self.failed >= self.options.most_failures:
+                            break
                     failures = self.finish()
                     self.passed, self.failed = self.passed + (not failures), self.failed + bool(failures)
                     self.report(number, "at the end", failures)
                     break
-            except (ClusterError, OSError, subprocess.SubprocessError) as error:
-                if plan is None:
-                    self.failed += 1
-                    print(f"✗ seed {self.options.seed}: the cluster does not start: {error}", flush=True)
+            except (ClusterError, OSError, http.client.HTTPException, subprocess.SubprocessError) as error:
+                # The cluster is of no use any more: the next round has another one.
+                self.failed += 1
+                fault = plan[number - 1] if plan and number else "at the start"
+                self.report(number, fault, [f"{type(error).__name__}: {error}"])
+                if plan is None or number == 0:
                     break
-                self.report(number, plan[number - 1], [f"{type(error).__name__}: {error}"])
-                if self.failed >= self.options.most_failures:
-                    break
+            if self.failed >= self.options.most_failures:
+                break
         self.print_table()
         print(f"{self.passed} passed, {self.failed} failed", flush=True)
         return self.failed
@@ -317,8 +321,8 @@ class Run:
         print("\n" + "; ".join(f"{value:,} {name}" for name, value in sorted(self.totals.items())) + "\n")
 
 
-SHORT = ("kill-writer", "kill-leader", "kill-all", "cut-leader-from-brokers", "pause-node", "cut-one-way", "lose-folder",
-         "kill-node-and-its-broker", "stop-node")
+SHORT = ("kill-writer", "kill-leader", "kill-all", "cut-leader-from-brokers", "pause-node", "cut-one-way",
+         "lose-folder", "kill-node-and-its-broker", "stop-node")
 
 
 def main():
