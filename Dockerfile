@@ -4,7 +4,8 @@
 #   docker build -t profilelog --build-arg PROFILELOG_COMMIT=$(scripts/commit.sh) .
 FROM swift:6.3-bookworm AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        binutils dpkg-dev git liblmdb-dev libssl-dev libcurl4-openssl-dev libyaml-dev zlib1g-dev pkg-config python3 \
+        binutils dpkg-dev git liblmdb-dev libnats-dev libssl-dev libcurl4-openssl-dev libyaml-dev zlib1g-dev \
+        pkg-config python3 \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .

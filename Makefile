@@ -5,11 +5,11 @@
 # make digest          folds the same events in release as the tests do in debug: the bytes must be equal
 # make test-console    opens the console in Chromium: accessibility, geometry, hostile values, failures, tasks by keyboard
 #                      (one place alone: CONSOLE_ONLY=device; files without a build: CONSOLE_FILES=FOLDER)
-# make test-cluster    three nodes on three brokers under 110 rounds of faults, as root with partitions, full disks and
-#                      clocks that are off (shorter: Tests/Cluster/run --short; the checker alone: --unit)
-# make bench-cluster   measures three nodes against a single one, and 20 fail-overs of each kind
+# make test-cluster    three brokers and three nodes, some of which die, stop, are cut off or lose their disk, 110 rounds;
+#                      needs root, and the network once (SHORT=1: some minutes; SEED=17: those faults again)
 # make bench-operations measures backups, restores and TLS (EVENTS=10000000 for the size that the bars are meant for)
 # make bench-console   measures the console in Chromium against its budgets (also: scripts/bench-console.sh --long)
+# make bench-cluster   measures three nodes against one, and how long writes stop when a node or a broker dies
 # make deb             makes the Debian package profilelog_VERSION_ARCHITECTURE.deb: docs/install.md
 # make test-package    needs root and the network: installs, upgrades and removes the package in a Debian of its own, with
 #                      a booted systemd (PACKAGE=FILE tries that one)
@@ -17,8 +17,8 @@
 #
 # Debian packages that a target needs and the machine lacks are installed by apt (scripts/setup.sh).
 .PHONY: demo test test-long test-console test-cluster test-package docs digest compatibility run bench bench-http \
-	bench-growth bench-large bench-search bench-operations bench-console bench-cluster install build deb lint \
-	mutations clean
+	bench-growth bench-large bench-search bench-operations bench-console bench-cluster install build deb lint mutations \
+	clean
 
 PREFIX ?= /usr/local
 
@@ -45,8 +45,7 @@ test-console:
 test-cluster:
 	@scripts/setup.sh cluster
 	swift build
-	@Tests/Cluster/run --unit
-	@Tests/Cluster/run
+	@Tests/Cluster/run $(if $(SHORT),--short) $(if $(SEED),--seed $(SEED))
 
 deb:
 	@scripts/deb.sh
@@ -92,7 +91,8 @@ bench-console: build
 	@scripts/setup.sh console
 	@scripts/bench-console.sh
 
-bench-cluster:
+bench-cluster: build
+	@scripts/setup.sh cluster
 	@scripts/bench-cluster.sh
 
 mutations:

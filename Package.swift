@@ -21,12 +21,6 @@ let package = Package(
         .executable(name: "profilecli", targets: ["profilecli"]),
         .executable(name: "profiled", targets: ["profiled"]),
     ],
-    traits: [
-        .default(enabledTraits: ["Replicas"]),
-        .trait(
-            name: "Replicas",
-            description: "`profiled --replicate`: several nodes serve one store over NATS JetStream. Needs libnats."),
-    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
@@ -88,7 +82,7 @@ let package = Package(
             name: "ProfileLogBackup", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Backup",
             swiftSettings: settings),
         .target(
-            name: "ProfileLogReplication", dependencies: ["ProfileLogReplay"], path: "Sources/ProfileLog/Replication",
+            name: "ProfileLogReplication", dependencies: ["ProfileLogLog"], path: "Sources/ProfileLog/Replication",
             swiftSettings: settings),
         .systemLibrary(
             name: "CNATS", path: "Sources/ProfileLog/NATS/CNATS", pkgConfig: "libnats",
@@ -157,7 +151,8 @@ let package = Package(
             exclude: ["CConsole", "CMalloc", "CProgram", "Console"], swiftSettings: settings),
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
-            name: "TestSupport", dependencies: ["CSpawn", "ProfileLog"], path: "Tests/Support", swiftSettings: settings),
+            name: "TestSupport", dependencies: ["CSpawn", "ProfileLog", "ProfileLogReplication"], path: "Tests/Support",
+            swiftSettings: settings),
         .testTarget(
             name: "CLITests", dependencies: ["ProfileLog", "ProfileLogNativeAPI", "TestSupport"],
             swiftSettings: settings),
@@ -172,6 +167,10 @@ let package = Package(
             dependencies: [
                 "CZlib", "ProfileLogBackup", "ProfileLogBrazeAPI", "ProfileLogNativeAPI", "ProfileLog", "TestSupport",
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ReplicationTests",
+            dependencies: ["ProfileLog", "ProfileLogReplication", "ProfileLogTesting", "TestSupport"],
             swiftSettings: settings),
         .executableTarget(
             name: "profilelog-bench",
@@ -220,7 +219,11 @@ let package = Package(
 
 // An embedder needs no package: with `traits: []` SwiftPM fetches none.
 package.traits = [
-    .trait(name: "Programs", description: "What profilecli and profiled use."), .default(enabledTraits: ["Programs"]),
+    .trait(name: "Programs", description: "What profilecli and profiled use."),
+    .trait(
+        name: "Replicas",
+        description: "`profiled --replicate`: several nodes serve one store over NATS JetStream. Needs libnats."),
+    .default(enabledTraits: ["Programs", "Replicas"]),
 ]
 for target in package.targets {
     target.dependencies = target.dependencies.map { dependency in

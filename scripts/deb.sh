@@ -68,7 +68,7 @@ if [ ! -x "$program" ]; then
     # libyaml is Debian's, not the copy in Yams: Debian mends it.
     sort -u "$programs"/{profiled,profilecli}.product/Objects.LinkFileList |
         grep -vE '/CYaml\.build/|/profiled\.build/Profiled\.swift\.o' >"$work/objects"
-    read -ra libraries <<<"$(pkg-config --libs lmdb libcrypto yaml-0.1) -lcurl -lz -lstdc++"
+    read -ra libraries <<<"$(pkg-config --libs lmdb libcrypto libnats yaml-0.1) -lcurl -lz -lstdc++"
     # The linker warns of a `mktemp` in Foundation, which is not called.
     swiftc -L"$work/library" -static-stdlib -emit-executable -Xlinker --gc-sections -o "$program" "@$work/objects" \
         "$work/Profiled.swift.o" "$work/main.o" "${libraries[@]}" 2>"$work/link" || {
@@ -125,7 +125,7 @@ profilelog ($release) stable; urgency=medium
 END
 packed "$work/changelog" $documents/changelog.gz
 
-# The shared libraries: those of C and C++, LMDB, libcrypto, libyaml and zlib. Those of Swift would be a mistake.
+# The shared libraries: those of C and C++, LMDB, libcrypto, libnats, libyaml and zlib. Those of Swift would be a mistake.
 if readelf -d "$tree/usr/lib/profilelog/profilelog" | grep -E 'NEEDED.*(libswift|libFoundation|libdispatch)' >&2; then
     echo "The programs are not linked with --static-swift-stdlib." >&2
     exit 1

@@ -95,7 +95,7 @@ names=(
     count-void blind-audit later-wins stale-addresses two-doors ignore-twin mix-pages mid-commit
     read-locked show-badge forget-merged many-views later-users commit-each-step lose-flushed stale-plan
     path-by-hand refuse-waiting answer-gone forget-outcome late-at-once name-others
-    lose-searched stale-catalogue take-orphans keep-backed-up
+    lose-searched stale-catalogue take-orphans keep-backed-up write-past-cluster keep-place place-of-part
 )
 # shellcheck disable=SC2016  # $0 and $1 are Swift's
 declare -A edit=(
@@ -181,6 +181,12 @@ declare -A edit=(
     [take-orphans]='s/if segment\.store == store, segment\.history == history, segment\.last <= last {/if segment.store == store || last >= .start {/'
     # A run counts no segment as outdated by an erasure.
     [keep-backed-up]='s/number <= segments\.count \&\& asOf\[Int(number - 1)\] < erasure/& \&\& number == 0/'
+    # A program writes into the store of a node.
+    [write-past-cluster]='s/if options\.transport\.isReplicated { return nil }/if options.indexLag > 0 { return nil }/'
+    # A restored store has the place of the backup in the cluster.
+    [keep-place]='s/CommitBatch(meta: aloneMeta(rows)\.filter/CommitBatch(meta: rows.filter/'
+    # A backup that was stopped has the place of the whole store.
+    [place-of-part]='s/try commit(moment\.alone, names/try commit(moment, names/'
 )
 declare -A tests=(
     [skip-crc]='CheckTests'
@@ -224,6 +230,9 @@ declare -A tests=(
     [stale-catalogue]='ServiceTests.NameEndpointTests/kept'
     [take-orphans]='ProfileLogTests.BackupRefusalTests/orphans'
     [keep-backed-up]='ProfileLogTests.BackupErasureTests'
+    [write-past-cluster]='ProfileLogTests.ClusterPlaceTests'
+    [keep-place]='ProfileLogTests.JoinTests/restored'
+    [place-of-part]='ProfileLogTests.JoinTests/noPlace'
 )
 
 prepare

@@ -6,7 +6,7 @@
 #   scripts/setup.sh test     to build and to run all tests
 #   scripts/setup.sh bench    to build and to measure the service
 #   scripts/setup.sh console  to open the console in Chromium: tests and measurements
-#   scripts/setup.sh cluster  to run three nodes and three brokers under faults
+#   scripts/setup.sh cluster  to break a cluster of brokers and nodes, and to measure it
 #   scripts/setup.sh deb      to make the Debian package
 #   scripts/setup.sh package  to make it and to try it in a root of its own
 set -euo pipefail
@@ -31,6 +31,7 @@ need libc6-dev header stdio.h
 need liblmdb-dev header lmdb.h
 need libssl-dev header evp.h
 need libcurl4-openssl-dev header curl.h
+need libnats-dev header nats.h
 need zlib1g-dev header zlib.h
 need pkg-config program pkg-config
 case ${1:-build} in
@@ -58,13 +59,13 @@ case ${1:-build} in
         need python3-venv python3 -c 'import ensurepip, venv'
         ;;
     cluster)
-        need python3-venv python3 -c 'import ensurepip, venv'
-        need lmdb-utils program mdb_dump    # compares stores byte for byte
-        if [ "$(id -u)" -eq 0 ]; then
-            need iproute2 program ip        # cuts networks
-            need util-linux program unshare
-            need faketime program faketime  # shifts the clock of a node
-        fi
+        need curl program curl
+        need faketime program faketime                           # a node whose clock is wrong
+        need iproute2 program ip                                 # a network for each broker and node, that can be cut
+        need lmdb-utils program mdb_dump                         # compares stores byte for byte
+        need python3-venv python3 -c 'import ensurepip, venv'    # has nats-server, in a package of PyPI
+        need util-linux program unshare                          # mounts a small disk
+        need mount program mount
         ;;
     deb | package)
         need dpkg-dev program dpkg-shlibdeps

@@ -51,16 +51,16 @@ echo "The package has $(kib "$new") KiB, installed $installed KiB."
 [ "$installed" -le $((130 * 1024)) ] || problem "Installed it takes more than 130 MiB."
 lintian --allow-root --fail-on error --tag-display-limit 0 "$new" || problem "lintian found an error."
 
-# 3. A root of Debian, made once.
-if [ ! -f "$base/.complete" ]; then
+# 3. A root of Debian, made once for a list of packages.
+packages=systemd,systemd-sysv,dbus,adduser,tzdata,ca-certificates,curl,lmdb-utils
+packages+=,libcurl4,libyaml-0-2,libssl3,liblmdb0,libnats3.4,zlib1g,libstdc++6
+if [ "$(cat "$base/.complete" 2>/dev/null)" != "$packages" ]; then
     rm -rf "$base"
-    packages=systemd,systemd-sysv,dbus,adduser,tzdata,ca-certificates,curl,lmdb-utils
-    packages+=,libcurl4,libyaml-0-2,libssl3,liblmdb0,zlib1g,libstdc++6
     timeout 900 debootstrap --variant=minbase \
         --include="$packages" \
         bookworm "$base" "${MIRROR:-http://deb.debian.org/debian}" >"$folder/debootstrap.log" 2>&1 ||
         { tail "$folder/debootstrap.log" >&2; exit 1; }
-    touch "$base/.complete"
+    echo "$packages" >"$base/.complete"
 fi
 rm -rf "$root"
 cp -a --reflink=auto "$base" "$root"

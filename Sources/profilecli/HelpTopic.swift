@@ -1,6 +1,6 @@
 /// The rules that several commands have in common, for `profilecli help TOPIC`: the one place of these texts.
 enum HelpTopic: String, CaseIterable {
-    case user, when, conditions
+    case user, when, conditions, cluster
     case exitCodes = "exit-codes"
 
     /// The names with commas between them.
@@ -55,6 +55,35 @@ enum HelpTopic: String, CaseIterable {
 
             Comparisons are =, !=, <, <=, >, >=, in, contains, matches and exists().
             A missing value fails each of them. docs/where.md has all of it.
+            """
+        case .cluster:
+            """
+            A cluster is several profiled, its nodes, that serve one store. Brokers
+            (NATS JetStream) give each batch of events its place in one stream, and
+            each node applies the stream to its own store.
+              node, broker       profiled --node NAME; a nats-server of --replicate
+              position           the last event that a node has
+              sequence           the last message of the stream that it has applied
+              missing            messages of the stream that it does not have yet
+              lag                time since it last knew that it has all of them
+              preferred writer   wrote the last batch; the others forward writes to it
+              undecided batch    sent, and not known yet whether it is stored
+              fail-over          a time in which no broker acknowledged a batch
+
+            A node in `profilecli cluster status` is
+              writes             the preferred writer
+              ready              applies what others write; writes if need be
+              takes no writes    reads only: status says why, and the next step
+              no word for 5 s    missing: no note came for more than 3 s
+
+            By task
+              How is it?                  profilecli cluster status --url URL
+              Are all stores the same?    profilecli cluster verify --url URL
+              The stream is lost          profilecli cluster rebuild --url URL
+              Back to one machine         profilecli cluster leave --store FOLDER
+              A new node, or one that     profiled serve --replicate nats://a,b,c \
+              was away for too long         --node NAME --join URL
+            docs/scaling.md leads from one machine to three and back.
             """
         case .exitCodes:
             """

@@ -94,6 +94,8 @@ extension ArgumentHelp {
         "The store's folder (or PROFILELOG_STORE; else ./profilelog).", valueName: "folder")
     fileprivate static let url = ArgumentHelp(
         "A running profiled instead of a store, also as unix:FILE (or PROFILELOG_URL).", valueName: "url")
+    fileprivate static let node = ArgumentHelp(
+        "A node of the cluster, also as unix:FILE (or PROFILELOG_URL).", valueName: "url")
     fileprivate static let ca = ArgumentHelp(
         "Certificates in PEM to trust as well (or PROFILELOG_CA).", valueName: "file")
     static func when(_ what: String) -> ArgumentHelp {
@@ -127,6 +129,31 @@ struct FormatOption: ParsableArguments {
     @Option(help: .format) var format = Format.table
 
     var isJSON: Bool { format == .json }
+}
+
+/// `--url` and `--format`, for commands that ask a node of a cluster.
+struct NodeOptions: PlaceArguments {
+    @Option(help: .hidden) var store: String?
+    @Option(help: .node) var url: String?
+    @Option(help: .ca, completion: .file()) var ca: String?
+    @Option(help: .format) var format = Format.table
+
+    var isJSON: Bool { format == .json }
+
+    mutating func validate() throws {
+        if store != nil {
+            throw ValidationError("A cluster is asked through one of its nodes. Omit --store, and name one with --url.")
+        }
+        if url == nil, Terminal.environment("PROFILELOG_URL") == nil {
+            throw ValidationError("No node is named. Name one with --url, as in --url http://127.0.0.1:8080.")
+        }
+        try notePlace()
+    }
+
+    /// Connects to another node, with the same key and certificates.
+    func connect(to url: String) throws -> any Connection {
+        try RemoteAPI(url: url, key: Terminal.environment("PROFILELOG_KEY"), trustedFile: trustedFile)
+    }
 }
 
 /// `--store`, `--url` and `--format`.

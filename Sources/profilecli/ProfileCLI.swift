@@ -72,7 +72,8 @@ struct ProfileCLI: AsyncParsableCommand {
                 name: "Store and backup",
                 subcommands: [
                     CheckCommand.self, DoctorCommand.self, ReplayCommand.self, CompactCommand.self, EraseCommand.self,
-                    ErasuresCommand.self, BackupCommand.self, RestoreCommand.self, KeyCommand.self,
+                    ErasuresCommand.self, BackupCommand.self, RestoreCommand.self, ClusterCommand.self,
+                    KeyCommand.self,
                 ]),
         ])
 
@@ -289,9 +290,10 @@ struct CommandError: Error {
 extension AppendError {
     var exitStatus: ExitStatus {
         switch self {
-        case .versionConflict, .conflict, .keyReused, .overloaded, .closed: .conflict
+        case .versionConflict, .conflict, .keyReused, .overloaded, .closed, .unavailable: .conflict
         case .refused(let error) where error.isDamage: .damaged
-        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused, .outcomeUnknown: .failed
+        case .invalid, .unknownUser, .unknownDevice, .pendingFull, .tooLarge, .refused: .failed
+        case .outcomePending, .outcomeUnknown: .failed
         }
     }
 }
@@ -320,7 +322,7 @@ extension CommandError {
         switch code {
         case "invalid": .usage
         case "damaged": .damaged
-        case "version_conflict", "key_reused", "overloaded", "busy", "closed": .conflict
+        case "version_conflict", "key_reused", "overloaded", "busy", "closed", "unavailable": .conflict
         default: .failed
         }
     }
@@ -359,7 +361,7 @@ extension CommandError {
         case "invalid_key": "Put a key of the service into the variable PROFILELOG_KEY; `profiled keys add` makes one."
         case "too_large": "Split it into several commands."
         case "disk_full": diskFullRemedy
-        case "outcome_unknown":
+        case "outcome_unknown", "outcome_pending":
             "Look with `profilecli history` what is stored. A write with --key can be run again safely."
         default: nil
         }
@@ -368,7 +370,8 @@ extension CommandError {
     private static let commands = [
         ("GET /v1/users", "users"), ("GET /v1/devices", "device"), ("GET /v1/rejected", "rejected"),
         ("GET /v1/history", "history"), ("GET /v1/sends", "sends"), ("POST /v1/devices/{device}/launch", "launch"),
-        ("GET /v1/replay", "replay --shadow"), ("GET /v1/erase", "users"),
+        ("GET /v1/replay", "replay --shadow"), ("GET /v1/erase", "users"), ("GET /v1/cluster", "cluster status"),
+        ("POST /v1/cluster/rebuild", "cluster rebuild"),
     ]
 
     /// `remedy` with commands in place of requests.

@@ -61,7 +61,9 @@ enum TypedPlace {
         if name == "backup", words.count > 1, ofBackup.contains(words[1]) { return command }
         return switch place {
         case .store(let folder): "\(command) \(Shell.option("--store", folder))"
-        case .service where storeOnly.contains(name) && shadowOptions.isDisjoint(with: words):
+        case .service
+        where storeOnly.contains(name) && shadowOptions.isDisjoint(with: words)
+            || words.starts(with: ["cluster", "leave"]):
             "\(command) --store FOLDER"
         case .service(let url, let ca):
             "\(command) \(Shell.option("--url", url))\(ca.map { " " + Shell.option("--ca", $0) } ?? "")"

@@ -1,5 +1,6 @@
 internal import CProgram
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 internal import ProfileLogRequests
 internal import Synchronization
 
@@ -45,6 +46,8 @@ final class Metrics: Sendable {
     private let started = Timestamp.now()
     /// Of the backup that the service writes.
     let backups = BackupMetrics()
+    /// Of the writes that another node should do.
+    let forwarding = ForwardingCounts()
 
     /// A request is there; ``end()`` follows when its answer is ready.
     func begin() { state.withLock { $0.inFlight += 1 } }
@@ -88,7 +91,7 @@ final class Metrics: Sendable {
     /// Everything, as of now. Numbers of the store are skipped while it cannot be read.
     func answer(
         _ store: LiveStore, _ connections: Connections.Counts, _ reads: Reads.Counts, _ health: HealthReasons,
-        _ certificate: TLSCertificates.Report?
+        _ certificate: TLSCertificates.Report?, _ cluster: ClusterNode?
     ) -> APIAnswer {
         let state = state.withLock { $0 }
         var text = PrometheusText()
@@ -96,6 +99,7 @@ final class Metrics: Sendable {
         add(state, connections, reads, to: &text)
         if let certificate { text.certificate(certificate, handshakesCut: connections.handshakesCut) }
         addStore(store, state, to: &text)
+        if let cluster { Self.add(cluster, to: &text) }
         text.family("profiled_degraded", .gauge, "Reasons for which /health says degraded: 1 while one holds.")
         let reasons = Set(health.reasons.map(\.kind))
         for kind in HealthReason.Kind.allCases {
@@ -182,6 +186,14 @@ final class Metrics: Sendable {
         text.family("profilelog_commit_events", .histogram, "Events of a commit.")
         text.histogram("", state.commitEvents)
         write(backups.counts, to: &text)
+        if let counts = forwarding.counts {
+            text.family(
+                "profiled_cluster_forwarded_total", .counter,
+                "Writes that another node should do: by its answer, done here after all, or not known.")
+            for outcome in ForwardingCounts.Outcome.allCases {
+                text.sample("outcome=\"\(outcome.rawValue)\"", counts[outcome] ?? 0)
+            }
+        }
         text.single(
             "profilelog_store_usable", .gauge, "1 while the store can be read and written, as /health/ready says.",
             store.failure == nil ? 1 : 0)
@@ -245,6 +257,44 @@ final class Metrics: Sendable {
 }
 
 extension Metrics {
+    /// The families of a node of a cluster.
+    private static func add(_ cluster: ClusterNode, to text: inout PrometheusText) {
+        let report = cluster.report
+        text.single(
+            "profiled_cluster_lag_seconds", .gauge,
+            "Time since this node last knew that it has all batches; since its start, if it never did.",
+            cluster.lag(of: report) / .seconds(1))
+        text.single(
+            "profiled_cluster_missing_batches", .gauge, "Batches of other nodes that this node does not have yet.",
+            report.missing)
+        text.single(
+            "profiled_cluster_sequence", .gauge, "Sequence in the stream of the last batch that this node has.",
+            report.own.sequence)
+        text.single("profiled_cluster_writable", .gauge, "1 while this node may write.", report.refusal == nil ? 1 : 0)
+        text.single(
+            "profiled_cluster_is_writer", .gauge, "1 while this node stores writes itself, and hands them to no other.",
+            report.isWriter ? 1 : 0)
+        text.single("profiled_cluster_nodes", .gauge, "Nodes that are alive, this one too.", report.aliveNodes)
+        text.family(
+            "profiled_cluster_batches_total", .counter,
+            "Batches of this node that have their place, and those of others that it has applied.")
+        text.sample("kind=\"applied\"", report.counts.applied)
+        text.sample("kind=\"published\"", report.counts.published)
+        text.single(
+            "profiled_cluster_decisions_again_total", .counter,
+            "Decisions that were made again, as another node was first.", report.counts.decisionsAgain)
+        text.single(
+            "profiled_cluster_undecided_total", .counter, "Batches sent without an acknowledgement.",
+            report.counts.undecided)
+        text.single(
+            "profiled_cluster_broker_changes_total", .counter, "Times that this node left its broker for another.",
+            report.counts.brokerChanges)
+        text.single(
+            "profiled_cluster_last_failover_seconds", .gauge,
+            "How long the last batch waited that had to wait for the brokers; 0 if none had.",
+            (report.failOver?.length ?? .zero) / .seconds(1))
+    }
+
     /// The families of the backup; none without one.
     private func write(_ backup: BackupMetrics.Counts?, to text: inout PrometheusText) {
         guard let backup else { return }

@@ -24,6 +24,12 @@ struct Server {
     var welcome: (@Sendable (_ url: String) -> [String])?
     /// The backup that it writes while it runs; nil for none.
     var backup: BackupPlan?
+    /// The node of a cluster that it is; nil for a store that it has alone.
+    var cluster: ClusterNode?
+    /// What a node stores as soon as it can write.
+    var startWrites: [StartWrites.Work] = []
+    /// Hands writes to the node of the cluster that writes; nil without a cluster.
+    var forwarder: WriteForwarder?
 
     /// Requests that take longer than this after the signal are cut off.
     private static let patience = Duration.seconds(10)
@@ -39,8 +45,8 @@ struct Server {
         let live = LiveSettings(options)
         registerReasons(store, live)
         let requests = RequestAdaptor(
-            store, connections, certificates, keys: keys, metrics: metrics, health: health, live: live,
-            logger: logger)
+            store, connections, certificates, cluster, keys: keys, metrics: metrics, health: health, live: live,
+            forwarder: forwarder, logger: logger)
         let reloader = configured.map { source, configuration in
             Reloader(
                 source, after: configuration, live: live,
@@ -51,12 +57,14 @@ struct Server {
             do throws(StartError) { try announce(port, store.api.log, portFile) } catch { failed.yield(error) }
         }
         var services: [any Service] = [
-            StartCheck(failures: failures), ScheduledSends(store: store, logger: logger),
+            StartCheck(failures: failures), ScheduledSends(store: store, cluster: cluster, logger: logger),
             AuditTask(store: store, logger: logger), RebuildTask(store: store, logger: logger),
             BackupTask(plan: backup, live: live, store: store, metrics: metrics.backups, logger: logger),
             HangUp(reloader: reloader, logger: logger), listeners,
         ]
         if let certificates { services.append(certificates) }
+        if let cluster { services.append(ClusterWatch(cluster: cluster, logger: logger)) }
+        if !startWrites.isEmpty { services.append(StartWrites(works: startWrites, store: store, logger: logger)) }
         services.append(StopNotice())
         var configuration = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
@@ -65,8 +73,11 @@ struct Server {
         do { end = .success(try await ServiceGroup(configuration: configuration).run()) } catch {
             end = .failure(error)
         }
+        await forwarder?.close()
         // After the server, also when a request was cut off: what was accepted is stored.
         await store.close()
+        // After the last write, and before the log is closed.
+        await cluster?.stop()
         try end.get()
         let position = store.lastPosition.map { ["last_position": Logger.MetadataValue.stringConvertible($0)] }
         logger.notice("stopped", metadata: position)
@@ -133,6 +144,7 @@ struct Server {
                 }
             }
         }
+        if let cluster { health.register(.cluster) { _ in cluster.healthReason } }
         guard backup != nil else { return }
         let (backups, start) = (metrics.backups, Timestamp.now())
         health.register(.backup) { now in

@@ -32,6 +32,9 @@ enum ServiceManager {
     /// Six looks: one that comes late does no harm.
     private static let extensionMicroseconds = 30_000_000
 
+    /// Asks the manager for more time: the start came further.
+    static func goesOn() { send("EXTEND_TIMEOUT_USEC=\(extensionMicroseconds)") }
+
     /// Runs `work` of the start, and asks the manager for more time for as long as the process works: the tail of a
     /// large store is read, or its caches are written. A start that only waits gets no more time than the unit grants.
     static func extendingStart<Result>(_ work: () throws -> Result) rethrows -> Result {
@@ -42,7 +45,7 @@ enum ServiceManager {
             var known = ProcessWork.now()
             while done.wait(timeout: .now() + lookEvery) == .timedOut {
                 let now = ProcessWork.now()
-                if now.isMore(than: known) { send("EXTEND_TIMEOUT_USEC=\(extensionMicroseconds)") }
+                if now.isMore(than: known) { goesOn() }
                 known = now
             }
         }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import NIOCore
 internal import ProfileLog
 internal import ProfileLogBackup
+internal import ProfileLogReplication
 internal import ProfileLogRequests
 
 struct StartError: Error, CustomStringConvertible {
@@ -29,6 +30,7 @@ struct StartError: Error, CustomStringConvertible {
         case let error as ScratchFolder.FolderError: self.init(error.description, remedy: error.remedy)
         case let error as StorageError: self.init(error.description, remedy: error.commandRemedy)
         case let error as BackupError: self.init(error.description, remedy: error.remedy)
+        case let error as StreamError: self.init(error.sentence, remedy: error.remedy)
         // From the fixtures; appends before the failed one are stored.
         case let error as AppendError: self.init(error.fact, remedy: error.commandRemedy)
         case let error as IOError: self.init(code: error.errnoCode, host: host, port: port, flags: prefix)

@@ -186,7 +186,9 @@ class Client(threading.Thread):
         super().__init__(name=f"client {number}", daemon=True)
         self.cluster, self.history, self.round, self.stop, self.pause = cluster, history, round, stop, pause
         self.number, self.random = number, random.Random(f"{seed} client {number}")
-        self.sender, self.versions, self.seen = Sender(cluster), {}, {}
+        self.sender, self.versions = Sender(cluster), {}
+        # Two of three stay at one node each: whoever waits for a node that stands still leaves the others at work.
+        self.home = cluster.nodes[number % 3] if isinstance(number, int) and number < 6 else None
 
     def run(self):
         try:
@@ -208,7 +210,7 @@ class Client(threading.Thread):
         return Operation(number, self.round, self.name, kind, "", method, path, body, key or None, user, names, **more)
 
     def send(self, operation, node=None):
-        node = node or self.random.choice(self.cluster.nodes)
+        node = node or self.home or self.random.choice(self.cluster.nodes)
         operation.node = node.name
         self.history.add(self.sender.send(operation, node))
         if operation.outcome == UNAVAILABLE:
@@ -258,7 +260,7 @@ class Client(threading.Thread):
             self.send(self.track(self.random.randint(1, 4)))
         elif chance < 0.42:
             self.send(self.batch(self.random.randint(2, 20)))
-        elif chance < 0.47:
+        elif chance < (0.42 if self.home else 0.47):
             self.twins()
         elif chance < 0.62:
             self.send(self.write(self.user("r")))

@@ -329,7 +329,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--clients", type=int, default=9)
     parser.add_argument("--only", help="faults, with commas between them")
     parser.add_argument("--short", action="store_true", help="the rounds of CI, within five minutes")
     parser.add_argument("--minutes", type=float, help="begin no round after so long")
@@ -339,7 +339,7 @@ def main():
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     options.rounds = options.rounds or (len(SHORT) if options.short else 110)
-    options.minutes = options.minutes or (3.3 if options.short else None)
+    options.minutes = options.minutes or (2.5 if options.short else None)
     options.seed = random.SystemRandom().randrange(1 << 32) if options.seed is None else options.seed
     is_own = options.folder is None
     options.folder = os.path.abspath(options.folder or tempfile.mkdtemp(prefix="profilelog-cluster-"))

@@ -46,6 +46,7 @@ class Proxy:
         self.keep_alive = keep_alive
         self.to, self.prefix = to, prefix
         self.faults, self.seen, self.lock = [], [], threading.Lock()
+        self.headers = {}  # that each answer gets as well
         self._open = set()
         proxy = self
 
@@ -136,7 +137,7 @@ class Proxy:
 
     def _send(self, handler, status, body, headers):
         handler.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+        for name, value in {**self.headers, **headers, "Content-Length": str(len(body))}.items():
             handler.send_header(name, value)
         if not self.keep_alive:
             handler.send_header("Connection", "close")
@@ -175,6 +176,8 @@ class Proxy:
             for name, value in answer.getheaders():
                 if name.lower() not in ("transfer-encoding", "connection", "date", "server"):
                     handler.send_header(name, value)
+            for name, value in self.headers.items():
+                handler.send_header(name, value)
             if not self.keep_alive or (answer.getheader("Content-Length") is None and answer.status not in (204, 304)):
                 handler.send_header("Connection", "close")
                 handler.close_connection = True

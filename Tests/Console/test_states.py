@@ -124,6 +124,30 @@ class StateTests(PageTests):
         self.scene = scene()
         self.check([place for place in PLACES if place[0] not in ABSENT])
 
+    def test_the_overview_of_a_node_shows_the_cluster_and_other_services_are_not_asked_for_one(self):
+        self.scene, b = scene(), self.browser
+        proxy = self.scene.proxy
+        began = len(proxy.seen)
+        b.open(self.scene.at(""))
+        self.assertEqual(proxy.asked("^/v1/cluster", since=began), [])
+        node = {"instance": "1", "url": "http://a:8080", "sequence": 40, "position": 1200, "is_writer": True,
+                "writable": True, "broker": "n1:4222", "version": "1.0.0", "age_s": 0.1}
+        nodes = [{"name": "a", **node}, {"name": "b", **node, "is_writer": False, "age_s": 12.2},
+                 {"name": "c", **node, "is_writer": False, "broker": None, "refusal": "The clock is 40 s ahead."},
+                 {"name": "d", **node, "is_writer": False}]
+        body = {"cluster": "shop", "node": nodes[0], "nodes": nodes, "writer": "a", "lag_s": 0.004}
+        proxy.headers = {"X-ProfileLog-Node": "a"}
+        try:
+            with proxy.fault("^/v1/cluster$", status=200, body=body):
+                self.assertNone(self.look_at("overview of a node", self.scene.at("")), "overview of a node")
+                rows = b.js("return [...document.querySelectorAll('[aria-label=Nodes] tbody tr')].map((r) => "
+                            "[...r.cells].map((c) => c.textContent).join(' | '))")
+        finally:
+            proxy.headers = {}
+        self.assertEqual(rows, ["a | 1,200 | n1:4222 | writes", "b | 1,200 | n1:4222 | no word for 12 seconds",
+                                "c | 1,200 | none | The clock is 40 s ahead.", "d | 1,200 | n1:4222 | ready"])
+        self.assertIn("Lag of a: 4 ms", b.text("#root"))
+
     def test_an_address_of_what_is_not_there_says_so_accessibly(self):
         self.scene = scene()
         self.expected += ["status of 404", "status of 400"]

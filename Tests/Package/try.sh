@@ -72,6 +72,10 @@ files=$(($(ulimit -Hn) < 65536 ? $(ulimit -Hn) : 65536))
 check "the limit of open files is in force" \
     same "$(awk '/^Max open files/ { print $5 }' "/proc/$(process)/limits")" $files
 echo "   $(systemd-analyze security --no-pager profiled.service | tail -n 1)"
+# As for files. A thread that may not change its priority says so in the system's log.
+if [ "$(awk '/^Max nice priority/ { print $5 }' "/proc/$(process)/limits")" -ge 24 ]; then
+    check "no thread asks for its priority in vain" fails says "Failed to set thread priority" "$(journal)"
+fi
 check "no request without the key" same "$(curl -s -o /dev/null -w '%{http_code}' "$url/v1/stats")" 401
 
 step "Write"
@@ -105,6 +109,16 @@ sleep 1
 check "the process is the same" same "$(process)" "$before"
 check "it is ready" profiled_is active
 check "the journal says what was done" says SIGHUP "$(journal)"
+
+step "Reload a file with an error"
+cp -p /etc/profilelog/profiled.yaml /try/profiled.yaml
+echo "limits: {conections: 7}" >>/etc/profilelog/profiled.yaml
+check "systemctl says that it failed" fails systemctl reload profiled
+check "the journal names the key" says "limits.conections" "$(journal)"
+check "the process is the same" same "$(process)" "$before"
+check "it is ready" profiled_is active
+cp -p /try/profiled.yaml /etc/profilelog/profiled.yaml
+check "systemctl reloads the file without it" systemctl reload profiled
 
 step "Kill it"
 kill -9 "$before"

@@ -13,7 +13,7 @@ struct LayeringTests {
         ("Log", ["Machines", "Store"]), ("Replay", ["Log"]), ("Snippets", ["Replay"]), ("ProfileLog", ["Snippets"]),
         ("Documents", ["Snippets"]), ("Messaging", ["Folds"]), ("Requests", ["Documents"]), ("NativeAPI", ["Requests"]),
         ("BrazeAPI", ["Messaging", "Requests"]), ("Backup", ["Replay"]),
-        ("Replication", ["Replay"]), ("NATS", ["Replication"]), ("Testing", ["ProfileLog"]),
+        ("Replication", ["Log"]), ("NATS", ["Replication"]), ("Testing", ["ProfileLog"]),
     ]
 
     private static func target(_ room: String) -> String { room == "ProfileLog" ? room : "ProfileLog" + room }

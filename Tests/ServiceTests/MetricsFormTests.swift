@@ -137,12 +137,16 @@ struct MetricsFormTests {
 
     // MARK: - Alerts and dashboard
 
-    /// Metrics that a service has only with a backup, TLS or a configuration file.
+    /// Metrics that a service has only with a backup, TLS, a configuration file or as a node of a cluster.
     private static let elsewhere: Set = [
         "profilelog_backup_last_success_timestamp_seconds", "profilelog_backup_failures_total",
         "profilelog_backup_verified_timestamp_seconds", "profilelog_backup_verify_interval_seconds",
         "profilelog_tls_certificate_not_after_timestamp_seconds",
-        "profilelog_config_last_reload_successful",
+        "profilelog_config_last_reload_successful", "profiled_cluster_lag_seconds", "profiled_cluster_missing_batches",
+        "profiled_cluster_sequence", "profiled_cluster_writable", "profiled_cluster_is_writer",
+        "profiled_cluster_nodes", "profiled_cluster_batches_total", "profiled_cluster_decisions_again_total",
+        "profiled_cluster_undecided_total", "profiled_cluster_broker_changes_total",
+        "profiled_cluster_last_failover_seconds", "profiled_cluster_forwarded_total",
     ]
 
     /// The names of metrics in an expression.
@@ -187,7 +191,9 @@ struct MetricsFormTests {
         #expect(alerts.count >= 15)
         for alert in alerts {
             let name = String(alert.prefix { $0 != "\n" })
-            #expect(alert.contains("runbook_url: 'docs/alerts.md#\(name.lowercased())'"), "\(name)")
+            // The place where the package puts the page.
+            let url = "file:///usr/share/doc/profilelog/alerts.md#\(name.lowercased())"
+            #expect(alert.contains("runbook_url: '\(url)'\n"), "\(name)")
             let parts = page.components(separatedBy: "\n## \(name)\n")
             #expect(parts.count == 2, "\(name)")
             let section = parts.last?.components(separatedBy: "\n## ")[0] ?? ""

@@ -100,7 +100,7 @@ public final class TemporaryFolder: Sendable {
 
 extension EventLog {
     /// The problems that `check` and the audit find.
-    func problems() throws -> [String] {
+    package func problems() throws -> [String] {
         let report = try check()
         // Tests of a fold have events of users who were never created.
         guard report.isSound, try reader.extent().users > 0 else { return report.problems.map(\.description) }

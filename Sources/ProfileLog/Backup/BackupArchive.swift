@@ -1,21 +1,25 @@
 /// A backup as a tar archive (POSIX ustar): the files of a folder, the manifest last.
 ///
-/// What was written cannot be taken back, so a run that meets an erasure fails.
+/// What was written cannot be taken back, so a run that meets an erasure fails: the archive would keep what was erased.
+/// One that its reader unpacks and removes, as a node does that joins a cluster, `holdsOldGenerations` instead.
 package final class BackupArchive: BackupTarget {
     package let path = "-"
     private let output: ([UInt8]) throws -> Void
     private var names: Set<String> = []
     private let modified: Timestamp
+    private let holdsOldGenerations: Bool
 
     /// Writes the archive by `output`, as made at `modified`.
-    package init(modified: Timestamp, output: @escaping ([UInt8]) throws -> Void) {
-        (self.modified, self.output) = (modified, output)
+    package init(
+        modified: Timestamp, holdsOldGenerations: Bool = false, output: @escaping ([UInt8]) throws -> Void
+    ) {
+        (self.modified, self.holdsOldGenerations, self.output) = (modified, holdsOldGenerations, output)
     }
 
     package func manifest() -> Manifest? { nil }
 
     package func write(_ content: [UInt8], to name: String) throws {
-        let stem = BackupFileName(name)?.stem ?? name
+        let stem = holdsOldGenerations ? name : BackupFileName(name)?.stem ?? name
         guard names.insert(stem).inserted else { throw BackupError.overtaken }
         try output(Self.header(name, bytes: content.count, modified))
         try output(content)
@@ -30,7 +34,7 @@ package final class BackupArchive: BackupTarget {
 
     package func removeUnnamed(_ manifest: Manifest?) {}
 
-    private static let block = 512
+    static let block = 512
 
     /// The header of a file: fixed fields of text, numbers in octal digits.
     static func header(_ name: String, bytes: Int, _ modified: Timestamp) -> [UInt8] {

@@ -243,7 +243,8 @@ package struct BackupRun {
             return state.report
         }
         state.erasedUpTo = max(last.last, state.asOf.min() ?? .start)
-        try commit(moment, names, &state)
+        // The log's place in a cluster is after the records that the backup has.
+        try commit(moment.alone, names, &state)
         return state.report
     }
 

@@ -20,14 +20,29 @@ package struct Restore: Sendable {
     package let recordedAt: Timestamp
     /// The histories of the backup.
     package let histories: LogHistories
+    /// Tells whether the store is for another node of the cluster: then its rows are those of the backup, and it has the
+    /// backup's place in the cluster.
+    package let isForNode: Bool
     private let register: ErasureRegister
+
+    /// Reads a whole backup for a node that joins the cluster of the store: no history begins.
+    package init(forNode reader: BackupReader) throws {
+        try self.init(reader, to: .whole, erasures: nil, isForNode: true)
+        guard reader.manifest.meta.contains(where: { $0.name == ReplicaPosition.row }) else {
+            throw RestoreError.noPlace(path: reader.path)
+        }
+    }
 
     /// Finds the end. With `erasures`, those that the backup does not know are applied to what is restored. Those that
     /// it knows count too: `erasures` may be older than the backup.
     package init(_ reader: BackupReader, to end: End = .whole, erasures: ErasureRegister? = nil) throws {
+        try self.init(reader, to: end, erasures: erasures, isForNode: false)
+    }
+
+    private init(_ reader: BackupReader, to end: End, erasures: ErasureRegister?, isForNode: Bool) throws {
         let manifest = reader.manifest
         if let erasures, erasures.store != manifest.store { throw RestoreError.otherRegister }
-        self.reader = reader
+        (self.reader, self.isForNode) = (reader, isForNode)
         register = ErasureRegister(
             store: manifest.store, erasures: ErasureRegister.sorted(manifest.erasures + (erasures?.erasures ?? [])))
         (self.end, recordedAt) = try Self.place(of: end, in: reader)
@@ -104,10 +119,12 @@ package struct Restore: Sendable {
         func advance(_ done: LogProgress) throws { if !progress(done) { throw RestoreError.stopped } }
         let names = try reader.names()
         let erasures = try RestoredErasures(register, in: reader, upTo: end, names: names, advance)
-        let restored = histories.restored(to: end, at: now)
-        let meta = try CommitBatch.restoredMeta(
-            reader.manifest.meta, restored, hasBuried: erasures.events > 0,
-            hasForgotten: !erasures.forgottenNames.isEmpty)
+        let restored = isForNode ? histories : histories.restored(to: end, at: now)
+        var meta = reader.manifest.meta
+        if !isForNode {
+            meta = try CommitBatch.restoredMeta(
+                meta, restored, hasBuried: erasures.events > 0, hasForgotten: !erasures.forgottenNames.isEmpty)
+        }
         try begin(meta)
         var digest = isHashed ? TruthDigest() : nil
         digest?.add(meta: meta)
@@ -151,6 +168,18 @@ package struct Restore: Sendable {
         return ErasureRegister(store: register.store, erasures: unrecorded)
     }
 
+    /// The files that belong into the folder of the store: the settings, and the erasures of which its log does not
+    /// tell.
+    func filesNextToStore() throws -> [(name: String, content: [UInt8])] {
+        var files = try reader.manifest.settings.map { (name: $0.name, content: try reader.content(of: $0.file)) }
+        let unrecorded = unrecordedErasures
+        if !unrecorded.erasures.isEmpty {
+            let lines = unrecorded.lines.map { $0 + "\n" }.joined()
+            files.append((name: ErasureRegister.fileName, content: Array(lines.utf8)))
+        }
+        return files
+    }
+
     private static let bytesPerBatch = 32 << 20
 
     private func need(_ record: UnsafeRawBufferPointer, at position: Position, _ names: inout RestoredNames) throws {
@@ -175,14 +204,7 @@ package struct Restore: Sendable {
             options.fileMode = folder.fileMode
             var report = try LogCopier.copying(into: folder.path) {
                 let report = try write(in: folder.store, options: options, projections: projections, progress: progress)
-                for file in reader.manifest.settings {
-                    try folder.write(reader.content(of: file.file), to: file.name)
-                }
-                let unrecorded = unrecordedErasures
-                if !unrecorded.erasures.isEmpty {
-                    let lines = unrecorded.lines.map { $0 + "\n" }.joined()
-                    try folder.write(Array(lines.utf8), to: ErasureRegister.fileName)
-                }
+                for (name, content) in try filesNextToStore() { try folder.write(content, to: name) }
                 return report
             }
             report.settings = reader.manifest.settings.map(\.name)
@@ -204,6 +226,8 @@ package struct Restore: Sendable {
         let begin = clock.now
         // Not closed on an error: that would write its caches.
         var log: EventLog?
+        var options = options
+        options.transport = CopyTransport()
         var report = try read(at: options.now(), stage: "restore", isHashed: isHashed, progress) { meta in
             log = try EventLog(
                 path: path, create: true, options: options, projections: projections, creation: CommitBatch(meta: meta))
@@ -217,6 +241,23 @@ package struct Restore: Sendable {
         }
         log?.close()
         report.elapsed = clock.now - begin
+        return report
+    }
+
+    /// Writes the store in `path`, a folder that does not exist or is empty, and compares its rows with those of the
+    /// backup. The caller gives it its place.
+    package func writeVerified(
+        in path: String, options: LogOptions = LogOptions(), projections: [any Projection.Type],
+        progress: (LogProgress) -> Bool
+    ) throws -> RestoreReport {
+        var report = try LogCopier.copying(into: path) {
+            try write(in: path, options: options, projections: projections, isHashed: true, progress: progress)
+        }
+        let log = try EventLog(path: path, options: options, projections: projections)
+        defer { log.close() }
+        if try log.truthDigest() != report.digest {
+            report.problems.append("the restored rows are not those of the backup")
+        }
         return report
     }
 

@@ -26,6 +26,8 @@ package enum RestoreError: Error, Hashable, Sendable {
     case beforeFirst(recordedAt: Timestamp)
     /// The register has the erasures of another store.
     case otherRegister
+    /// The backup is of a store that was of no cluster, or it was stopped before the end of the log.
+    case noPlace(path: String)
     /// The caller stopped it.
     case stopped
 }
@@ -49,6 +51,7 @@ extension RestoreError: LogError {
         case .beforeFirst(let recordedAt):
             "The first event of the backup was recorded at \(recordedAt.rfc3339()), after --to."
         case .otherRegister: "The erasures are those of another store."
+        case .noPlace(let path): "The backup \(path) does not say which batch of a cluster was its last one."
         case .stopped: "The restore was stopped; no store was made."
         }
     }
@@ -69,6 +72,7 @@ extension RestoreError: LogError {
         case .afterBackup: "Ask for an earlier time, or omit --to for all that the backup has."
         case .beforeFirst: "Ask for a later time."
         case .otherRegister: "Name the erasures of the store that the backup is of."
+        case .noPlace: "Take a copy from a node of the cluster with `profiled serve --replicate … --join URL`."
         case .stopped: "Run the same command again."
         }
     }

@@ -17,6 +17,9 @@ struct StoreReads {
         /// The rows of table `meta`, in the order of their keys.
         let meta: [CommitBatch.MetaRow]
 
+        /// The moment of a store that is of no cluster.
+        var alone: Moment { Moment(last: last, meta: CommitBatch.aloneMeta(meta)) }
+
         private func row(_ name: String) -> [UInt8]? { meta.first { $0.name == name }?.value }
 
         private func counter(_ name: String) throws(StorageError) -> UInt32 {

@@ -10,19 +10,6 @@ package struct TruthDigest {
 
     package init() {}
 
-    /// Rows of one table, each as its length and its bytes; a chain of hashes, of 64 KiB or a little more each.
-    private struct RowHash {
-        private var waiting = [UInt8](repeating: 0, count: 32)
-
-        mutating func add(_ bytes: UnsafeRawBufferPointer) {
-            waiting.appendBigEndian(UInt32(bytes.count))
-            waiting.append(contentsOf: bytes)
-            if waiting.count >= 1 << 16 { waiting = digest }
-        }
-
-        var digest: [UInt8] { SHA256.hash(waiting) }
-    }
-
     /// Adds the next record of the log.
     package mutating func add(record: UnsafeRawBufferPointer) { records.add(record) }
 
@@ -37,9 +24,7 @@ package struct TruthDigest {
 
     /// Adds rows of table `meta`, in any order.
     package mutating func add(meta rows: [CommitBatch.MetaRow]) {
-        for row in rows.sorted(by: { $0.name < $1.name }) where row.name != LogHistories.row {
-            for bytes in [Array(row.name.utf8), row.value] { bytes.withUnsafeBytes { meta.add($0) } }
-        }
+        meta.add(rows.filter { $0.name != LogHistories.row })
     }
 
     /// The digest, in hexadecimal digits.

@@ -196,7 +196,7 @@ package final class BrazeAPI: Dialect {
             [
                 .required("segment_id"), .required("fields_to_export", .array),
                 .init("custom_attributes_to_export", .array), .init("output_format"), .init("callback_endpoint"),
-            ], [.takesNoIdempotencyKey], answers: ExportEndpoints.segment
+            ], [.takesNoIdempotencyKey, .isOfNode], answers: ExportEndpoints.segment
         ) { try await $0.export.exportSegment($1) },
         .init(
             .post, "/messages/send", "send messages to users, a segment or an audience",

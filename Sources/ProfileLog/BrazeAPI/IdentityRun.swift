@@ -63,7 +63,11 @@ struct IdentityRun {
             case .failure(let error): note(.failure(error), at: place)
             }
         }
-        if case .failure(.outcomeUnknown(let code))? = answers.last { throw AppendError.outcomeUnknown(code: code) }
+        switch answers.last {
+        case .failure(.outcomeUnknown(let code))?: throw AppendError.outcomeUnknown(code: code)
+        case .failure(.outcomePending)?: throw AppendError.outcomePending
+        default: break
+        }
         return done
     }
 
@@ -113,7 +117,8 @@ struct IdentityRun {
         case .success(let outcome):
             if outcome.isStored { isBegun = true }
             reasons[place] = outcome.reason
-        case .failure(AppendError.outcomeUnknown): reasons[place] = "whether it was done is unknown"
+        case .failure(AppendError.outcomeUnknown), .failure(AppendError.outcomePending):
+            reasons[place] = "whether it was done is unknown"
         case .failure: break
         }
     }

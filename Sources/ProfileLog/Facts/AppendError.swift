@@ -24,6 +24,11 @@ public enum AppendError: Error, Hashable, Sendable {
     case closed
     /// Nothing was written: the store refused the write.
     case refused(StorageError)
+    /// Nothing was written: this node of a cluster takes no writes now. Try again in a moment, or at another node.
+    case unavailable(reason: String, remedy: String)
+    /// The cluster has not answered in time: the events may be stored, or may be later. Send the same append again with
+    /// the same idempotency key.
+    case outcomePending
     /// The disk failed during the commit: the events may or may not be there. Reopen the log, and send the same append
     /// again with the same idempotency key.
     case outcomeUnknown(code: Int32)
@@ -33,9 +38,9 @@ extension AppendError: LogError {
     /// The facts in one line.
     public var description: String {
         switch self {
-        case .versionConflict, .conflict, .keyReused, .pendingFull, .tooLarge, .overloaded, .closed:
+        case .versionConflict, .conflict, .keyReused, .pendingFull, .tooLarge, .overloaded, .closed, .unavailable:
             "\(fact.dropLast()); nothing was stored."
-        case .invalid, .unknownUser, .unknownDevice, .refused, .outcomeUnknown: fact
+        case .invalid, .unknownUser, .unknownDevice, .refused, .outcomePending, .outcomeUnknown: fact
         }
     }
 
@@ -59,6 +64,8 @@ extension AppendError: LogError {
         case .overloaded(let waiting): "\(waiting) appends wait for the disk already."
         case .closed: "The log is closed, or its `LogWriter` is."
         case .refused(let error): error.description
+        case .unavailable(let reason, _): "This node takes no writes now: \(reason)."
+        case .outcomePending: "The cluster has not answered in time: the events may be stored, or may be later."
         case .outcomeUnknown(let code):
             "The disk failed during the commit (code \(code)): whether the events are stored is unknown."
         }
@@ -79,6 +86,8 @@ extension AppendError: LogError {
         case .overloaded: "Try again in a moment."
         case .closed: "Open the log again, or make another `LogWriter`, and append it there."
         case .refused(let error): error.remedy
+        case .unavailable(_, let remedy): remedy
+        case .outcomePending: "Append the same again with the same idempotency key: the answer says what became of it."
         case .outcomeUnknown: "Close the log, open it again, and append the same with the same idempotency key."
         }
     }

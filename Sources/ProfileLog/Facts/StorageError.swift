@@ -40,6 +40,8 @@ public enum StorageError: Error, Hashable, Sendable {
     case readersFull
     /// The store is read-only until it is opened again, since an earlier write failed on the disk.
     case closedAfterFailure
+    /// The store is of a cluster, and this program is not its node.
+    case inCluster
     /// The log was closed.
     case closed
     /// A cursor is not of an event of this log: the log, which ends at `last`, was restored or replaced.
@@ -86,6 +88,7 @@ extension StorageError: LogError {
             "Another program with the same process number, \(number), has the store open: it runs in another container."
         case .readersFull: "Too many programs read this store at once."
         case .closedAfterFailure: "The disk failed earlier, so the store takes nothing more until it is opened again."
+        case .inCluster: "The store is that of a node of a cluster: it takes writes only from its node."
         case .closed: "The log is closed."
         case .otherHistory(let position, let last):
             position > last
@@ -129,6 +132,8 @@ extension StorageError: LogError {
             "Let the containers that share the store share one PID namespace, or start this program again."
         case .readersFull: "Stop some of them and try again."
         case .closedAfterFailure: "Check the disk, then close the log and open it again."
+        case .inCluster:
+            "Write through a node of the cluster, or take the store out of the cluster first."
         case .closed: "Open it again."
         case .otherHistory:
             "Compare what you keep with the log from a position that both have, or read it from the start."

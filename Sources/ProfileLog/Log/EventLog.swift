@@ -53,6 +53,9 @@ public final class EventLog: Sendable {
         try environment.withReadTransaction { try store.rebuildTail($0) }
     }
 
+    /// Tells whether there is a store in the folder `path`, and not only the beginning of one.
+    package static func exists(path: String) throws -> Bool { try OpenStore.exists(path: path) }
+
     package func brazeID(of user: UserNumber) -> String { braze.id(user.rawValue) }
 
     /// Position of the last event; 0 in an empty log.

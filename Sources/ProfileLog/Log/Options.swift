@@ -37,7 +37,7 @@ public struct LogOptions: Sendable {
     var addressBlocks = AddressCache.mostBlocks
 
     /// The transport of decided batches before they are applied.
-    var transport: any CommitTransport = LocalTransport()
+    package var transport: any CommitTransport = LocalTransport()
 
     /// The defaults.
     public init() {}

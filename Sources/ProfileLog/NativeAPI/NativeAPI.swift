@@ -4,6 +4,10 @@ internal import ProfileLogRequests
 package struct NativeAPI: Dialect {
     let store: RequestStore
     let ephemeral: (any EphemeralStore)?
+    /// The cluster of the store; nil for a store that one service has alone.
+    let cluster: (any ClusterView)?
+    /// Makes copies for nodes that join; nil where that is not possible.
+    let copying: (any StoreCopying)?
     /// Called after a person was erased.
     let onErasure: @Sendable () -> Void
     /// Called after the store's time was set.
@@ -11,13 +15,17 @@ package struct NativeAPI: Dialect {
 
     private let exportVoids = VoidsAsOf()
 
-    /// Makes the API of a store; with `ephemeral`, it may be emptied and its time set.
+    /// Makes the API of a store; with `ephemeral`, it may be emptied and its time set, and with `cluster`, other
+    /// services have it too.
     package init(
-        _ store: RequestStore, ephemeral: (any EphemeralStore)? = nil, onErasure: @escaping @Sendable () -> Void = {},
-        onTimeSet: @escaping @Sendable () async -> Void = {}
+        _ store: RequestStore, ephemeral: (any EphemeralStore)? = nil, cluster: (any ClusterView)? = nil,
+        copying: (any StoreCopying)? = nil,
+        onErasure: @escaping @Sendable () -> Void = {}, onTimeSet: @escaping @Sendable () async -> Void = {}
     ) {
         self.store = store
         self.ephemeral = ephemeral
+        self.cluster = cluster
+        self.copying = copying
         self.onErasure = onErasure
         self.onTimeSet = onTimeSet
     }
@@ -214,7 +222,7 @@ package struct NativeAPI: Dialect {
         },
         .init(
             .post, "/v1/channels", "let a channel fail for a test, or work again",
-            [.required("channel"), .init("fails", .boolean)], answers: SendEndpoints.failing
+            [.required("channel"), .init("fails", .boolean)], [.isOfNode], answers: SendEndpoints.failing
         ) { try $0.sends.setChannel($1) },
         look(
             "/v1/messages/explain", "the chain of events that led to a message's fate",
@@ -275,17 +283,17 @@ package struct NativeAPI: Dialect {
         },
         .init(
             .post, "/v1/replay", "fold the stored states again, for some seconds, next to those that are read",
-            ReplayEndpoints.inputs, answers: ReplayEndpoints.folded
+            ReplayEndpoints.inputs, [.isOfNode], answers: ReplayEndpoints.folded
         ) { try await ReplayEndpoints(store: $0.store).fold($1) },
         .init(
             .post, "/v1/replay/swap", "make the shadow's states the live ones", ReplayEndpoints.swapInputs,
-            answers: ReplayEndpoints.swapped
+            [.isOfNode], answers: ReplayEndpoints.swapped
         ) {
             try await ReplayEndpoints(store: $0.store).swap($1)
         },
         .init(
             .post, "/v1/replay/discard", "give the shadow up", ReplayEndpoints.discardInputs,
-            answers: ReplayEndpoints.discarded
+            [.isOfNode], answers: ReplayEndpoints.discarded
         ) {
             try await ReplayEndpoints(store: $0.store).discard($1)
         },
@@ -313,7 +321,7 @@ package struct NativeAPI: Dialect {
             [.init("prefix"), .init("kind"), limit], answers: NameEndpoint.shape
         ) { try NameEndpoint(store: $0.store).names($2, $1) },
         .init(
-            .get, "/v1/key", "what the key of this request may do, and on which store", [], [.takesAnyKey],
+            .get, "/v1/key", "what the key of this request may do, and on which store", [], [.takesAnyKey, .isOfNode],
             answers: KeyEndpoint.shape
         ) { try KeyEndpoint(store: $0.store, ephemeral: $0.ephemeral).key($1) },
         look("/v1/stats", "how much the store holds", [], answers: StoreEndpoints.statistics) {
@@ -323,14 +331,34 @@ package struct NativeAPI: Dialect {
             try $0.whole.status($2, $1)
         },
         .init(
-            .post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)],
+            .get, "/v1/cluster", "the nodes that serve this store, and how far each is", [], [.isOfNode],
+            answers: ClusterEndpoints.shape
+        ) { try ClusterEndpoints(cluster: $0.cluster).status($1) },
+        .init(
+            .get, "/v1/cluster/copy", "the whole store, for a node that joins the cluster", [],
+            [.permission(ClusterEndpoints.permission), .isOfNode, .answers([CopyEndpoints.mediaType])], answers: .any
+        ) { try CopyEndpoints(store: $0.store, copying: $0.copying).copy($1) },
+        read(
+            "/v1/cluster/digest", "hashes of this node's log, names and meta up to a position",
+            CopyEndpoints.digestInputs, [.isOfNode], answers: CopyEndpoints.digested
+        ) { api, request in
+            try api.store.read { try CopyEndpoints.digest(request, $0) }
+        },
+        .init(
+            .post, "/v1/cluster/rebuild", "make the stream of the brokers again from the store of this node",
+            ClusterEndpoints.rebuildInputs, [.permission(ClusterEndpoints.permission), .isOfNode],
+            answers: ClusterEndpoints.rebuilt
+        ) { try await ClusterEndpoints(cluster: $0.cluster).rebuild($1) },
+        .init(
+            .post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)], [.isOfNode],
             answers: TestStoreEndpoints.reset
         ) {
             try await $0.testStore.reset($1)
         },
         .init(
             .post, "/v1/clock", "set, advance or release the clock of a store for tests",
-            [.init("set"), .init("advance", .any), .init("release", .boolean)], answers: TestStoreEndpoints.clock
+            [.init("set"), .init("advance", .any), .init("release", .boolean)], [.isOfNode],
+            answers: TestStoreEndpoints.clock
         ) { try await $0.testStore.setClock($1) },
     ]
 

@@ -125,6 +125,9 @@ extension EventLog {
         progress: (LogProgress) -> Bool = { _ in true }
     ) throws -> Compaction {
         let projections = [ProfileProjection.self] + projections
+        var options = options
+        // A store of a cluster stays one: nothing of its log changes.
+        options.transport = CopyTransport()
         let log = try EventLog(path: path, options: options, projections: projections, alone: true)
         return try log.environment.replacingFile { replace in
             if let damage = try log.check().problems.first { throw StorageError.damaged(place: damage.description) }
@@ -134,7 +137,7 @@ extension EventLog {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             guard
                 let after = try LogCopier.copying(
-                    into: path, { try LogCopier(source: log).rewritten(in: folder, progress) })
+                    into: path, { try LogCopier(source: log, keepsPlace: true).rewritten(in: folder, progress) })
             else { return Compaction(bytesBefore: before, bytesAfter: before, isComplete: false) }
             try replace(folder + "/data.mdb")
             return Compaction(bytesBefore: before, bytesAfter: after, isComplete: true)

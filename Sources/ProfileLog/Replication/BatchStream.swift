@@ -1,4 +1,4 @@
-internal import ProfileLogFacts
+package import ProfileLogFacts
 
 /// The stream of a cluster as one node sees it: one subject of one stream on the brokers, and short notes between the
 /// nodes, which are not stored.

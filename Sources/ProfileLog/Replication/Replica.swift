@@ -1,36 +1,250 @@
-internal import ProfileLogFacts
-internal import ProfileLogLog
+package import ProfileLogFacts
+package import ProfileLogLog
+internal import ProfileLogRecords
+internal import ProfileLogStore
+internal import Synchronization
 
 /// A node of a cluster: gives this store's batches their place in the stream, and applies those of other nodes.
 ///
-/// `open` looks at the stream and the folder, the log is opened with the replica as its transport, and `start` begins to
-/// follow the stream on a thread of its own.
+/// `open` looks at the stream, the log is opened with the replica as its transport, and `start` begins to follow the
+/// stream on a thread of its own. From then on the log's commits go through `deliver`:
+///
+/// * One batch is in flight. The expected last sequence lets one message win a place; with a second one in flight, that
+///   could be stored after another node's batch.
+/// * An answer that is no acknowledgement settles nothing. `settle` looks at the place: this batch is stored, another
+///   one is, or nothing, and then the same bytes are sent again with the same expectation.
 package final class Replica: CommitTransport {
-    /// The batch that makes the store, if there is none in the folder yet.
-    package let creation: CommitBatch?
-
     /// The node's settings.
     package let settings: ReplicaSettings
+    /// The batch that makes the store, if there is none in the folder yet.
+    package let creation: CommitBatch?
+    let stream: any BatchStream
+    let instance = UInt64.random(in: 1 ... .max)
+    let state = Mutex(State())
 
-    /// Joins the cluster of `stream`. The store in `folder` may be a member of it, a store alone that begins the
-    /// cluster, or absent. Throws if the node cannot be of the cluster, with the next step.
-    package static func open(
-        _ stream: any BatchStream, _ settings: ReplicaSettings, folder: String
-    ) throws(StreamError) -> Replica {}
+    struct State {
+        /// The log, from `start` to `stop`.
+        var log: EventLog?
+        /// The reason why the node follows the stream no further: it does not fit the store.
+        var misfit: StreamError?
+        /// What the last look at the stream found unfit; it may pass by itself.
+        var fault: StreamError?
+        /// A batch that no caller waits for any more.
+        var leftOver: UndecidedBatch?
+        /// The writer of the last batch.
+        var writer: ReplicaMessage.Writer?
+        /// The stream when it was last looked at.
+        var stream: StreamState?
+        /// The last time at which the node was known to have all batches.
+        var currentAt: ContinuousClock.Instant?
+        /// The last acknowledgement of the brokers.
+        var acknowledgedAt: ContinuousClock.Instant?
+        var nodes = KnownNodes()
+        var lastFailOver: FailOver?
+        var counts = ReplicaCounts()
+        var isStopping = false
+        var hasEnded = false
+    }
 
-    /// Follows the stream, and applies what comes to `log`, until `stop`.
-    package func start(_ log: EventLog) throws {}
+    init(_ stream: any BatchStream, _ settings: ReplicaSettings, creation: CommitBatch?) {
+        (self.stream, self.settings, self.creation) = (stream, settings, creation)
+        stream.onNote { [weak self] note in self?.take(note) }
+    }
 
-    /// Waits for an undecided batch for a moment, lets another node and broker lead, and closes the connection.
-    package func stop() {}
+    var writerOfThisNode: ReplicaMessage.Writer { .init(name: settings.name, url: settings.url) }
 
-    /// The cluster as this node sees it now.
-    package var status: ReplicaStatus { fatalError() }
+    // MARK: - CommitTransport
 
-    /// The node that writes, if that is another one and it is alive; nil if this node should write itself.
-    package var writer: NodeStatus? { nil }
+    package var mostBytes: Int { settings.mostBytes }
+    package var isReplicated: Bool { true }
 
-    /// Makes the stream again from this store: its next message is the one after the last that the store has. Refused
-    /// while the stream is sound, or another node has more.
-    package func rebuild() throws(StreamError) {}
+    package func prepare() throws(AppendError) {
+        let deadline = ContinuousClock.now + settings.publishTimeout
+        while true {
+            let (refusal, isOpen) = state.withLock { ($0.refusal, $0.leftOver == nil && $0.log != nil) }
+            if let refusal { throw .unavailable(reason: refusal.reason, remedy: refusal.remedy) }
+            if isOpen { return }
+            guard ContinuousClock.now < deadline else {
+                throw .unavailable(
+                    reason: "the cluster has not yet settled an earlier write", remedy: "Try again in a moment.")
+            }
+            Pause.milliseconds(5)
+        }
+    }
+
+    package func deliver(_ batch: CommitBatch, after last: ReplicaPosition?) throws -> ReplicaPosition? {
+        guard let last, let log = state.withLock({ $0.log }) else {
+            throw AppendError.unavailable(reason: "the node has not joined its cluster yet", remedy: "Try again soon.")
+        }
+        let message = ReplicaMessage(.batch, batch.encoded(), of: log.storeID, after: last, by: writerOfThisNode)
+        let bytes = message.encoded()
+        guard bytes.count <= settings.mostBytes + Self.spareBytes else {
+            throw AppendError.tooLarge(limit: "\(settings.mostBytes) bytes, the most that a message of the cluster has")
+        }
+        switch stream.publish(bytes, after: last.sequence, timeout: settings.publishTimeout) {
+        case .stored(let sequence) where sequence == message.sequence:
+            published(message)
+            return message.position(bytes)
+        case .stored(let sequence):
+            // Another node's batches are there, or another stream: this one must not be taken for stored.
+            stop(Self.unconditional(sequence, wanted: message.sequence))
+            throw AppendError.outcomePending
+        case .full(let reason):
+            throw AppendError.unavailable(
+                reason: reason, remedy: "Give the brokers more room (`max_file_store`), then try again.")
+        case .undecided:
+            state.withLock { $0.counts.undecided += 1 }
+            throw UndecidedBatch(batch, message: bytes, after: last)
+        }
+    }
+
+    /// The bytes of a message's parts around the batch, and of names and lengths that the limit of a commit leaves out.
+    private static let spareBytes = 900_000
+
+    package func settle(_ batch: UndecidedBatch) throws(AppendError) -> SettledBatch {
+        let begin = ContinuousClock.now
+        var patience = Patience()
+        while true {
+            let isStopping = state.withLock { $0.isStopping }
+            do {
+                if let settled = try step(batch) {
+                    noteFailOver(since: begin)
+                    if settled == .refused { state.withLock { $0.counts.refused += 1 } }
+                    return settled
+                }
+            } catch let misfit as StreamError {
+                stop(misfit)
+                throw .outcomePending
+            } catch {
+                throw AppendError(stored: error)
+            }
+            guard !isStopping, ContinuousClock.now < begin + settings.deadline else {
+                state.withLock { $0.leftOver = batch }
+                throw .outcomePending
+            }
+            if patience.isOver() { changeBroker() }
+            patience.wait()
+        }
+    }
+
+    package func catchUp() throws(AppendError) -> Bool {
+        do { return try follow() } catch { throw AppendError(stored: error) }
+    }
+
+    /// Looks once what became of a batch, and sends it again if nothing has its place. Nil if that is still open.
+    func step(_ undecided: UndecidedBatch) throws -> SettledBatch? {
+        let place = undecided.last.sequence + 1
+        guard let found = try? stream.messages(from: place, count: 1) else { return nil }
+        if let first = found.first {
+            guard first.sequence == place else { throw Self.gone(from: place, to: first.sequence - 1) }
+            let isOwn = first.bytes == undecided.message
+            _ = try receive(first)
+            if isOwn { state.withLock { $0.counts.published += 1 } } else { _ = try follow() }
+            return isOwn ? .stored : .refused
+        }
+        switch stream.publish(undecided.message, after: undecided.last.sequence, timeout: settings.publishTimeout) {
+        case .stored(let sequence) where sequence == place:
+            let message = try ReplicaMessage(decoding: undecided.message)
+            published(message)
+            _ = try apply(message, undecided.message)
+            return .stored
+        case .stored(let sequence): throw Self.unconditional(sequence, wanted: place)
+        case .full, .undecided: return nil
+        }
+    }
+
+    private func published(_ message: ReplicaMessage) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            state.counts.published += 1
+            state.writer = message.writer
+            (state.acknowledgedAt, state.currentAt) = (now, now)
+        }
+    }
+
+    private func noteFailOver(since begin: ContinuousClock.Instant) {
+        let length = ContinuousClock.now - begin + settings.publishTimeout
+        guard length > settings.publishTimeout + .seconds(1) else { return }
+        state.withLock { $0.lastFailOver = FailOver(ended: .now(), length: length) }
+    }
+
+    // MARK: - Following
+
+    /// Applies what is in the stream after the last batch of this store. Returns false if there was nothing.
+    func follow() throws -> Bool {
+        var isNew = false
+        while true {
+            let next = try sequence() + 1
+            let messages = try stream.messages(from: next, count: Self.mostMessages)
+            for message in messages { isNew = try receive(message) || isNew }
+            if messages.isEmpty { return isNew }
+        }
+    }
+
+    private static let mostMessages = 200
+
+    /// The last sequence that the store has.
+    func sequence() throws -> UInt64 {
+        guard let log = state.withLock({ $0.log }) else { throw StorageError.closed }
+        return try log.reader.replicaPosition()?.sequence ?? 0
+    }
+
+    /// Applies a message of the stream; false if the store has it already.
+    func receive(_ received: StreamMessage) throws -> Bool {
+        let message = try ReplicaMessage(decoding: received.bytes)
+        guard let log = state.withLock({ $0.log }) else { throw StorageError.closed }
+        guard message.storeID == log.storeID else { throw Self.otherStore }
+        let last = try log.reader.replicaPosition() ?? .start(of: message.created)
+        if received.sequence <= last.sequence { return false }
+        guard received.sequence == last.sequence + 1 else {
+            throw Self.gone(from: last.sequence + 1, to: received.sequence - 1)
+        }
+        guard message.sequence == received.sequence, message.previousHash == last.hash,
+            message.kind == .begin || message.created == last.created
+        else { throw Self.other(received.sequence) }
+        return try apply(message, received.bytes)
+    }
+
+    private func apply(_ message: ReplicaMessage, _ bytes: [UInt8]) throws -> Bool {
+        guard let log = state.withLock({ $0.log }) else { throw StorageError.closed }
+        let isNew = try log.committer.apply(message.placed(bytes))
+        state.withLock { state in
+            state.writer = message.writer
+            if isNew, message.writer != writerOfThisNode { state.counts.applied += 1 }
+        }
+        return isNew
+    }
+
+    /// Ends the following: the stream does not fit the store.
+    func stop(_ misfit: StreamError) { state.withLock { $0.misfit = $0.misfit ?? misfit } }
+
+    func changeBroker() {
+        stream.changeBroker()
+        state.withLock { $0.counts.brokerChanges += 1 }
+    }
+}
+
+extension Replica.State {
+    /// The reason why the node takes no writes.
+    var refusal: StreamError? { misfit ?? fault }
+}
+
+extension StreamError {
+    /// The sentence as a part of another one.
+    var reason: String {
+        let text = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+        return text.prefix(1).lowercased() + text.dropFirst()
+    }
+}
+
+extension AppendError {
+    /// Translates what went wrong while a batch of the cluster was applied: the batch is stored there.
+    fileprivate init(stored error: any Error) {
+        switch error {
+        case let error as AppendError: self = error
+        case let error as StreamError: self = .unavailable(reason: error.reason, remedy: error.remedy)
+        case StorageError.closed: self = .closed
+        default: self = .outcomePending
+        }
+    }
 }

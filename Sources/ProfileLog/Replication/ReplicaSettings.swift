@@ -15,5 +15,8 @@ package struct ReplicaSettings: Sendable {
     /// The most bytes of a message.
     package var mostBytes = 7_000_000
 
+    /// The program's version, for the other nodes.
+    package var version = ""
+
     package init(name: String, url: String) { (self.name, self.url) = (name, url) }
 }

@@ -1,4 +1,4 @@
-internal import ProfileLogFacts
+package import ProfileLogFacts
 
 /// A node of a cluster, as its last note told.
 package struct NodeStatus: Hashable, Sendable {

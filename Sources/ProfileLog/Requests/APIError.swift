@@ -169,6 +169,7 @@ extension APIError {
         case .unknownDevice:
             place = "device"
             remedy = "Save or launch something on it first; `GET /v1/devices` lists those that are known."
+        case .unavailable, .outcomePending: headers = [("Retry-After", "1")]
         default: break
         }
     }
@@ -187,6 +188,8 @@ extension APIError {
         case .closed: (503, "closed")
         case .refused(let error): statusAndCode(error)
         case .outcomeUnknown: (503, "outcome_unknown")
+        case .unavailable: (503, "unavailable")
+        case .outcomePending: (503, "outcome_pending")
         }
     }
 
@@ -230,6 +233,7 @@ extension APIError {
         case .inUse, .openElsewhere: (409, "in_use")
         case .readersFull: (503, "readers_full")
         case .closedAfterFailure: (503, "closed_after_failure")
+        case .inCluster: (503, "in_cluster")
         case .closed: (503, "closed")
         case .otherHistory: (409, "other_history")
         case .filesChanged: (503, "files_changed")

@@ -20,10 +20,11 @@ extension AppendError {
         case .pendingFull:
             "Launch the app on it (`profilecli launch`) or discard what waits (`profilecli pending discard`)."
         case .closed: "Try again in a moment."
+        case .outcomePending: "Try the same again with the same idempotency key: the answer says what became of it."
         case .outcomeUnknown: "Restart, and try the same again with the same idempotency key."
         case .refused(let error): error.commandRemedy
         case .invalid(_, _, let remedy): remedy.flatMap { Self.commandRemedies[$0] }
-        case .versionConflict, .conflict, .keyReused, .tooLarge, .overloaded: nil
+        case .versionConflict, .conflict, .keyReused, .tooLarge, .overloaded, .unavailable: nil
         }
     }
 
@@ -66,6 +67,9 @@ extension StorageError {
             "Let the containers that share the store share one PID namespace (`docker run --pid`), "
                 + "or start this program again."
         case .closedAfterFailure: "Check the disk, then restart the program."
+        case .inCluster:
+            "Write through the service (its node: `profiled --replicate`), or stop that and make the store one of its "
+                + "own with `profilecli cluster leave --store …`."
         case .damaged:
             "Run `profilecli check` to see everything that is damaged, and restore those parts from a backup."
         case .brokenPage:

@@ -24,6 +24,9 @@ package struct Endpoint: Sendable {
     package private(set) var permission: String?
     /// Tells whether it needs a key where keys are needed, and any will do.
     package private(set) var takesAnyKey = false
+    /// Tells whether it is about the node that is asked, and not about what the store holds: it is answered however
+    /// far the node's store lags behind its cluster, and by no other node.
+    package private(set) var isOfNode = false
     /// The types of its answers, as in `Content-Type`.
     package private(set) var mediaTypes = ["application/json"]
 
@@ -48,6 +51,7 @@ package struct Endpoint: Sendable {
             case .needsNoKey: permission = nil
             case .takesAnyKey: (permission, takesAnyKey) = (nil, true)
             case .permission(let name): permission = name
+            case .isOfNode: isOfNode = true
             case .answers(let types): mediaTypes = types
             }
         }
@@ -55,6 +59,9 @@ package struct Endpoint: Sendable {
 
     /// Tells whether a request needs a key where keys are needed.
     package var needsKey: Bool { permission != nil || takesAnyKey }
+
+    /// Tells whether a node of a cluster hands its requests to the node that writes.
+    package var isForwarded: Bool { method == .post && !isRead && !isOfNode }
 
     /// Tells whether it is part of the native API, and none of Braze's format.
     package var isNative: Bool { format == .native }
@@ -80,6 +87,8 @@ package enum EndpointTrait: Sendable {
     case takesAnyKey
     /// The name of the permission, where the dialect's rule has another one.
     case permission(String)
+    /// About the node that is asked, and not about what the store holds.
+    case isOfNode
     /// Media types, if they are not only JSON.
     case answers([String])
 }

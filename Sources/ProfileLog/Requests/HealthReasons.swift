@@ -38,7 +38,7 @@ package final class HealthReasons: Sendable {
 package struct HealthReason: Hashable, Sendable {
     /// The kinds of reasons: labels of a metric, and so few.
     package enum Kind: String, CaseIterable, Sendable {
-        case audit, certificate, backup
+        case audit, certificate, backup, cluster
         case damagedBackup = "damaged_backup"
     }
 

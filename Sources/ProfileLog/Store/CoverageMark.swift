@@ -40,6 +40,8 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case tailTakenBack
     /// Another process committed between the caches of an erasure and its batch.
     case erasureOvertaken
+    /// Another store's batch came first, and what was decided is decided again.
+    case decidedAgain
     /// A batch of another store does not follow the end of the log.
     case batchGap
     /// A batch of another store has names that do not follow those of this one.

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Foundation
 internal import ProfileLog
 
 struct EraseCommand: AsyncParsableCommand {
@@ -62,10 +61,10 @@ struct EraseCommand: AsyncParsableCommand {
             return candidates
         }
         show(candidates)
-        guard isatty(STDIN_FILENO) == 1, Terminal.isError else { throw isOne ? unconfirmed : several(candidates) }
+        guard Question.canBeAsked else { throw isOne ? unconfirmed : several(candidates) }
         if !isOne {
             Output.message("Erase which? Type the # of one, or `all`; nothing erases no user.")
-            let answer = answer()
+            let answer = Question.answer()
             let one = Int(answer).flatMap { candidates.indices.contains($0 - 1) ? [candidates[$0 - 1]] : nil }
             guard let users = answer == "all" ? candidates : one else { throw nothingErased }
             if yes { return users }
@@ -77,11 +76,9 @@ struct EraseCommand: AsyncParsableCommand {
     private func confirmed(_ users: [JSONObject]) throws -> [JSONObject] {
         let what = users.count == 1 ? users[0]["id"].cell.oneLine : "\(users.count) users"
         Output.message("Erase \(what) for ever? Type `yes`.")
-        guard answer() == "yes" else { throw nothingErased }
+        guard Question.answer() == "yes" else { throw nothingErased }
         return users
     }
-
-    private func answer() -> String { (readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased() }
 
     /// Users that a list shows, and commands that a refusal spells out.
     private static let mostShown = 20

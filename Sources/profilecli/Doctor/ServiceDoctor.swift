@@ -1,7 +1,7 @@
 internal import ProfileLog
 internal import ProfileLogNativeAPI
 
-/// Looks at a running service from outside: `/health` and `/metrics`.
+/// Looks at a running service from outside: `/health`, `/metrics` and, if it is a node, its cluster.
 struct ServiceDoctor {
     let service: any Connection
     private let now = Timestamp.now()
@@ -17,7 +17,9 @@ struct ServiceDoctor {
                     "service", "What answers there is no profiled.",
                     remedy: "Check the address: GET / there says what it is."))
         }
-        let reasons = health.objects("reasons")
+        let cluster = try await clusterFindings()
+        // What the cluster says has more than the reason.
+        let reasons = health.objects("reasons").filter { cluster.isEmpty || $0["reason"].text != "cluster" }
         switch status {
         case "ok": try tell(.ok("service", "It answers, and its store can be read and written."))
         case "degraded":
@@ -29,6 +31,7 @@ struct ServiceDoctor {
                     "service", health["error"].text ?? "Its store cannot be read and written.",
                     remedy: health["remedy"].text ?? "Look at its log."))
         }
+        for finding in cluster { try tell(finding) }
         let metrics = try await service.answer(APIRequest(.get, "/metrics"))
         guard metrics.status == 200 else {
             return try tell(
@@ -41,6 +44,15 @@ struct ServiceDoctor {
         }
         let told = Set(reasons.compactMap { $0["reason"].text })
         try tellNumbers(MetricsText(metrics.body), told, tell)
+    }
+
+    /// The state of its cluster; nothing if it is in none, or if the key may not ask.
+    private func clusterFindings() async throws -> [Finding] {
+        let answer = try await service.answer(APIRequest(.get, "/v1/cluster"))
+        guard answer.status == 200, let told = try? JSONObject(answer.body) else { return [] }
+        let cluster = ClusterStatus(told)
+        let findings = cluster.findings
+        return findings.isEmpty ? [cluster.wellFinding] : findings
     }
 
     private func finding(_ reason: JSONObject) -> Finding {

@@ -199,6 +199,7 @@ struct StoreDoctor {
         } catch {
             return try tell(.failure("store", error))
         }
+        if let replica = look.replica { try tell(cluster(replica)) }
         try tell(Machine.limits(service: Machine.service(of: data)))
         try tell(Machine.clock(lastEvent: look.recordedAt, now: now))
         let used = look.pages.pages &* UInt64(look.pages.pageBytes)
@@ -207,6 +208,13 @@ struct StoreDoctor {
         try tell(Machine.caches(lag: look.lag))
         try tell(damage(look))
         if isDeep, look.damage.isEmpty { try tellCheck(tell) }
+    }
+
+    private func cluster(_ replica: ReplicaPosition) -> Finding {
+        .ok(
+            "cluster",
+            "The store is a node's, up to message \(Number.grouped(replica.sequence)) of its stream: only the node "
+                + "writes here.")
     }
 
     private func readers(_ use: PageUse) -> Finding {

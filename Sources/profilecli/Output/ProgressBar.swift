@@ -110,4 +110,16 @@ enum Interrupt {
         }
         pthread_sigmask(SIG_UNBLOCK, &numbers, nil)
     }
+
+    /// Ends the program with a sentence on the first Ctrl-C (or SIGTERM) from now on: for work that changes nothing,
+    /// and that may wait long for an answer.
+    static func endProgram() {
+        watch()
+        startThread("interrupt") {
+            while !isRequested { usleep(20_000) }
+            ProfileCLI.report(
+                CommandError("Stopped by \(name); nothing was changed.", remedy: "Run the same command again."))
+            endProcess(status.rawValue)
+        }
+    }
 }

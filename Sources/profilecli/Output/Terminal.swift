@@ -29,6 +29,15 @@ enum Terminal {
     }
 }
 
+/// A question on the terminal, before something that cannot be undone.
+enum Question {
+    /// Tells whether someone is there to answer.
+    static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && Terminal.isError }
+
+    /// The line that is typed, in small letters; empty at the end of the input.
+    static func answer() -> String { (readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased() }
+}
+
 enum Style: String {
     case bold = "1", red = "31", green = "32", yellow = "33"
 

@@ -75,7 +75,7 @@ struct KeysAdd: ParsableCommand {
                 keys.append(StoredKey(key, name: name, created: created, permissions: permissionNames))
             }
             // Else the service does it at its start.
-            try? log?.store.noteKeys()
+            try? log?.noteKeys()
             // The key is valid now, whatever the disk says, and cannot be shown again.
             let synced = Result { () throws(StartError) in try store.keyFile.sync() }
             try Console.print(key.text)

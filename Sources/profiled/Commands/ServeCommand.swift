@@ -3,6 +3,7 @@ internal import Foundation
 internal import Logging
 internal import ProfileLog
 internal import ProfileLogBrazeAPI
+internal import ProfileLogReplication
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -58,11 +59,14 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws {
         let (options, store) = (configuration.settings, configuration.settings.place)
         try options.refuseBackupOfEphemeral()
+        try options.refuseHalfCluster()
         let maxConnections = try options.reserveConnections(logger)
         // First, so that an old file is not read as this service's port.
         let portFile = try options.portFile.map { try PortFile(path: $0) }
         defer { portFile?.remove() }
         try ConsoleFiles(folder: options.console).check()
+        // Keys may come with the copy.
+        try await Joining.run(options, logger: logger)
         let fixtures = try options.fixtures.map { try Fixtures(path: $0) }
         let workspace = try options.workspace.map { try Workspace(path: $0) } ?? Workspace()
         // A temporary store has no folder with keys: those must be named.
@@ -86,16 +90,29 @@ struct ServeCommand: AsyncParsableCommand {
             var logOptions = LogOptions()
             logOptions.onCommit = { metrics.record($0) }
             if options.expectsStore { try options.refuseMissingStore() }
+            let cluster = try joinCluster(options, logger)
+            if let replica = cluster?.replica { logOptions.transport = replica }
             ServiceManager.status("Opening the store \(store.path).")
             let log = try ServiceManager.extendingStart {
                 try EventLog(
                     path: store.path, create: !options.expectsStore, options: logOptions,
-                    projections: RequestStore.projections)
+                    projections: RequestStore.projections, creation: cluster?.replica.creation)
             }
-            try noteKeys(in: log, of: options, areClosed: keys.isClosed, logger)
+            try cluster?.replica.start(log)
+            try refuseLostKeys(of: log, options, areClosed: keys.isClosed, logger)
             log.preload()
-            try fixtures?.load(into: log)
-            try workspace.declare(in: log)
+            let writes: [StartWrites.Work] = [
+                { [areClosed = keys.isClosed] log in if areClosed { try Self.noteKeys(in: log) } },
+                { log in try fixtures?.load(into: log) }, { log in try workspace.declare(in: log) },
+            ]
+            if let cluster {
+                server.cluster = cluster
+                server.startWrites = writes
+                server.forwarder = try WriteForwarder(
+                    cluster.replica, authorities: options.nodeCA, counts: metrics.forwarding, logger: logger)
+            } else {
+                for write in writes { try write(log) }
+            }
             for unseen in try log.reader.occurrences.unseenNames(of: workspace.traits) {
                 // Without the guess, which a client named.
                 logger.notice(
@@ -104,22 +121,42 @@ struct ServeCommand: AsyncParsableCommand {
                         "trait": .string(unseen.trait.text), unseen.what: .string(unseen.name.text),
                     ])
             }
-            try await server.run(LiveStore(LogWriter(log), workspace), portFile: portFile)
+            let copies = StoreCopies(keys: store.keyFile.path, workspace: options.workspace)
+            try await server.run(
+                LiveStore(LogWriter(log), workspace, cluster: cluster, copies: copies), portFile: portFile)
         }
     }
 }
 
 extension ServeCommand {
-    /// Notes in the store that it is served with keys. A copy of such a store without keys is for this machine only.
-    private func noteKeys(
-        in log: EventLog, of options: ServiceSettings, areClosed: Bool, _ logger: Logger
-    ) throws {
-        if areClosed {
-            // A store that takes no writes can still be read.
-            try? log.store.noteKeys()
-            return
+    /// Joins the cluster that the settings name; nil without one.
+    private func joinCluster(_ options: ServiceSettings, _ logger: Logger) throws -> ClusterNode? {
+        guard options.brokers != nil else { return nil }
+        if options.brokerMonitors == nil {
+            logger.warning(
+                """
+                without --broker-monitor it cannot be seen whether the brokers sync each message to the disk \
+                (sync_interval: always); if they do not, a power cut may lose acknowledged writes
+                """)
         }
-        guard try log.store.hadKeys() else { return }
+        ServiceManager.status("Joining the cluster \(options.clusterName).")
+        return try ClusterNode.open(options)
+    }
+
+    /// Notes in the store that it is served with keys.
+    private static func noteKeys(in log: EventLog) throws {
+        do { try log.noteKeys() } catch let error as AppendError where error.mayPass {
+            throw error
+        } catch {
+            // A store that takes no writes can still be read.
+        }
+    }
+
+    /// A copy of a store that was served with keys is, without keys, for this machine only.
+    private func refuseLostKeys(
+        of log: EventLog, _ options: ServiceSettings, areClosed: Bool, _ logger: Logger
+    ) throws {
+        guard !areClosed, try log.store.hadKeys() else { return }
         let fact = "requests for this store, or for the one that it is a copy of, needed keys; here it has none"
         let remedy = "Put the file keys.json of the other store into \(options.store), or make a key with "
         if options.baseURL != nil {

@@ -25,6 +25,7 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("tls.client-auth"), help: .setting("tls.client-auth"))
     var tlsClientAuth: TLSFiles.ClientAuth?
 
+    @Option(name: .setting("cluster.node-ca"), help: .setting("cluster.node-ca")) var nodeCA: String?
     @Option(name: .setting("backup.folder"), help: .setting("backup.folder")) var backupFolder: String?
     @Flag(name: .setting("backup.expect"), help: .setting("backup.expect")) var expectsBackup = false
     @Option(name: .setting("backup.every"), help: .setting("backup.every")) var backupEvery: Seconds?
@@ -32,6 +33,30 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("backup.verify-every"), help: .setting("backup.verify-every"))
     var backupVerifyEvery: Seconds?
 
+    @Option(name: .setting("cluster.replicate"), help: .setting("cluster.replicate")) var brokers: BrokerList?
+    @Option(name: .setting("cluster.node"), help: .setting("cluster.node")) var nodeName: String?
+    @Option(name: .setting("cluster.node-url"), help: .setting("cluster.node-url")) var nodeURL: BaseURL?
+    @Option(name: .setting("cluster.name"), help: .setting("cluster.name")) var clusterName: String?
+    @Option(name: .setting("cluster.join"), help: .setting("cluster.join")) var joinURL: BaseURL?
+    @Option(name: .setting("cluster.join-key-file"), help: .setting("cluster.join-key-file")) var joinKeyFile: String?
+    @Option(name: .setting("cluster.replicas"), help: .setting("cluster.replicas")) var replicas: Int?
+
+    @Option(name: .setting("cluster.stream-max-age"), help: .setting("cluster.stream-max-age"))
+    var streamMaxAge: Seconds?
+
+    @Option(name: .setting("cluster.max-lag"), help: .setting("cluster.max-lag")) var maxLag: Seconds?
+    @Option(name: .setting("broker.monitor"), help: .setting("broker.monitor")) var brokerMonitors: URLList?
+    @Option(name: .setting("broker.user"), help: .setting("broker.user")) var brokerUser: String?
+
+    @Option(name: .setting("broker.password-file"), help: .setting("broker.password-file"))
+    var brokerPasswordFile: String?
+
+    @Option(name: .setting("broker.creds"), help: .setting("broker.creds")) var brokerCredentials: String?
+    @Option(name: .setting("broker.nkey-seed"), help: .setting("broker.nkey-seed")) var brokerSeed: String?
+    @Option(name: .setting("broker.tls-ca"), help: .setting("broker.tls-ca")) var brokerTLSCA: String?
+    @Option(name: .setting("broker.tls-cert"), help: .setting("broker.tls-cert")) var brokerTLSCertificate: String?
+    @Option(name: .setting("broker.tls-key"), help: .setting("broker.tls-key")) var brokerTLSKey: String?
+    @Flag(name: .setting("broker.any-version"), help: .setting("broker.any-version")) var takesAnyBroker = false
     @Option(name: .setting("rate-limits"), help: .setting("rate-limits")) var rateLimits: [RateLimit] = []
     @Option(name: .setting("limits.connections"), help: .setting("limits.connections")) var maxConnections: Int?
 
@@ -57,6 +82,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
     var storeExpected: Bool? { expectsStore ? true : nil }
     /// The switch; nil unless it was given.
     var backupExpected: Bool? { expectsBackup ? true : nil }
+    /// The switch; nil unless it was given.
+    var anyBroker: Bool? { takesAnyBroker ? true : nil }
     /// The switch; nil unless it was given.
     var ephemeral: Bool? { isEphemeral ? true : nil }
     var givenRateLimits: [RateLimit]? { rateLimits.isEmpty ? nil : rateLimits }

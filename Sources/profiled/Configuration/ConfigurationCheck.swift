@@ -12,11 +12,13 @@ enum ConfigurationCheck {
         { try $0.refuseHalfTLS() },
         { try $0.refuseHalfPlace() },
         { _ = try $0.tlsFiles?.read() },
+        { if let file = $0.nodeCA { _ = try NodeClient.certificates(in: file) } },
         { if let file = $0.workspace { _ = try Workspace(path: file) } },
         { if let file = $0.fixtures { _ = try Fixtures(path: file) } },
         { try ConsoleFiles(folder: $0.console).check() },
         { try $0.refuseBackupOfEphemeral() },
         { try refuseBackup($0) },
+        { try $0.refuseHalfCluster() },
         { if let file = $0.socket { try refuseUnwritable(file, "socket") } },
         { if let file = $0.portFile { try refuseUnwritable(file, "port-file") } },
     ]

@@ -27,11 +27,35 @@ struct ServiceSettings: Sendable {
     var tlsKey: String?
     var tlsClientCA: String?
     var tlsClientAuth = TLSFiles.ClientAuth.required
+    /// The authorities of the other nodes' certificates; nil for those of the system.
+    var nodeCA: String?
     var backupFolder: String?
     /// Tells whether a backup must be in its folder: then none is begun there.
     var expectsBackup = false
     var backupEvery: Seconds = 60
     var backupVerifyEvery: Seconds = 86_400
+    /// The brokers of the cluster; nil for a store that this service has alone.
+    var brokers: BrokerList?
+    var nodeName: String?
+    var nodeURL: ServiceOptions.BaseURL?
+    var clusterName = "profilelog"
+    /// The node whose store a new node begins with.
+    var joinURL: ServiceOptions.BaseURL?
+    var joinKeyFile: String?
+    var replicas = 3
+    var streamMaxAge: Seconds?
+    /// The lag beyond which reads are refused; nil for none.
+    var maxLag: Seconds?
+    var brokerMonitors: URLList?
+    var brokerUser: String?
+    var brokerPasswordFile: String?
+    var brokerCredentials: String?
+    var brokerSeed: String?
+    var brokerTLSCA: String?
+    var brokerTLSCertificate: String?
+    var brokerTLSKey: String?
+    /// Tells whether brokers older than the oldest that was tested will do.
+    var takesAnyBroker = false
     var rateLimits: [RateLimit] = []
     var maxConnections = 1024
     var maxConnectionsPerAddress = 512

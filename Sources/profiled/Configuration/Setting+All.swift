@@ -7,7 +7,9 @@ extension Setting {
     /// A new one needs a row here, a property of ``ServiceSettings`` with its default, and an option of
     /// ``ServiceOptions``, whose name and help come from the row. A row that `reloads` also needs a ``ReloadHook``,
     /// unless what uses it asks ``LiveSettings`` each time. A secret is no setting: name a file that holds it.
-    static let all: [Setting] = [store, network, content, limits, tls, backup, messages].flatMap(\.self)
+    static let all: [Setting] = [
+        store, network, content, limits, tls, backup, cluster, brokers, messages,
+    ].flatMap(\.self)
 
     private static let store: [Setting] = [
         Setting(
@@ -150,6 +152,86 @@ extension Setting {
         seconds(
             "backup.verify-every", \.backupVerifyEvery, given: \.service?.backupVerifyEvery, in: 1...31_536_000,
             reloads: true, "How often the backup is read whole and compared."),
+    ]
+
+    private static let cluster: [Setting] = [
+        Setting(
+            "cluster.replicate", flag: "replicate", ofOptional: \.brokers, given: \.service?.brokers,
+            Words(
+                help: "Serve the store together with other nodes, by these brokers (NATS JetStream): docs/scaling.md.",
+                valueName: "url,...", rule: "must be brokers as nats://a,b:4223,c or tls://a,b,c, without a user")),
+        Setting(
+            "cluster.node", flag: "node", ofOptional: \.nodeName, given: \.service?.nodeName,
+            Words(help: "The name of this node, of its own in the cluster.", valueName: "name", rule: ClusterName.rule)
+        ) { ClusterName.isName($0) },
+        Setting(
+            "cluster.node-url", flag: "node-url", ofOptional: \.nodeURL, given: \.service?.nodeURL,
+            Words(
+                help: "The URL by which the other nodes reach this one.", valueName: "url",
+                rule: "must be a URL as https://a.example:8080", defaultNote: "--base-url, or the host and the port")),
+        file(
+            "cluster.node-ca", flag: "node-ca", \.nodeCA, given: \.service?.nodeCA,
+            "The authorities of the other nodes' certificates, in PEM; those of the system without it."),
+        Setting(
+            "cluster.name", flag: "cluster", \.clusterName, given: \.service?.clusterName,
+            Words(
+                help: "The name of the cluster: its stream at the brokers is profilelog-NAME.", valueName: "name",
+                rule: ClusterName.rule)
+        ) { ClusterName.isName($0) },
+        Setting(
+            "cluster.join", flag: "join", ofOptional: \.joinURL, given: \.service?.joinURL,
+            Words(
+                help: "If the folder is empty, begin with a copy of the store of the node at this URL.",
+                valueName: "url", rule: "must be a URL as https://a.example:8080")),
+        file(
+            "cluster.join-key-file", flag: "join-key-file", \.joinKeyFile, given: \.service?.joinKeyFile,
+            "A file with a key of that node's service, of the permission v1.cluster."),
+        number(
+            "cluster.replicas", flag: "replicas", \.replicas, given: \.service?.replicas, in: 1...5, value: "count",
+            "The brokers that keep each batch; 1 is for trials: what its disk loses is lost."),
+        optionalSeconds(
+            "cluster.stream-max-age", flag: "stream-max-age", \.streamMaxAge, given: \.service?.streamMaxAge,
+            in: 60...315_360_000,
+            "How long the brokers keep a batch; without it always. A node that was away for longer needs --join."),
+        optionalSeconds(
+            "cluster.max-lag", flag: "max-lag", \.maxLag, given: \.service?.maxLag, reloads: true,
+            "How far the store may lag behind the cluster; beyond, reads are answered with 503."),
+    ]
+
+    private static let brokers: [Setting] = [
+        Setting(
+            "broker.monitor", ofOptional: \.brokerMonitors, given: \.service?.brokerMonitors,
+            Words(
+                help: "The monitor addresses of the brokers, to see whether they sync each message to the disk.",
+                valueName: "url,...", rule: "must be URLs as http://a:8222, with commas between them")),
+        Setting(
+            "broker.user", ofOptional: \.brokerUser, given: \.service?.brokerUser,
+            Words(help: "The user at the brokers.", valueName: "name", rule: textRule, flagRule: emptyRule)
+        ) { !$0.isEmpty },
+        file(
+            "broker.password-file", \.brokerPasswordFile, given: \.service?.brokerPasswordFile,
+            "A file with the user's password."),
+        file(
+            "broker.creds", \.brokerCredentials, given: \.service?.brokerCredentials,
+            "A file of credentials (JWT and seed) for the brokers."),
+        file(
+            "broker.nkey-seed", \.brokerSeed, given: \.service?.brokerSeed,
+            "A file with the seed of an nkey for the brokers."),
+        file(
+            "broker.tls-ca", \.brokerTLSCA, given: \.service?.brokerTLSCA,
+            "The authorities of which one has signed the brokers' certificates, in PEM; without it those of the system."
+        ),
+        file(
+            "broker.tls-cert", \.brokerTLSCertificate, given: \.service?.brokerTLSCertificate,
+            "The certificate of this node for the brokers, in PEM."),
+        file(
+            "broker.tls-key", \.brokerTLSKey, given: \.service?.brokerTLSKey,
+            "The private key of that certificate, in PEM."),
+        Setting(
+            "broker.any-version", flag: "any-broker-version", \.takesAnyBroker, given: \.service?.anyBroker,
+            Words(
+                help: "Take brokers older than nats-server 2.15.1, with which nothing was tested.",
+                rule: "must be true or false")),
     ]
 
     private static let messages: [Setting] = [

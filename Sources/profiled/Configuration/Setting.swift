@@ -155,6 +155,21 @@ extension Setting {
         ) { range.contains($0.count) }
     }
 
+    /// A time that may be none.
+    static func optionalSeconds(
+        _ key: String, flag: String, _ path: any WritableKeyPath<ServiceSettings, Seconds?> & Sendable,
+        given: any KeyPath<Flags, Seconds?> & Sendable, in range: ClosedRange<Int> = 1...86_400, reloads: Bool = false,
+        _ help: String
+    ) -> Setting {
+        let limits = "from \(range.lowerBound) to \(range.upperBound)"
+        return Setting(
+            key, flag: flag, ofOptional: path, given: given,
+            Words(
+                help: help, valueName: "seconds", rule: "must be seconds \(limits), or a time such as 90s, 5m or 12h",
+                flagRule: "must be \(limits)", reloads: reloads)
+        ) { range.contains($0.count) }
+    }
+
     /// The name of a file, or of a folder.
     static func file(
         _ key: String, flag: String? = nil,

@@ -1,5 +1,5 @@
-// Act on a device: save, log, launch, die, network, pushes, person. A save or a log has a key, and is repeated if no answer came; all
-// else is sent once. A form says its answer or its error in its own place, and a launch is replayed.
+// Act on a device. A save or a log has a key, and is repeated if no answer came; all else is sent once. A form says its answer or its
+// error in its place, and a launch is replayed.
 import {fill, foreign, h, inRow, labelled, para} from './dom.js';
 import {failureView} from './panel.js';
 import {post} from './wire.js';

@@ -77,6 +77,7 @@ export async function ask(method, path, {query, body, signal, quiet = false, pla
     throw signal?.aborted ? aborted() : noConnection();
   }
   done(answer.status, bytes.byteLength);
+  store.node ??= answer.headers.get('X-ProfileLog-Node');
   const text = new TextDecoder().decode(bytes);
   if (!answer.ok) {
     let parsed = null;

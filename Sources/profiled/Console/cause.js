@@ -1,5 +1,5 @@
 // Why is this value what it is: one sentence, the values before, what it would be otherwise, and (in Act) void and unvoid.
-//   why.show(field, whether the profile has it)      field = {group: 'custom_attributes', field: 'address.city', label, ask}   ask: as `field` of /v1/blame (event:NAME, product:ID)
+//   why.show({group: 'custom_attributes', field: 'address.city', label, ask}, whether the profile has it)   ask: as `field` of /v1/blame
 import {get} from './api.js';
 import {button, fill, foreign, h, inRow, labelled, number, para, printable, ref, say, uncut, valueText} from './dom.js';
 import {panel, failureView} from './panel.js';
@@ -13,7 +13,7 @@ const strong = (...nodes) => h('strong', nodes);
 const sources = {rest: 'A server', import: 'An import', extension: 'The extension', app: 'The app', system: 'The store'};
 const canBeVoid = /(Saved|Logged|Changed|Queued)$/;
 
-/** Who said it, when, how it came, and how late: a `set` or an entry of the log of blame, as nodes. */
+/** Who said it, when, how, and how late: a `set` or an entry of the log of blame, as nodes. */
 function because(set, life) {
   const device = set.device ? foreign(set.device) : 'a device', isLate = Math.abs(between(set.at, set.recorded_at)) >= 60, effect = life.find(set.effect);
   const delay = strong(late(set.at, set.recorded_at)), waited = effect < 0 ? 0 : between(set.recorded_at, iso(life.recorded[effect]));

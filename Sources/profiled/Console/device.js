@@ -1,5 +1,5 @@
-// A device at any moment: what waits in its three lists, what its SDK holds, what reached the server since the launch, and
-// beside each item what the published code would have made of it. `launch=` is the launch that is replayed step by step.
+// A device at any moment: what waits in its lists, what its SDK holds, what reached the server since the launch, and beside
+// each item what the published code would have made of it. `launch=` is replayed step by step.
 import {get} from './api.js';
 import {copyLine, quote} from './copy.js';
 import {atMost, button, count, dim, facts, fill, foreign, h, h1, inRow, number, para, ref, say, segments, uncut, valueText} from './dom.js';
@@ -81,7 +81,7 @@ export function mount(root, context) {
     return all;
   }
 
-  // A launch, position by position: what waited before it, the events up to the next one, and the steps of the launch itself
+  // A launch by positions: what waited before it, the events up to the next one, and its own steps
 
   const tapes = new Map();
   // How far the log was when something last happened on this device.
@@ -253,7 +253,7 @@ export function mount(root, context) {
     else if (context.store.position > (known ?? end)) soon();
     return Promise.all(loads);
   }};
-  // One small question first: most news are about others. What comes while the page loads is asked for after it.
+  // One small question first: most news are about others. What comes while the page loads waits.
   let known = null, busy = null, again = null;
   const soon = atMost(500, () => {
     if (context.at !== null || context.signal.aborted) return;

@@ -1,4 +1,4 @@
-// Devices: who is on each, when it launched last, what waits on it. One opens a phone; with `at=` it is the list of then.
+// Devices: who is on each, when it launched last, what waits on it; with `at=` the list of then. One opens a phone.
 import {copyLine} from './copy.js';
 import {dim, h1, number, para, ref, uncut} from './dom.js';
 import {emptyView, panel} from './panel.js';

@@ -28,7 +28,7 @@ export function fill(element, ...children) {
   keepFocus(element, () => { element.replaceChildren(); add(element, children); });
   return element;
 }
-/** Where `change` takes away what has the focus, what is alike in `element` gets it, else its heading: lists are written again while they are read. */
+/** Where `change` takes away what has the focus, its like in `element` gets it, else the heading: lists are written again while they are read. */
 export function keepFocus(element, change) {
   const was = document.activeElement;
   if (was === element || !element.contains(was)) return change();

@@ -1,5 +1,5 @@
-// Events, newest first, and live. Events of one person, name or device come as a stream (one a tab, none while it is hidden).
-// All events are asked for once a second: a page of the newest, and how many it skipped. At most 1,000 rows stay.
+// Events, newest first, and live. Events of one person, name or device come as a stream.
+// All events: once a second a page of the newest, and how many it skipped. At most 1,000 rows stay.
 import {get, isAbort, lastPosition} from './api.js';
 import {button, count, fill, h, h1, labelled, number, printable, say, segments, uncut} from './dom.js';
 import {emptyView, panel} from './panel.js';

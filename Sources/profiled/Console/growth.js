@@ -1,13 +1,14 @@
-// Below the overview: events recorded by minute, hour or day, and the newest ones.
+// Below the overview: the nodes if an answer named one, events recorded by minute, hour or day, and the newest ones.
+import {store} from './api.js';
 import {copyLine} from './copy.js';
-import {count, h, number, para, ref, segments} from './dom.js';
+import {count, foreign, h, number, para, ref, segments} from './dom.js';
 import {paint} from './marks.js';
 import {emptyView, panel} from './panel.js';
 import {list} from './table.js';
-import {time, timeText} from './time.js';
+import {span, time, timeText} from './time.js';
 import {eventLink, mark, person, says} from './words.js';
 
-const TAIL = 10, quiet = {quiet: true};
+const quiet = {quiet: true};
 const units = {minute: [60, 'the last hour, by minute', 'seconds'], hour: [48, 'the last two days, by hour', 'clock'], day: [30, 'the last 30 days', 'day']};
 
 export function growth(root, context) {
@@ -27,10 +28,17 @@ export function growth(root, context) {
         : [para('dim', sentence), list('Events recorded', ['From', 'Recorded'], points.filter((p) => p.count).reverse().map((p) => [time(p.time, {form}), count(p.count, 'event')]))];
     },
   });
+  const nodes = store.node && panel(context, {
+    title: 'Cluster', load: (ask) => ask.get('/v1/cluster', {}, quiet),
+    show: (c) => [list('Nodes', ['Node', 'Position', 'Broker', 'State'], c.nodes.map((n) => {
+      const bad = n.age_s > 3 ? `no word for ${span(n.age_s)}` : n.refusal;
+      return [foreign(n.name), number(n.position), foreign(n.broker ?? 'none'), bad ? h('span', {class: 'bad'}, bad) : n.is_writer ? 'writes' : 'ready'];
+    })), para('dim', 'Lag of ', foreign(c.node.name), `: ${c.lag_s === null ? 'not known' : span(c.lag_s)}`)],
+  });
   let last = null, skipped = 0;
   const tail = panel(context, {
     title: 'The newest events', actions: [live, ref(context.link('events'), 'All events')],
-    load: (ask) => ask.get('/v1/events', {reverse: true, limit: TAIL}, quiet),
+    load: (ask) => ask.get('/v1/events', {reverse: true, limit: 10}, quiet),
     empty: ({events}) => events.length ? null : emptyView('No event is recorded.', 'They appear here a second after they are recorded. To begin:', ...['log event jane "played song"', 'save attribute jane level=7', 'launch'].map((line) => copyLine(`profilecli ${line}`))),
     show: ({events}) => {
       if (last !== null) skipped += Math.max(0, events.at(-1).position - last - 1);
@@ -53,9 +61,10 @@ export function growth(root, context) {
     recorded.load();
     if (!paused || tail.data === null) tail.load();
   }
-  root.append(recorded.element, tail.element);
+  root.append(...[nodes, recorded, tail].filter(Boolean).map((p) => p.element));
   update();
-  return {update, slowly: () => recorded.load(), news() { if (context.params.paused) last = null; else follow(); }};
+  nodes?.load();
+  return {update, nodes, slowly: () => recorded.load(), news() { if (context.params.paused) last = null; else follow(); }};
 }
 
 function chart(signal) {

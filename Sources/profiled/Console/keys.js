@@ -1,5 +1,5 @@
 // Keys of a part of the page. They work only while the part, or something in it, has focus.
-//   keys(part, 'Timeline', {ArrowLeft: ['one step back', f]}, signal)   f(event) may return false: the key does what it does without us
+//   keys(part, 'Timeline', {ArrowLeft: ['one step back', f]}, signal)   if f(event) is false, the key does what it always does
 // Keys that write text do nothing in a field. `?` lists what is there; all can be switched off (WCAG 2.1.4).
 import {button, facts, h, keep, kept, labelled, para} from './dom.js';
 

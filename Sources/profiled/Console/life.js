@@ -1,4 +1,4 @@
-// A person's life: their events, and those of everybody who was merged into them, as columns in the order of the log.
+// A person's life: their events, and those of all who were merged into them, as columns in the order of the log.
 //   life.count(at)   steps at a position; null is now. Step k is the event k - 1: neither a filter nor a clock changes them
 //   life.find(position)  or -1      life.says(i, at)  "level set on tablet, 325 days late", without values
 //   life.state(i, at)    as it was known then        life.links(i)     pairs of events: save → launch → flush
@@ -45,7 +45,7 @@ class Life {
       const shape = this.shape[i], device = this.device[i];
       if (shape === 'launch') { last.set(device, this.launches.length); this.launches.push(i); }
       if (device !== null) this.launch[i] = last.get(device) ?? -1;
-      // How many steps there were up to the person's own last one: before it, the profile is that of who was merged later.
+      // The steps up to the person's own last one: before it, the profile is that of who was merged later.
       this.own[i + 1] = this.isOwn(i) ? i + 1 : this.own[i];
       fixed[shape] ??= /message|unsent|push/.test(shape) ? 'Messages' : /identity|rules/.test(shape) ? 'Person' : 'App, servers';
       place[i] = device === null || fixed[shape] === 'Messages' ? fixed[shape] : onDevice.get(device);

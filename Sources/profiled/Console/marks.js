@@ -1,5 +1,5 @@
 // Marks on a canvas: shape says the kind, colour and filling say the state (docs/console-look.md).
-//   paint(canvas, draw, signal)   draw(c, width, height, colours) runs when the size, the scheme or the screen changes, and when asked
+//   paint(canvas, draw, signal)   draw(c, width, height, colours) runs on a change of size, scheme or screen, and when asked
 const circle = (r) => `M${r} 0A${r} ${r} 0 1 1-${r} 0A${r} ${r} 0 1 1 ${r} 0`;
 const shapes = {event: circle(5), attribute: 'M-4.5-4.5h9v9h-9z', purchase: 'M0-6L6 0 0 6-6 0z', launch: 'M-2.5-12h5v24h-5z', session: 'M-5-1.5H5v3H-5z', flush: 'M-1.5-6h3V6h-3z', message: 'M0-5L5.5 5h-11z',
   unsent: 'M0-5L5.5 5h-11z', push: 'M0-5.5L5.2-1.7 3.2 4.4H-3.2L-5.2-1.7z', identity: circle(5), rules: 'M-5-2.5H5v5H-5z'};

@@ -25,7 +25,7 @@ export function mount(root, context) {
         const key = userKey(e.user), {last} = people.get(key) ?? people.set(key, {key, name: e.user, last: new Map()}).get(key);
         if (!last.has(e.channel)) last.set(e.channel, fate(e));
       }
-      // An in-app message without a step has no event: those on whose device it could have been shown are asked one by one.
+      // An in-app message without a step has no event: who could have seen it on a device is asked one by one.
       const definition = messages.find((m) => m.id === id), others = new Map(definition ? devices.filter((d) => d.user && !people.has(userKey(d.user))).map((d) => [userKey(d.user), d.user.id ?? d.user.braze_id]) : []);
       const asked = await Promise.all([...others].slice(0, MOST).map(async ([key, name]) => ({key, name, all: await fatesOf(ask, key, id, at)})));
       return {definition, sends: sendsOf(byThen(events, at)), people: [...asked.filter((p) => p.all), ...[...people.values()].map((p) => ({...p, all: [...p.last.values()]}))], isAll: others.size <= MOST && !after};

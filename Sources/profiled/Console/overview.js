@@ -1,5 +1,4 @@
-// Overview: what the store holds, how fast it grows, what waits, what was refused, whether the audit found anything.
-// It must cost writers nothing: each panel asks at most once in some seconds, only while the log grows and the tab is seen.
+// Overview. It must cost writers nothing: each panel asks at most once in some seconds, while the log grows and the tab is seen.
 import {atMost, count, facts, foreign, h, h1, number, ref} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {span, time} from './time.js';
@@ -38,6 +37,7 @@ export function mount(root, context) {
   // Rates need no request: the frame asks once a second how far the log is.
   const ifSeen = (f) => () => { if (!context.signal.aborted && !document.hidden) f(); };
   const slowly = [atMost(5000, ifSeen(() => { held.load(); audit.load(); })), atMost(10_000, ifSeen(() => more?.slowly()))];
+  const again = atMost(5000, ifSeen(() => more?.nodes?.load()));
   let seen = context.store.position === null ? [] : [[performance.now(), context.store.position]];
   context.on('position', (position) => {
     seen.push([performance.now(), position]);
@@ -47,6 +47,7 @@ export function mount(root, context) {
   const timer = setInterval(() => {
     const now = performance.now(), then = seen.findLast(([t]) => now - t > 10_000) ?? seen[0];
     seen = seen.filter(([t]) => t >= (then?.[0] ?? 0));
+    again();
     rate.textContent = seen.length > 1 && now - seen.at(-1)[0] < 10_000 ? `${number(Math.round((seen.at(-1)[1] - then[1]) / Math.min(10, Math.max(1, (now - then[0]) / 1000)) * 10) / 10)} events a second` : 'nothing for 10 seconds';
   }, 1000);
   context.signal.addEventListener('abort', () => clearInterval(timer));

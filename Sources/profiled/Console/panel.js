@@ -58,7 +58,7 @@ export function panel(context, {title, level = 2, actions = [], load, show, empt
   return p;
 }
 
-/** What went wrong, in the service's words, with the next step. `again` is for reads: it may be called without being asked. */
+/** What went wrong, in the service's words, with the next step. `again` is for reads: it is called by itself too. */
 export function failureView(error, again, signal) {
   if (!error.code) {
     console.error(error);

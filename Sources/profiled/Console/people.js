@@ -1,4 +1,4 @@
-// People: everybody, by the first letters of an ID or an address, or by a condition; and why somebody passes it, or not.
+// People: by the first letters of an ID or an address, or by a condition; and why somebody passes it, or not.
 import {button, count, dim, fill, foreign, h, h1, inRow, labelled, number, para, uncut, value} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {userKey} from './router.js';

@@ -87,7 +87,7 @@ function person(root, context) {
       update();
     },
   });
-  /** To where the chosen field changed: what waited changes it with its flush. Without a field, to what is emphasized or late. */
+  /** To where the chosen field changed (what waited: with its flush). Without a field, to what is emphasized or late. */
   function nextChange(direction) {
     const {field} = chosen ?? {}, isAbout = (i) => life.names[i].some((name) => isPart(field, name));
     const changes = (i) => life.shape[i] === 'flush' ? life.links(i).some(([item]) => isAbout(item)) : isAbout(i) && !/waits|queued|refused|void/.test(life.state(i, life.position[i]));

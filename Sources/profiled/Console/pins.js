@@ -1,5 +1,5 @@
-// Pins: moments, values, events and sends that somebody keeps while they look. They stay in this tab, in the order of pinning;
-// the tray is below the page, and "Pins 3" in the top bar leads there.
+// Pins: moments, values, events and sends that somebody keeps in this tab, in the order of pinning. The tray is below
+// the page; "Pins 3" in the top bar leads there.
 //   pin({place: 'users', id: 'ana', params: {at: 9, field: 'level'}, at: 9, user: 'ana', sentence: 'level: …', time, value})
 //     at   what stays of a pin in a copied link      sentence   without values; `value` is copied only if asked
 import {get, on, store} from './api.js';

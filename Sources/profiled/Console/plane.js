@@ -1,5 +1,5 @@
-// Both clocks as a plane: to the right when an event was recorded, upwards when it happened. On the diagonal is what came at once; the
-// further below it, the later it came. A frame drawn over marks, or a delay, takes what came late; its events are listed.
+// Both clocks as a plane: to the right when an event was recorded, upwards when it happened; the further below the diagonal, the later
+// it came. A frame drawn over marks, or a delay, takes what came late; its events are listed.
 import {button, count, fill, foreign, h, inRow, number, para} from './dom.js';
 import {list} from './table.js';
 import {paint, mark, line} from './marks.js';

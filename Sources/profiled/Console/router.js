@@ -1,9 +1,9 @@
 // The frame of the page: addresses, places, the bands above them, the top bar. A place is a module with
 //   mount(root, context)   fills the empty <div> `root`; its first element is the heading, h1(…)
 //   update(context)        the query, the moment or Look/Act changed      unmount()   optional
-// `context` lives as long as the place is mounted: place, id (null for the list), params (the query), at (the moment, null for now),
-// as_of (the same for the API), signal, set({field: 'level', vs: null}, {push}) for the query, past(…) for the band about the past,
-// act (whether writes may be offered). An address with a position names its store (`store=`), and a page of another store says so.
+// `context`, while the place is mounted: place, id (null: the list), params (the query), at (the moment; null: now), as_of (that for
+// the API), signal, set({field: 'level', vs: null}, {push}), past(…) for the band about the past, act (whether writes are offered).
+// An address with a position names its store (`store=`); a page of another store says so.
 import * as api from './api.js';
 import {$, button, fill, h, h1, keep, kept, number, printable, ref, say} from './dom.js';
 import {setClock, time, timeText} from './time.js';
@@ -11,7 +11,7 @@ import {failureView, keyForm} from './panel.js';
 
 const setup = () => import('./setup.js');
 let isNear = false;
-/** The files of a person's page and its first answer come at the same time, instead of one level of imports after the other. */
+/** The files of a person's page and its first answer come at once, not one level of imports after the other. */
 function person(id) {
   api.ahead('/v1/history', {user: id, merged: true, parts: 'times', limit: 100_000}, {plain: true});
   if (!isNear) document.head.append(...['table', 'life', 'timeline', 'marks', 'cause', 'compare', 'words', 'wire'].map((name) => h('link', {rel: 'modulepreload', href: new URL(`${name}.js`, api.home)})));
@@ -39,7 +39,7 @@ export function link(place, id = null, params = {}) {
   return url.pathname + url.search.replaceAll('%2C', ',').replaceAll('%3A', ':');
 }
 export const isAddress = (id) => /@|^(email|phone):|^\+?[\d ()-]{7,}$/.test(id) && !/^(alias|braze|id):/.test(id);
-/** What stands for a person in an address and as `user=`: the ID of an answer; of one whose ID is an address, the braze_id. */
+/** What stands for a person in an address and as `user=`: their ID; if that is an address, the braze_id. */
 export function userKey(user) {
   if (typeof user === 'string') return user;
   return user.braze_id && (!user.id || isAddress(user.id)) ? `braze:${user.braze_id}` : user.id;
@@ -244,7 +244,7 @@ api.on('store', () => {
   modes();
   const {linkStore} = parse(new URL(location));
   foreignStore(linkStore);
-  // An address that was written by hand gets its store, so that it can be copied.
+  // An address written by hand gets its store, to be copied.
   if (current && !linkStore) history.replaceState(null, '', link(current.context.place, current.context.id, current.context.params) + location.hash);
 });
 api.on('key', showStore);

@@ -1,7 +1,7 @@
-// The events of one person, from the first pin to the last, as a scenario file (docs/scenarios.md) that expects the last profile.
-// What follows from other steps (a session, a flush) has no step of its own; kinds that scenarios lack are refused by name.
+// One person's events from the first pin to the last as a scenario (docs/scenarios.md) that expects the last profile.
+// What follows from other steps (a session, a flush) has no step; kinds that scenarios lack are refused by name.
 import {Failure, get} from './api.js';
-import {kindWords} from './words.js';
+import {contents, kindWords} from './words.js';
 
 const refuse = (error, remedy) => { throw new Failure(0, {error, remedy, code: 'no_scenario'}); };
 const settings = /^(online|sdk_enabled|request_policy|permission|server_events|(flush_interval|session_timeout)_s)$/;
@@ -9,7 +9,7 @@ const simple = {userChanged: 'change-user', userLoggedOut: 'wipe', appLaunched: 
 const follows = /^(userCreated|session(Started|Ended)|pendingFlushed)$/;
 
 function step(e, user, before) {
-  const {device, process, kind} = e, time = e.occurred_at === e.recorded_at ? undefined : e.occurred_at, [, group, how] = /^(customEvent|customAttributes|userAttributes?|purchase)(Saved|Logged|Changed|Queued)$/.exec(kind) ?? [];
+  const {device, process, kind} = e, time = e.occurred_at === e.recorded_at ? undefined : e.occurred_at, [, group, how] = contents.exec(kind) ?? [];
   if (follows.test(kind) || (kind === 'pendingDiscarded' && e.actor === 'SDK') || (kind === 'dataSent' && before === e.recorded_at)) return null;
   if (kind === 'userAttributesChanged' && e.user_attributes) refuse(`Event ${e.position} sets several user attributes at once.`, 'Scenarios have no step for that. Choose other pins.');
   if (how) {

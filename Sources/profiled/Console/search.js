@@ -96,7 +96,7 @@ export function start() {
       if (signal.aborted) return;
       const low = word.toLowerCase(), isExact = (c) => c.text === word && !c.more;
       all.push(...ids.filter((id) => id.toLowerCase().startsWith(low)).slice(0, 4).map((id) => named('Message', id)));
-      // What has exactly this name comes first: a device's own name also finds the person who was known by it.
+      // What has exactly this name comes first: a device's name also finds the person who was known by it.
       all.unshift(...all.filter(isExact), ...(/^\d{1,16}$/.test(word) && word >= 1 && word <= store.position ? [choice('Event', word, link('events', word))] : []));
       all.push(...names.map((n) => n.kind === 'event' ? choice('Events', n.name, link('events', null, {name: n.name})) : choice('People with', n.name, link('users', null, {where: `exists(custom.${quote(n.name)})`}))));
       if (where) all.push(choice('People where', where, link('users', null, {where})));

@@ -1,4 +1,4 @@
-// Tables. list(…) is one of some rows; table(…) has many of one height; only those that can be seen are in the document.
+// Tables. list(…) has some rows, table(…) many of one height: those that can be seen are in the document.
 //   table({label: 'Events', columns: [{head: 'Time', cell: (row) => nodes, width: '160px', num: true, wide: true}], key, open, choose, more})
 // t.select(key) scrolls there. t.hold(): no more of the old rows come. `wide` columns go under 640 px.
 // ↑ ↓ PageUp PageDown Home End move and choose, Enter opens.

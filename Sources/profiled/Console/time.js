@@ -35,7 +35,7 @@ export function span(seconds) {
   return `${number(n)} ${name}${n === 1 ? '' : 's'}`;
 }
 export const between = (a, b) => (new Date(b) - new Date(a)) / 1000;
-/** How late an event came: "325 days late"; "at once" within a second; "2 hours early" by a clock that was ahead. */
+/** How late an event came: "325 days late"; "at once" within a second; "2 hours early" by a clock ahead. */
 export function late(occurred, recorded) {
   const seconds = between(occurred, recorded);
   return Math.abs(seconds) < 1 ? 'at once' : `${span(seconds)} ${seconds > 0 ? 'late' : 'early'}`;

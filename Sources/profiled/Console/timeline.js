@@ -1,6 +1,5 @@
-// The timeline of a life: rows of marks, a handle (A) that walks through them, a second one (B) to compare with.
-// The handle always walks in the order of recording. Marks, handle and pointer share one inset, so they never part. The range
-// without a thumb is what keys and screen readers hold.
+// The timeline of a life: rows of marks, a handle (A) that walks in the order of recording, a second one (B) to compare with.
+// Marks, handle and pointer share one inset. The range without a thumb is what keys and screen readers hold.
 import {button, dim, fill, h, inRow, para, printable, say, segments} from './dom.js';
 import {line, mark, paint} from './marks.js';
 import {span, timeText} from './time.js';

@@ -1,5 +1,5 @@
-// Who else? First who has the same value, by name. By a button what would be without its event, device, source, name or field, for
-// everybody; and who changed between the two handles.
+// Who else? First who has the same value, by name. By a button what would be for everybody without its event, device, source, name
+// or field; and who changed between the handles.
 //   event   the cause, as an event or as `set` of blame      field   'custom.level' or 'email', or null
 import {button, count, fill, foreign, h, inRow, labelled, number, para, printable, ref, say} from './dom.js';
 import {isPart} from './compare.js';

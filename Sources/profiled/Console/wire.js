@@ -1,6 +1,6 @@
 // Beyond reads: writes and streams.
 //   post(path, body, {once: true})   with an Idempotency-Key, and then repeated if no answer came; else never
-//   stream(…)   server-sent events by `fetch`, as EventSource sends no key: one a tab, none while it is hidden; returns its end
+//   stream(…)   server-sent events by `fetch` (EventSource sends no key): one a tab, none while it is hidden; returns its end
 import {aborted, address, ask, back, emit, Failure, get, noConnection, on, parse, pauses, record, send, shown} from './api.js';
 
 export async function post(path, body, {once = false, ...options} = {}) {
@@ -11,7 +11,7 @@ export async function post(path, body, {once = false, ...options} = {}) {
       emit('wrote', path);
       return result;
     } catch (error) {
-      if (!id || tries === 3 || !['no_connection', 'outcome_unknown'].includes(error.code)) throw error;
+      if (!id || tries === 3 || !['no_connection', 'outcome_unknown', 'outcome_pending'].includes(error.code)) throw error;
       await new Promise((resolve) => { setTimeout(resolve, [1, 2, 5][tries] * 1000); });
       if (options.signal?.aborted) throw aborted();
     }

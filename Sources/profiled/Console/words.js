@@ -24,7 +24,7 @@ const symbols = {event: '●○◐', attribute: '■□◧', purchase: '◆◇�
 export const symbol = (shape, state = 'effective') => [...symbols[shape]][{waits: 1, void: 1, queued: 2}[state] ?? 0] ?? symbols[shape];
 export const mark = (kind, state = 'effective') => h('span', {class: `mark ${state}`, 'data-mark': symbol(shapeOf(kind), state), title: kindWords(kind), 'aria-hidden': 'true'});
 
-export const isContent = (kind) => /^(customEvent|customAttributes|userAttributes?|purchase)(Saved|Logged|Changed|Queued)$/.test(kind);
+export const contents = /^(customEvent|customAttributes|userAttributes?|purchase)(Saved|Logged|Changed|Queued)$/, isContent = (kind) => contents.test(kind);
 const isStep = (e) => /^(message|push|inApp)/.test(e.kind);
 export const stateOf = ({kind}) => /Not(Sent|Received)$|Ignored$|Discarded$/.test(kind) ? 'refused' : /Waiting$|Captured$|Saved$/.test(kind) ? 'waits' : /Queued$/.test(kind) ? 'queued' : 'effective';
 export const plain = (word) => String(word ?? '').replaceAll('_', ' ');
@@ -53,7 +53,7 @@ export const says = (e) => parts(e).map((part) => uncut(part));
 export const told = (e) => parts(e).join('') + (e.reason ? `: ${e.reason}` : '');
 const toldOf = (e) => `${e.user ?? 'the store'} ${told(e)}`;
 
-/** A link to a person, as answers name them; an ID that is an address is asked for its braze_id first, so that it comes into no address. */
+/** A link to a person; of an ID that is an address by the braze_id, so that it comes into no address. */
 export function person(user, {number: n, params, label} = {}) {
   if (!user) return dim(n ? `person ${n} (erased)` : 'the store');
   const key = userKey(user), text = label ?? uncut(typeof user === 'string' ? user : user.id ?? key);
@@ -72,7 +72,7 @@ export const pinOf = (e) => ({place: 'events', id: e.position, at: e.position, u
 /** `after` for the newest events of the chosen moment, in a list with reverse=true. */
 export const beyond = async ({at}) => at !== null && await lastPosition() > at ? at + 1 : undefined;
 export const byThen = (all, at) => (all ?? []).filter((e) => at === null || e.position <= at);
-/** Events by a filter: an answer that looked at a part of a long log goes on. `after` is where the next page begins, or null. */
+/** Events by a filter: an answer of a part of a long log goes on. `after` is where the next page begins, or null. */
 export async function eventsBy(ask, query, tries = 20) {
   const events = [];
   for (; ; tries--) {
@@ -84,7 +84,7 @@ export async function eventsBy(ask, query, tries = 20) {
 }
 
 
-/** What became of a message for a person, by the answer of explain: [{kind, state, text}], one for each channel. */
+/** What became of a message for a person, by explain: [{kind, state, text}], one a channel. */
 export function fates(answer, at = null) {
   const last = new Map(byThen(answer.links, at).filter(isStep).map((e) => [e.channel, e]));
   if (last.size) return [...last.values()].map(fate);
@@ -94,7 +94,7 @@ export function fates(answer, at = null) {
 export const fate = (e) => ({kind: e.kind, state: stateOf(e), text: told({...e, message: null}) + (e.screen ? `; seen: ${plain(e.screen)}` : '')});
 const messageKinds = families.find(([key]) => key === 'messages')[2].filter((kind) => !/cheduled$/.test(kind));
 export const messageSteps = messageKinds.join(','), sendSteps = messageKinds.filter((kind) => !/^inApp/.test(kind)).join(',');
-/** Sends of events, newest first, each with `then`, the last step of its push on the device. `later`: steps whose send is still to come. What a session gets, the catalogue of in-app messages, is no send. */
+/** Sends, newest first, each with `then`, the last step of its push. `later`: steps whose send is to come. The catalogue of in-app messages is no send. */
 export const sendsOf = (events, later = new Map()) => events.filter((e) => e.channel !== 'in_app_message').flatMap((e) => {
   const then = later.get(e.position);
   later.delete(e.position);

@@ -58,5 +58,6 @@ final class CrossOrigins: Sendable {
         + "X-Request-Id"
     /// The headers of answers, beyond those that every page may read.
     private static let readable =
-        "ETag, Link, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
+        "ETag, Link, Retry-After, X-ProfileLog-Lag, X-ProfileLog-Node, X-ProfileLog-Position, X-RateLimit-Limit, "
+        + "X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
 }

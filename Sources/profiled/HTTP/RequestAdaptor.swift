@@ -25,25 +25,35 @@ final class RequestAdaptor: Sendable {
     private let health: HealthReasons
     private let connections: Connections
     private let certificates: TLSCertificates?
+    /// The node of a cluster that the service is; nil for a store of its own.
+    private let cluster: ClusterNode?
+    /// Hands writes to the node that writes; nil without a cluster.
+    private let forwarder: WriteForwarder?
     private let baseURL: String
     private let scheme: String
     /// Requests that take at least so many milliseconds get a line with their phases; 0 for none.
     private let slowMilliseconds: Atomic<Int>
+    /// The seconds by which the store may lag behind its cluster in answers to reads; 0 for any.
+    private let mostLagSeconds: Atomic<Int>
     private let logger: Logger
 
     init(
-        _ store: LiveStore, _ connections: Connections, _ certificates: TLSCertificates?, keys: KeyRing,
-        metrics: Metrics, health: HealthReasons, live: LiveSettings, logger: Logger
+        _ store: LiveStore, _ connections: Connections, _ certificates: TLSCertificates?, _ cluster: ClusterNode?,
+        keys: KeyRing, metrics: Metrics, health: HealthReasons, live: LiveSettings, forwarder: WriteForwarder?,
+        logger: Logger
     ) {
         self.store = store
+        self.forwarder = forwarder
         self.connections = connections
         self.certificates = certificates
+        self.cluster = cluster
         self.metrics = metrics
         self.health = health
         self.logger = logger
         let options = live.current
         baseURL = options.baseURL?.text ?? ""
         slowMilliseconds = Atomic(options.slowRequestMilliseconds)
+        mostLagSeconds = Atomic(options.maxLag?.count ?? 0)
         scheme = options.scheme
         crossOrigins = CrossOrigins(options.crossOrigins)
         access = Access(
@@ -67,6 +77,7 @@ final class RequestAdaptor: Sendable {
             return {
                 crossOrigins.replace(by: new.crossOrigins)
                 self.slowMilliseconds.store(new.slowRequestMilliseconds, ordering: .relaxed)
+                self.mostLagSeconds.store(new.maxLag?.count ?? 0, ordering: .relaxed)
                 limiter.replace(by: new.rateLimits)
                 bodies.addRoom((new.bodyMemoryMebibytes - old.bodyMemoryMebibytes) << 20)
                 reads.timeout = new.readTimeout.duration
@@ -89,6 +100,9 @@ final class RequestAdaptor: Sendable {
         var headers: [HTTPField]
         /// The error, in one word.
         var code: String?
+
+        /// Identifies the request in log and answer.
+        var id: String { headers.first { $0.name == .xRequestID }?.value ?? asked.id }
 
         mutating func response(_ answer: APIAnswer) async throws -> Response {
             code = answer.code
@@ -113,6 +127,7 @@ final class RequestAdaptor: Sendable {
             request: request, path: path, asked: asked, connection: connection,
             client: clientNames(asked, connection), route: route, isAdmin: isAdmin, reads: reads,
             headers: [HTTPField(name: .xRequestID, value: id)])
+        if let cluster { exchange.headers.append(cluster.header) }
         if !isAdmin { exchange.headers += crossOrigins.headers(for: asked, methods: route.methods) }
         let slow = slowMilliseconds.load(ordering: .relaxed)
         let phases = slow > 0 ? RequestPhases() : nil
@@ -224,7 +239,9 @@ final class RequestAdaptor: Sendable {
         switch own {
         case .overview: return overview.answer(store.api)
         case .openAPI: return APIAnswer(status: 200, body: OpenAPI.document(needsKeys: access.keys.isClosed, self.own))
-        case .metrics: return metrics.answer(store, connections.counts, reads.counts, health, certificates?.report)
+        case .metrics:
+            return metrics.answer(
+                store, connections.counts, reads.counts, health, certificates?.report, cluster)
         case .live: return overview.live
         case .health, .ready: return overview.health(store, health.reasons)
         }
@@ -270,10 +287,26 @@ final class RequestAdaptor: Sendable {
             call.idempotencyKey = asked[.idempotencyKey]
         }
         if keyMayBeInBody { try admit(await Self.key(inBody: call.body), endpoint, &exchange, needsKey: true) }
+        if endpoint.isRead, !endpoint.isOfNode, let cluster {
+            // Before the read: what it tells is at least of this moment.
+            exchange.headers.append(cluster.lagHeader)
+            let seconds = mostLagSeconds.load(ordering: .relaxed)
+            if let refusal = cluster.refusalOfRead(beyond: seconds > 0 ? .seconds(seconds) : nil) { throw refusal }
+        }
         if endpoint.streamsEvents, request.method == .get, asked.accepts(Endpoint.eventStream) {
             return try stream(call, endpoint, exchange)
         }
-        return try await exchange.response(answer(call, endpoint, exchange.connection, by: store.api.router))
+        if let answer = try await forwarder?.answer(
+            call, endpoint, request, asked, id: exchange.id, client: exchange.client)
+        {
+            return try await exchange.response(answer)
+        }
+        let api = store.api
+        let answer = try await answer(call, endpoint, exchange.connection, by: api.router)
+        if endpoint.isForwarded, answer.isSuccess, let position = cluster?.positionHeader(api.log) {
+            exchange.headers.append(position)
+        }
+        return try await exchange.response(answer)
     }
 
     /// The key in a body, looked for on another thread if that takes long.

@@ -7,8 +7,8 @@ struct RequestHeaders: Sendable {
     enum Name: Int, CaseIterable {
         case accept, acceptEncoding, acceptLanguage, askedMethod, authorization, bulk, contentEncoding, contentLength,
             contentType
-        case expect, idempotencyKey, ifMatch, ifNoneMatch, lastEventID, origin, referer, requestID, secFetchDest
-        case secFetchMode, secFetchSite, secFetchUser, transferEncoding, userAgent
+        case expect, forwarded, idempotencyKey, ifMatch, ifNoneMatch, lastEventID, origin, referer, requestID
+        case secFetchDest, secFetchMode, secFetchSite, secFetchUser, transferEncoding, userAgent
 
         fileprivate init?(_ text: String) {
             switch text {
@@ -34,6 +34,7 @@ struct RequestHeaders: Sendable {
             case "transfer-encoding": self = .transferEncoding
             case "user-agent": self = .userAgent
             case "x-braze-bulk": self = .bulk
+            case "x-profilelog-forwarded": self = .forwarded
             case "x-request-id": self = .requestID
             default: return nil
             }

@@ -108,13 +108,12 @@ struct Access: Sendable {
     }
 }
 
-/// The `api_key` in the body of a request that has no other key. Found without parsing JSON, as its sender is not yet
-/// known; the endpoint reports mistakes in the body to a client with a key.
+/// A key in the body of a request, as the `api_key` of one that has no other. Found without parsing JSON, as its sender
+/// is not yet known; the endpoint reports mistakes in the body to a client with a key.
 enum BodyKey {
-    private static let name = Array("\"api_key\"".utf8)
-
-    /// The text of that member of the body; nil if there is none, or if its name or text has escapes, as no key has.
-    static func find(in body: [UInt8]) -> String? {
+    /// The text of the body's member `name`; nil if there is none, or if its name or text has escapes, as no key has.
+    static func find(_ name: String = "api_key", in body: [UInt8]) -> String? {
+        let name = Array("\"\(name)\"".utf8)
         var depth = 0
         var next = 0
         while next < body.count {

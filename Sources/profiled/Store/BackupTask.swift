@@ -13,6 +13,15 @@ struct BackupPlan: Sendable {
     /// The file of the keys, and that of the workspace: they are kept with the log.
     let keys: String
     let workspace: String?
+
+    /// The files of settings that can be read now.
+    static func settings(keys: String, workspace: String?) -> [(name: String, content: [UInt8])] {
+        var files: [(name: String, content: [UInt8])] = []
+        for (name, path) in [("keys.json", keys), ("workspace.yaml", workspace ?? "")] where !path.isEmpty {
+            if let content = FileManager.default.contents(atPath: path) { files.append((name, Array(content))) }
+        }
+        return files
+    }
 }
 
 /// Backs the store up while the service runs, and reads the backup whole now and then. A failure is logged with its
@@ -104,7 +113,8 @@ struct BackupTask: Service {
                 var run = BackupRun(log: log, target: folder)
                 run.program = Profiled.configuration.version
                 run.verified = verified
-                run.settings = Self.settings(plan)
+                // Others are kept as the backup has them.
+                run.settings = BackupPlan.settings(keys: plan.keys, workspace: plan.workspace)
                 return try run.run { _ in goesOn() }
             }
             if let warning = report.warning, warning != lastWarning { logger.warning("\(warning)") }
@@ -126,15 +136,6 @@ struct BackupTask: Service {
             report(error, "the store was not backed up")
             return lastWarning
         }
-    }
-
-    /// The files of settings that can be read now. Others are kept as the backup has them.
-    private static func settings(_ plan: BackupPlan) -> [(name: String, content: [UInt8])] {
-        var files: [(name: String, content: [UInt8])] = []
-        for (name, path) in [("keys.json", plan.keys), ("workspace.yaml", plan.workspace ?? "")] where !path.isEmpty {
-            if let content = FileManager.default.contents(atPath: path) { files.append((name, Array(content))) }
-        }
-        return files
     }
 
     /// Reads the backup whole. Returns the time if it is sound.

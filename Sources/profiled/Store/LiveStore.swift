@@ -17,14 +17,15 @@ struct API: Sendable {
 
     init(
         _ writer: LogWriter, _ workspace: Workspace, _ ephemeral: (any EphemeralStore)?,
-        _ activity: APIActivity = APIActivity()
+        _ activity: APIActivity = APIActivity(), cluster: ClusterNode? = nil, copies: StoreCopies? = nil
     ) {
         store = RequestStore(writer.log, writer, activity)
         let braze = BrazeAPI(store, workspace)
         self.braze = braze
         router = APIRouter(
             NativeAPI(
-                store, ephemeral: ephemeral, onErasure: braze.removeOutdatedExports,
+                store, ephemeral: ephemeral, cluster: cluster, copying: copies,
+                onErasure: braze.removeOutdatedExports,
                 // The task for scheduled sends tries again what fails here.
                 onTimeSet: { _ = try? await braze.sendDue() }),
             braze)
@@ -42,9 +43,13 @@ final class LiveStore: Sendable {
     private let workspace: Workspace
     private let state: Mutex<State>
 
-    init(_ writer: LogWriter, _ workspace: Workspace, ephemeral: (any EphemeralStore)? = nil) {
+    init(
+        _ writer: LogWriter, _ workspace: Workspace, ephemeral: (any EphemeralStore)? = nil,
+        cluster: ClusterNode? = nil, copies: StoreCopies? = nil
+    ) {
         self.workspace = workspace
-        state = Mutex(State(api: API(writer, workspace, ephemeral), writer: writer))
+        let api = API(writer, workspace, ephemeral, cluster: cluster, copies: copies)
+        state = Mutex(State(api: api, writer: writer))
     }
 
     /// The API of the store as it is now. A request keeps the one that it began with.

@@ -7,6 +7,8 @@ internal import ServiceLifecycle
 /// way.
 struct ScheduledSends: Service {
     let store: LiveStore
+    /// The node of a cluster that this service is; nil for a store of its own. Each request is sent by one node.
+    let cluster: ClusterNode?
     let logger: Logger
 
     /// The longest sleep. A request may become due earlier than what it knew of: another process of the store may
@@ -25,6 +27,7 @@ struct ScheduledSends: Service {
     private func look() async -> Duration {
         let api = store.api
         api.braze.removeOldExports()
+        guard cluster?.isWriter != false else { return Self.longestSleep }
         do {
             if let due = try api.braze.nextDue(), due <= api.log.options.now() {
                 let sent = try await api.braze.sendDue()

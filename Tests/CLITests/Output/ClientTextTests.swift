@@ -99,6 +99,7 @@ struct ClientTextTests {
         let copy = cli.folder.appending(path: "copy").path
         let backup = cli.folder.appending(path: planted("backup")).path
         let restored = cli.folder.appending(path: planted("restored")).path
+        let nowhere = planted("http://127.0.0.1:1/")
         return [
             [
                 "save", "event", user, planted("event"), "-p", "\(planted("key"))=\(planted("value"))", "--device",
@@ -171,6 +172,8 @@ struct ClientTextTests {
             ["restore", backup, "--store", restored], ["restore", backup, "--store", restored],
             ["restore", backup, "--store", restored, "--to", planted("soon")],
             ["restore", planted("none"), "--store", restored], ["restore", backup, "--store", backup],
+            ["cluster", "leave", "--store", planted("none")], ["cluster", "status", "--url", nowhere],
+            ["cluster", "verify", "--url", nowhere], ["cluster", "rebuild", "--url", nowhere],
         ]
     }
 

@@ -277,6 +277,14 @@ struct JSONContractTests {
         try run("backup list", "to-restore")
         try run("backup scrub", "to-restore", "--from-store", cli.store)
         try run("restore", "to-restore", "--store", "restored", "--to", "5")
+        // A cluster, of nodes that answer as the service does.
+        let nodes = try FakeNodes(cli, "a", "b")
+        try nodes.setSound()
+        try run("cluster status", "--url", nodes.url("a"))
+        try run("cluster verify", "--url", nodes.url("a"))
+        try run("cluster rebuild", "--yes", "--url", nodes.url("a"))
+        try nodes.set("b", [:])
+        try run("cluster verify", "--url", nodes.url("a"), status: 1)
         var file = try Data(contentsOf: cli.file)
         while let place = file.range(of: Data("a-value-to-damage".utf8)) { file[place.lowerBound] = 0x41 }
         try file.write(to: cli.file)

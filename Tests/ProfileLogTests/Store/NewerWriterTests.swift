@@ -9,7 +9,7 @@ import Testing
 struct NewerWriterTests {
     let folder = TemporaryFolder()
     let clock = TestClock()
-    private let newer = StorageError.newerFormat(needed: 99, known: CommitBatch.storeFormat)
+    private let newer = StorageError.newerFormat(needed: 99, known: CommitBatch.nodeFormat)
 
     private func open() throws -> EventLog { try EventLog(path: folder.path, options: .small(clock)) }
 

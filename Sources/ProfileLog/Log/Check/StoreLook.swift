@@ -17,6 +17,8 @@ package struct StoreLook: Sendable {
     package private(set) var examined = 0
     /// The damaged ones, as `log 17`; at most ``mostDamage``.
     package private(set) var damage: [String] = []
+    /// The last batch of its cluster; nil if the store is in none.
+    package private(set) var replica: ReplicaPosition?
     /// Tells whether the file is a mix of two: it was overwritten while a program wrote.
     package let isMixed: Bool
 
@@ -35,6 +37,7 @@ package struct StoreLook: Sendable {
         try environment.withReadTransaction { transaction in
             let tables = environment.tables
             last = try OpenStore.last(transaction, tables)
+            replica = try CommitBatch.replicaPosition(tables, transaction)
             let checkpoint = try IndexCheckpoint.read(tables, transaction, last: last)
             (indexed, indexedUsers) = (checkpoint?.position ?? 0, checkpoint?.users ?? 0)
             try examineLog(tables, transaction)

@@ -15,13 +15,13 @@ extension CommitBatch {
     private static let checksumBytes = 4
 
     /// The reason why bytes are no commit batch.
-    enum DecodingError: Error, Hashable, CustomStringConvertible {
+    package enum DecodingError: Error, Hashable, CustomStringConvertible {
         /// A newer program wrote the batch.
         case newerFormat(needed: UInt32, known: UInt32)
         /// The bytes are not what was encoded.
         case damaged(reason: String)
 
-        var description: String {
+        package var description: String {
             switch self {
             case .newerFormat(let needed, let known):
                 "The commit batch is of format \(needed); this program knows formats up to \(known)."
@@ -31,7 +31,7 @@ extension CommitBatch {
     }
 
     /// The batch as bytes.
-    func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var writer = WireWriter(capacity: bytes.count + 256)
         writer.littleEndian(Self.format.bigEndian)
         writer.littleEndian(UInt64(0))
@@ -57,7 +57,7 @@ extension CommitBatch {
     }
 
     /// The batch that `encoded()` gave these bytes.
-    init(decoding encoded: [UInt8]) throws(DecodingError) {
+    package init(decoding encoded: [UInt8]) throws(DecodingError) {
         self.init()
         try withTypedBytes(encoded) { (bytes) throws(DecodingError) in try read(bytes) }
     }

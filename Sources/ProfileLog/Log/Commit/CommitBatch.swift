@@ -97,7 +97,8 @@ extension CommitBatch {
 
     /// Throws unless the batch comes next in a log that ends at position `last`.
     func refuseGap(after last: UInt64) throws(StorageError) {
-        if firstPosition == last + 1 || count == 0 { return }
+        // Only rows of `meta` have no place in the log.
+        if firstPosition == last + 1 || count == 0 && names.isEmpty && tombstones.isEmpty { return }
         CoverageMark.hit(.batchGap)
         throw .damaged(place: "a batch begins at position \(firstPosition) where position \(last + 1) is next")
     }
@@ -123,19 +124,22 @@ enum NameRow {
 
 extension CommitBatch {
     /// The format that this program writes, and the newest that it reads.
-    static let storeFormat: UInt32 = 1
+    package static let storeFormat: UInt32 = 1
+    /// The format of a store of a cluster, for writers: the newest that this program writes to.
+    package static let nodeFormat: UInt32 = 2
+    static let writerRow = "writer"
     private static let createdRow = "created"
     private static let erasuresRow = "erasures"
     private static let rewritesRow = "rewrites"
 
     /// The batch that makes a store with the ID `id`: its rows of table `meta`.
-    static func creation(of id: [UInt8], at created: Timestamp) -> CommitBatch {
+    package static func creation(of id: [UInt8], at created: Timestamp) -> CommitBatch {
         var time: [UInt8] = []
         time.appendBigEndian(created.rawValue)
         let format = NameRow.key(storeFormat)
         return CommitBatch(meta: [
             MetaRow(name: "uuid", value: id), MetaRow(name: createdRow, value: time),
-            MetaRow(name: "reader", value: format), MetaRow(name: "writer", value: format),
+            MetaRow(name: "reader", value: format), MetaRow(name: writerRow, value: format),
         ])
     }
 
@@ -147,13 +151,15 @@ extension CommitBatch {
     }
 
     /// The number of erasures of names. A process that knows another number must load the names again.
-    static func nameErasures(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
+    package static func nameErasures(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws
+        -> UInt32
+    {
         try count(erasuresRow, tables, transaction)
     }
 
     /// Returns the number of erasures that rewrote records. A process that knows another number must look for records
     /// again.
-    static func rewrites(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
+    package static func rewrites(_ tables: Tables, _ transaction: borrowing some Reading & ~Copyable) throws -> UInt32 {
         try count(rewritesRow, tables, transaction)
     }
 
@@ -179,12 +185,12 @@ extension CommitBatch {
         meta.append(MetaRow(name: Self.rewritesRow, value: NameRow.key(rewrites + 1)))
     }
 
-    /// The rows of table `meta` of a store that is restored from one with `rows`. `hasBuried` and `hasForgotten` tell
-    /// whether the restore erases records and names.
+    /// The rows of table `meta` of a store that is restored from one with `rows`: it is of no cluster. `hasBuried` and
+    /// `hasForgotten` tell whether the restore erases records and names.
     package static func restoredMeta(
         _ rows: [MetaRow], _ histories: LogHistories, hasBuried: Bool, hasForgotten: Bool
     ) throws(StorageError) -> [MetaRow] {
-        var batch = CommitBatch(meta: rows.filter { $0.name != LogHistories.row })
+        var batch = CommitBatch(meta: aloneMeta(rows).filter { $0.name != LogHistories.row })
         for (name, isRaised) in [(rewritesRow, hasBuried), (erasuresRow, hasForgotten)] where isRaised {
             let row = batch.meta.first { $0.name == name }
             guard row?.value.count ?? 4 == 4 else { throw .damaged(place: "row \(name) of table meta") }

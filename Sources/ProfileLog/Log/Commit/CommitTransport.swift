@@ -48,11 +48,13 @@ package enum SettledBatch: Sendable {
 }
 
 /// One store, one order: the write transaction gives each batch its place.
-struct LocalTransport: CommitTransport {
-    var mostBytes: Int { .max }
-    var isReplicated: Bool { false }
-    func prepare() {}
-    func deliver(_ batch: CommitBatch, after last: ReplicaPosition?) -> ReplicaPosition? { nil }
-    func settle(_ batch: UndecidedBatch) -> SettledBatch { .stored }
-    func catchUp() -> Bool { false }
+package struct LocalTransport: CommitTransport {
+    package init() {}
+
+    package var mostBytes: Int { .max }
+    package var isReplicated: Bool { false }
+    package func prepare() {}
+    package func deliver(_ batch: CommitBatch, after last: ReplicaPosition?) -> ReplicaPosition? { nil }
+    package func settle(_ batch: UndecidedBatch) -> SettledBatch { .stored }
+    package func catchUp() -> Bool { false }
 }

@@ -1,6 +1,9 @@
 internal import Synchronization
 
 /// Commits batches: decides them for groups of appends, or applies those of another store.
+///
+/// In a cluster another store may be first at the next place of the log: then this one applies that batch and decides
+/// again (`delivered`).
 package struct Committer: Sendable {
     let store: OpenStore
     let caches: CacheKeeper
@@ -48,13 +51,19 @@ package struct Committer: Sendable {
         while true {
             var answers: [Result<AppendReceipt, AppendError>] = []
             do {
-                try commitOnly(reporting: report) { try $0.decide(group, endsAtRefusal, &answers) }
+                try commitOnly(reporting: report) {
+                    answers.removeAll(keepingCapacity: true)
+                    try $0.decide(group, endsAtRefusal, &answers)
+                }
                 return answers
             } catch let half as Decider.HalfDecided {
                 // Those before it are decided again without it.
                 CoverageMark.hit(.givenUp)
                 if answers.isEmpty { return [.failure(half.refusal)] }
                 group = group.prefix(answers.count)
+            } catch AppendError.tooLarge where answers.count > 1 {
+                // Their names are more than the transport takes at once.
+                group = group.prefix(answers.count / 2)
             } catch {
                 // A failed commit refuses the appends in it. A failure before the commit refuses all.
                 let count = answers.isEmpty ? group.count : answers.count
@@ -66,11 +75,66 @@ package struct Committer: Sendable {
     private func commitOnly<Value: Sendable>(
         reporting tell: (CommitReport) -> Void, _ body: (inout Decider) throws -> Value
     ) throws -> Value {
+        try delivered { value in try commitOnce(&value, reporting: tell, body) }
+    }
+
+    /// Runs `attempt`, which decides a batch, puts what it decided into its argument, and delivers the batch, all in one
+    /// transaction; again, if another store's batch came first. Returns what was decided when the batch is stored.
+    func delivered<Value>(_ attempt: (inout Value?) throws -> Value) throws -> Value {
+        let transport = store.options.transport
+        guard transport.isReplicated else {
+            var value: Value?
+            return try attempt(&value)
+        }
+        while true {
+            try transport.prepare()
+            var value: Value?
+            do {
+                return try attempt(&value)
+            } catch let undecided as UndecidedBatch {
+                if try transport.settle(undecided) == .stored, let value { return value }
+                CoverageMark.hit(.decidedAgain)
+            } catch let error as AppendError where error.isOfThisMoment {
+                // A store that lags must not refuse by what is outdated.
+                guard let isBehind = try? transport.catchUp(), isBehind else { throw error }
+            }
+        }
+    }
+
+    /// Delivers `batch` and writes it, in the transaction in which it was decided. `isPlaced` becomes true when other
+    /// stores have it, whatever happens here.
+    func store(_ batch: CommitBatch, isPlaced: inout Bool, _ transaction: borrowing WriteTransaction) throws {
+        let (transport, tables) = (store.options.transport, store.environment.tables)
+        let last = transport.isReplicated ? try CommitBatch.replicaPosition(tables, transaction) : nil
+        var placed = batch
+        if let position = try transport.deliver(batch, after: last) {
+            isPlaced = true
+            placed.meta += position.rows
+        }
+        try placed.apply(to: transaction, tables)
+    }
+
+    /// Commits rows of table `meta`, which no append decides.
+    func commit(_ rows: CommitBatch) throws {
+        try delivered { (done: inout Void?) in
+            done = ()
+            var isPlaced = false
+            do {
+                try store.write { try self.store(rows, isPlaced: &isPlaced, $0) }
+            } catch {
+                throw isPlaced ? AppendError.outcomePending : error
+            }
+        }
+    }
+
+    private func commitOnce<Value: Sendable>(
+        _ value: inout Value?, reporting tell: (CommitReport) -> Void, _ body: (inout Decider) throws -> Value
+    ) throws -> Value {
         try store.writing.withLock { _ in
             try store.refuseIfClosed()
             let begin = ContinuousClock.now
-            var value: Value?
             var report = CommitReport()
+            var isPlaced = false
             do {
                 var end: HistoryCursor?
                 var stored: CommitBatch?
@@ -89,8 +153,7 @@ package struct Committer: Sendable {
                         }
                         throw NothingToStore()
                     }
-                    try store.options.transport.deliver(batch)
-                    try batch.apply(to: transaction, store.environment.tables)
+                    try self.store(batch, isPlaced: &isPlaced, transaction)
                     (report.events, report.bytes) = (batch.count, batch.bytes.count)
                     end = try store.cursor(at: seen.last + UInt64(batch.count), transaction)
                     stored = batch
@@ -108,7 +171,8 @@ package struct Committer: Sendable {
                 store.tail.withWriting { $0.uncommitted = nil }
             } catch {
                 takeBackTail()
-                throw error
+                // The cluster has the batch, and this store gets it from there.
+                throw isPlaced ? AppendError.outcomePending : error
             }
             guard let value else { preconditionFailure("A commit ended before it was decided.") }
             return value
@@ -123,10 +187,12 @@ package struct Committer: Sendable {
         view.last = .max
         let recordedAt = store.recordedAtNow(seen)
         store.tail.withWriting { $0.uncommitted = seen.last + 1 }
-        return try Decider(
+        var decider = try Decider(
             view: view, names: store.names, braze: store.braze,
             itemsPerDevice: store.options.pendingItemsPerDevice,
             tables: store.messageTables, rules: store.rules, recordedAt: recordedAt, firstPosition: seen.last + 1)
+        decider.mostBytes = min(Limits.bytesPerCommit, store.options.transport.mostBytes)
+        return decider
     }
 
     /// Rebuilds the tail after a failed commit, if it holds events that are not in the log.
@@ -177,32 +243,58 @@ package struct Committer: Sendable {
     }
 
     /// Stores a batch that another store of the same log decided. What it erases leaves this store's caches too.
-    package func apply(_ batch: CommitBatch) throws {
+    package func apply(_ batch: CommitBatch) throws { _ = try apply(batch, placed: nil) }
+
+    /// Stores a batch at its place in the log of a cluster. Returns false if the store has it already. Throws if it does
+    /// not fit: then nothing is changed.
+    package func apply(_ placed: PlacedBatch) throws -> Bool {
+        var batch = placed.batch
+        batch.meta += placed.position.rows
+        guard try apply(batch, placed: placed) else { return false }
+        store.watch.advanced(to: Position(rawValue: batch.firstPosition + UInt64(batch.count) - 1))
+        return true
+    }
+
+    private func apply(_ batch: CommitBatch, placed: PlacedBatch?) throws -> Bool {
+        var isNew = true
         if batch.tombstones.isEmpty {
-            try applyWithoutCaches(batch)
+            isNew = try applyWithoutCaches(batch, placed: placed)
         } else {
             try withWholeCaches { view, transaction in
-                try batch.refuseGap(after: view.last)
-                try apply(batch, ErasedCaches(of: batch, view), transaction)
-                return nil
+                isNew = try isNext(batch, placed, after: view.last, transaction)
+                guard isNew else { return nil }
+                try ErasedCaches(of: batch, view).remove(transaction)
+                try batch.apply(to: transaction, store.environment.tables)
+                return placed == nil ? nil : batch
             }
+            store.recentStates.removeAll()
         }
+        guard isNew else { return false }
         try store.withView { _ in }
         caches.writeIndexIfDue()
+        return true
     }
 
     /// Stores a batch that erases nothing, and leaves the caches and the tail as they are.
-    func applyWithoutCaches(_ batch: CommitBatch) throws {
+    @discardableResult
+    func applyWithoutCaches(_ batch: CommitBatch, placed: PlacedBatch? = nil) throws -> Bool {
         try store.write { transaction in
-            try batch.refuseGap(after: OpenStore.last(transaction, store.environment.tables))
+            let last = try OpenStore.last(transaction, store.environment.tables)
+            guard try isNext(batch, placed, after: last, transaction) else { return false }
             try batch.apply(to: transaction, store.environment.tables)
+            return true
         }
     }
 
-    /// Applies the caches first: the records, which the batch empties, tell what to remove from them.
-    func apply(_ batch: CommitBatch, _ caches: ErasedCaches, _ transaction: borrowing WriteTransaction) throws {
-        try caches.remove(transaction)
-        try batch.apply(to: transaction, store.environment.tables)
+    private func isNext(
+        _ batch: CommitBatch, _ placed: PlacedBatch?, after last: UInt64, _ transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        if let placed {
+            let known = try CommitBatch.replicaPosition(store.environment.tables, transaction)
+            guard try placed.isNext(after: known) else { return false }
+        }
+        try batch.refuseGap(after: last)
+        return true
     }
 }
 
@@ -211,6 +303,14 @@ extension Result<AppendReceipt, AppendError> {
 }
 
 extension AppendError {
+    /// Tells whether the append may be accepted by a store that knows more.
+    fileprivate var isOfThisMoment: Bool {
+        switch self {
+        case .versionConflict, .conflict, .keyReused, .unknownUser, .unknownDevice, .pendingFull: true
+        case .invalid, .tooLarge, .overloaded, .closed, .refused, .outcomeUnknown, .unavailable, .outcomePending: false
+        }
+    }
+
     /// Translates an error of a commit for the appends in it.
     init(_ error: any Error) {
         self =

@@ -33,6 +33,8 @@ struct Decider: ~Copyable {
     private var statuses: [Name: DeviceStatus] = [:]
     /// The device whose items were flushed or sent last.
     var kept: KeptDevice?
+    /// The most bytes of records in the commit, unless the first append has more.
+    var mostBytes = Limits.bytesPerCommit
     /// The most appends that are decided one after the other for one device, while other writers wait.
     var mostSteps = Decider.stepsPerCommit
     /// The number of appends that were decided so far.
@@ -93,7 +95,7 @@ struct Decider: ~Copyable {
         // Lent by the span: an append has a dozen parts to retain.
         let span = appends.span
         for index in span.indices {
-            if index > 0, byteCount + span[index].byteCount > Limits.bytesPerCommit {
+            if index > 0, byteCount + span[index].byteCount > mostBytes {
                 return CoverageMark.hit(.commitFull)
             }
             do {
@@ -107,7 +109,7 @@ struct Decider: ~Copyable {
 
     /// Tells whether the commit takes more of what a device does by itself: it has room, it has not held the lock for
     /// long, and nothing of that was refused.
-    var takesMore: Bool { !isCut && decidedCount < mostSteps && byteCount < Limits.bytesPerCommit / 4 }
+    var takesMore: Bool { !isCut && decidedCount < mostSteps && byteCount < mostBytes / 4 }
 
     /// Decides `append` as `decide` does, if the commit takes more. Gives nil if it does not, or does not from now on:
     /// if the append is refused after others, they are stored first, and it is refused in a commit of its own.

@@ -38,11 +38,41 @@ package struct ReplicaPosition: Hashable, Sendable {
         return bytes + hash + Array(created.utf8)
     }
 
+    /// The rows of table `meta` of a store that has it.
+    package var rows: [CommitBatch.MetaRow] { CommitBatch.joinedMeta(self) }
+
     /// Reads the row; nil if the bytes are not those of one.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         let front = 8 + Self.hashBytes
         guard bytes.count >= front, let created = String(exactly: bytes.slice(front..<bytes.count)) else { return nil }
         self.init(sequence: bytes.bigEndian64(), hash: Array(bytes.slice(8..<front)), created: created)
+    }
+}
+
+/// A batch with its place in a replicated log.
+package struct PlacedBatch: Sendable {
+    package let batch: CommitBatch
+    /// The place; the store has it after the batch.
+    package let position: ReplicaPosition
+    /// The hash of the message before it.
+    package let previousHash: [UInt8]
+
+    package init(_ batch: CommitBatch, at position: ReplicaPosition, after previousHash: [UInt8]) {
+        (self.batch, self.position, self.previousHash) = (batch, position, previousHash)
+    }
+
+    /// Tells whether the batch comes next in a store whose last batch is `last`; false if the store has it already.
+    /// Throws if it does not fit: a batch of another log, or one after a gap.
+    func isNext(after last: ReplicaPosition?) throws(StorageError) -> Bool {
+        let last = last ?? ReplicaPosition(sequence: position.sequence - 1, hash: previousHash, created: "")
+        if position.sequence <= last.sequence { return false }
+        guard position.sequence == last.sequence + 1 else {
+            throw .damaged(place: "batch \(position.sequence) of the cluster where batch \(last.sequence + 1) is next")
+        }
+        guard previousHash == last.hash else {
+            throw .damaged(place: "batch \(position.sequence) of the cluster follows another batch \(last.sequence)")
+        }
+        return true
     }
 }
 

@@ -13,13 +13,17 @@ struct Eraser: Sendable {
                 let survey = try surveyErasure(of: users)
                 try caches.writeIndexInSlices()
                 do {
-                    return try erase(users, event, EventContext(source: source), survey)
+                    return try committer.delivered { erasure in
+                        try erase(users, event, EventContext(source: source), survey, &erasure)
+                    }
                 } catch is ErasureSurvey.Outdated {
                     continue
                 }
             }
             // The last try holds the write lock all the time.
-            return try erase(users, event, EventContext(source: source), nil)
+            return try committer.delivered { erasure in
+                try erase(users, event, EventContext(source: source), nil, &erasure)
+            }
         } catch {
             throw AppendError(error)
         }
@@ -47,18 +51,26 @@ struct Eraser: Sendable {
     }
 
     private func erase(
-        _ users: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext, _ survey: ErasureSurvey?
+        _ users: [ErasureTarget], _ event: ProfileEvent, _ context: EventContext, _ survey: ErasureSurvey?,
+        _ decided: inout Erasure?
     ) throws -> Erasure {
         var erasure = Erasure()
-        try committer.withWholeCaches { view, transaction in
-            let decider = ErasureDecider(
-                store: store, view: view, recordedAt: store.recordedAtNow(view), survey: survey)
-            let decision = try decider.decide(users, event, context)
-            erasure = decision.erasure
-            if decision.batch.count == 0 { return nil }
-            try store.options.transport.deliver(decision.batch)
-            try committer.apply(decision.batch, decision.caches, transaction)
-            return decision.batch
+        var isPlaced = false
+        do {
+            try committer.withWholeCaches { view, transaction in
+                let decider = ErasureDecider(
+                    store: store, view: view, recordedAt: store.recordedAtNow(view), survey: survey)
+                let decision = try decider.decide(users, event, context)
+                erasure = decision.erasure
+                decided = erasure
+                if decision.batch.count == 0 { return nil }
+                // The caches first: the records, which the batch empties, tell what to remove from them.
+                try decision.caches.remove(transaction)
+                try committer.store(decision.batch, isPlaced: &isPlaced, transaction)
+                return decision.batch
+            }
+        } catch {
+            throw isPlaced ? AppendError.outcomePending : error
         }
         store.recentStates.removeAll()
         return erasure

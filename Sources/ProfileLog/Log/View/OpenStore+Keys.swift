@@ -5,16 +5,14 @@ extension OpenStore {
         try environment.withReadTransaction { try $0.get(environment.tables.meta, Array(Self.keysRow.utf8)) != nil }
     }
 
+    /// The row of table `meta`.
+    fileprivate static let keysRow = "keys"
+}
+
+extension EventLog {
     /// Notes that requests for this store need a key.
     package func noteKeys() throws {
-        if try hadKeys() { return }
-        let batch = CommitBatch(meta: [.init(name: Self.keysRow, value: [1])])
-        try write { transaction in
-            try options.transport.deliver(batch)
-            try batch.apply(to: transaction, environment.tables)
-        }
+        if try store.hadKeys() { return }
+        try committer.commit(CommitBatch(meta: [.init(name: OpenStore.keysRow, value: [1])]))
     }
-
-    /// The row of table `meta`.
-    private static let keysRow = "keys"
 }

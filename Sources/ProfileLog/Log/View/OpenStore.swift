@@ -58,10 +58,20 @@ package final class OpenStore: Sendable {
         self.projections = projections.map { $0.stored }
         try environment.withReadTransaction { transaction in
             try loadNames(transaction)
+            _ = try clusterRefusal(transaction)
             // So the first write finds a twin that was put in place of the file. Who reads damage reports it.
             let end = try? cursor(at: Self.last(transaction, environment.tables), transaction)
             lastSeen.withLock { $0 = end }
         }
+    }
+
+    /// As `EventLog.exists`.
+    static func exists(path: String) throws -> Bool {
+        do {
+            let use = try EnvironmentUse.open(path: path, missing: .refuse, alone: false, mode: LogOptions().fileMode)
+            defer { use.end() }
+            return try use.environment.withReadTransaction { try knownMeta(use.environment, $0) != nil }
+        } catch StorageError.noStore { return false }
     }
 
     /// Checks that this program may use the store; marks a new one.
@@ -77,7 +87,7 @@ package final class OpenStore: Sendable {
                 creation
                 ?? .creation(
                     of: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }, at: options.now())
-            if creation == nil { try options.transport.deliver(batch) }
+            if creation == nil { _ = try options.transport.deliver(batch, after: nil) }
             try batch.apply(to: transaction, environment.tables)
             guard let id = try knownMeta(environment, transaction) else {
                 throw StorageError.damaged(place: "row uuid of table meta is missing")
@@ -91,15 +101,17 @@ package final class OpenStore: Sendable {
     ) throws -> [UInt8]? {
         let meta = environment.tables.meta
         guard let uuid = try transaction.get(meta, Array("uuid".utf8)) else { return nil }
-        func refusal(_ row: String) throws -> StorageError? {
+        func refusal(_ row: String, known: UInt32) throws -> StorageError? {
             guard let needed = try transaction.get(meta, Array(row.utf8)), needed.count == 4 else {
                 throw StorageError.damaged(place: "row \(row) of table meta")
             }
-            let (format, known) = (needed.bigEndian32(), CommitBatch.storeFormat)
+            let format = needed.bigEndian32()
             return format > known ? .newerFormat(needed: format, known: known) : nil
         }
-        if let reason = try refusal("reader") { throw reason }
-        if let reason = try refusal("writer") { environment.refuseWrites(reason) }
+        if let reason = try refusal("reader", known: CommitBatch.storeFormat) { throw reason }
+        if let reason = try refusal(CommitBatch.writerRow, known: CommitBatch.nodeFormat) {
+            environment.refuseWrites(reason)
+        }
         return Array(uuid)
     }
 
@@ -195,6 +207,7 @@ package final class OpenStore: Sendable {
     ///
     /// Refuses if a name or a record of the tail is damaged: a version, an ID or a key may be in it.
     func catchUpWriting(_ transaction: borrowing WriteTransaction) throws -> LogView {
+        if let refusal = try clusterRefusal(transaction) { throw refusal }
         if let refusal = try otherHistory(transaction) { throw refusal }
         if let known = lastSeen.withLock({ $0?.position.rawValue }),
             try Self.last(transaction, environment.tables) < known
@@ -220,7 +233,11 @@ package final class OpenStore: Sendable {
         if isClosed { return .closed }
         if let reason = environment.writeRefusal { return reason }
         // The readers report what they cannot read.
-        return (try? environment.withReadTransaction { try otherHistory($0) }) ?? environment.writeRefusal
+        let refusal = try? environment.withReadTransaction { transaction -> StorageError? in
+            if let refusal = try clusterRefusal(transaction) { return refusal }
+            return try otherHistory(transaction)
+        }
+        return refusal ?? environment.writeRefusal
     }
 
     private func catchUpOrRebuild(_ transaction: borrowing WriteTransaction) throws -> LogView {

@@ -643,7 +643,7 @@ extension AppendError {
         switch self {
         case .unknownUser, .pendingFull, .invalid, .keyReused, .tooLarge, .versionConflict, .conflict, .unknownDevice:
             true
-        case .overloaded, .closed, .refused, .outcomeUnknown: false
+        case .overloaded, .closed, .refused, .unavailable, .outcomePending, .outcomeUnknown: false
         }
     }
 

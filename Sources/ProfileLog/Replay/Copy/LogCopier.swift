@@ -1,6 +1,9 @@
 /// Copies a log into another store, record by record: the copy has the same positions, times, names and rows of `meta`.
 package struct LogCopier {
     let source: EventLog
+    /// Tells whether the copy takes the place of the source, and so its place in a cluster. Another copy is of no
+    /// cluster: it may end before the batch that the place names.
+    var keepsPlace = false
 
     /// As `EventLog.replay(into:until:latest:progress:)`.
     func copy(
@@ -28,12 +31,23 @@ package struct LogCopier {
 
     /// Opens the store in `folder`; a new one gets this store's rows of table `meta`.
     func emptyCopy(in folder: String) throws -> EventLog {
-        let meta = try source.environment.withReadTransaction {
-            try CommitBatch.meta(source.environment.tables, $0, upTo: .start)
+        let rows = try source.environment.withReadTransaction {
+            try meta(source.environment.tables, $0, upTo: .start)
         }
+        var options = source.options
+        // Its batches come from the source, whatever the source's own transport is.
+        options.transport = keepsPlace ? CopyTransport() : LocalTransport()
         return try EventLog(
-            path: folder, create: true, options: source.options, projections: source.store.projections,
-            creation: CommitBatch(meta: meta))
+            path: folder, create: true, options: options, projections: source.store.projections,
+            creation: CommitBatch(meta: rows))
+    }
+
+    /// The rows of table `meta` of a copy that ends at `last`.
+    private func meta(
+        _ tables: Tables, _ transaction: borrowing some Reading & ~Copyable, upTo last: Position
+    ) throws -> [CommitBatch.MetaRow] {
+        let rows = try CommitBatch.meta(tables, transaction, upTo: last)
+        return keepsPlace ? rows : CommitBatch.aloneMeta(rows)
     }
 
     private static let outdatedCopy = AppendError.invalid(
@@ -132,8 +146,7 @@ package struct LogCopier {
             if from + UInt64(batch.count) > view.last {
                 most = max(most, UInt32(try view.count(view.tables.names)))
             }
-            batch.meta = try CommitBatch.meta(
-                view.tables, view, upTo: Position(rawValue: from + UInt64(batch.count) - 1))
+            batch.meta = try meta(view.tables, view, upTo: Position(rawValue: from + UInt64(batch.count) - 1))
             batch.names = known < most ? (known + 1...most).compactMap { source.names.name($0) } : []
             return batch
         }

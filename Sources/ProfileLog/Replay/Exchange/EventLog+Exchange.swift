@@ -210,7 +210,7 @@ extension AppendError {
     /// The error with the number of the line, if it is about what a line says.
     fileprivate func named(asOfLine number: Int) -> AppendError {
         switch self {
-        case .overloaded, .closed, .refused, .outcomeUnknown: return self
+        case .overloaded, .closed, .refused, .unavailable, .outcomePending, .outcomeUnknown: return self
         case .invalid, .unknownUser, .unknownDevice, .pendingFull, .keyReused, .tooLarge, .versionConflict, .conflict:
             let text = fact
             return .invalid(

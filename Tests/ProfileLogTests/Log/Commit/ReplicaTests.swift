@@ -5,8 +5,26 @@ import Testing
 
 @testable import ProfileLogLog
 
+/// Delivers at once or not at all.
+protocol ImmediateTransport: CommitTransport {
+    func deliver(_ batch: CommitBatch) throws
+}
+
+extension ImmediateTransport {
+    var mostBytes: Int { .max }
+    var isReplicated: Bool { false }
+    func prepare() {}
+    func settle(_ batch: UndecidedBatch) -> SettledBatch { .stored }
+    func catchUp() -> Bool { false }
+
+    func deliver(_ batch: CommitBatch, after last: ReplicaPosition?) throws -> ReplicaPosition? {
+        try deliver(batch)
+        return nil
+    }
+}
+
 /// Keeps what is delivered, as bytes.
-final class RecordingTransport: CommitTransport {
+final class RecordingTransport: ImmediateTransport {
     private let batches = Mutex<[[UInt8]]>([])
 
     func deliver(_ batch: CommitBatch) { batches.withLock { $0.append(batch.encoded()) } }
@@ -82,7 +100,7 @@ struct ReplicaTests {
 }
 
 /// As a replicated log that another store was faster at.
-private final class RefusingTransport: CommitTransport {
+private final class RefusingTransport: ImmediateTransport {
     let isRefusing = Atomic(false)
 
     func deliver(_ batch: CommitBatch) throws {

@@ -1,8 +1,9 @@
-import ProfileLog
+package import ProfileLog
 
+/// The rows of a store as they are, and damage to them.
 extension EventLog {
     /// Every row of a table.
-    func rows(_ name: Table.Name) throws -> [[UInt8]: [UInt8]] {
+    package func rows(_ name: Table.Name) throws -> [[UInt8]: [UInt8]] {
         try environment.withReadTransaction { transaction in
             var rows: [[UInt8]: [UInt8]] = [:]
             try transaction.withCursor(environment.tables[name]) { cursor in
@@ -17,14 +18,14 @@ extension EventLog {
     }
 
     /// Changes a row and not the log's memory, as a failing disk would.
-    func damage(_ name: Table.Name, _ key: [UInt8], _ change: (inout [UInt8]) -> Void) throws {
+    package func damage(_ name: Table.Name, _ key: [UInt8], _ change: (inout [UInt8]) -> Void) throws {
         var value = try rows(name)[key] ?? []
         change(&value)
         try environment.withWriteTransaction { try $0.put(WritableTable(environment.tables[name]), key, value) }
     }
 
     /// Removes a row and not what the log has in memory.
-    func remove(_ name: Table.Name, _ key: [UInt8]) throws {
+    package func remove(_ name: Table.Name, _ key: [UInt8]) throws {
         try environment.withWriteTransaction { try $0.delete(WritableTable(environment.tables[name]), key) }
     }
 }

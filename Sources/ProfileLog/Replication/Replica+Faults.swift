@@ -1,0 +1,66 @@
+internal import ProfileLogFacts
+
+/// The reasons for which a node follows the stream no further, each with the next step.
+extension Replica {
+    static let rebuildStep =
+        "If no broker can bring the stream back, run `profilecli cluster rebuild` at the node that has the most."
+
+    /// The messages from `first` to `last` are not in the stream any more, and the store lacks them.
+    static func gone(from first: UInt64, to last: UInt64) -> StreamError {
+        StreamError(
+            .unfit, "The stream no longer has the batches \(first) to \(last), which this node lacks.",
+            remedy: "Start the node with an empty folder and --join URL of another node.")
+    }
+
+    /// The message at `sequence` does not follow the last batch of the store.
+    static func other(_ sequence: UInt64) -> StreamError {
+        StreamError(
+            .unfit, "Batch \(sequence) of the stream does not follow the last batch of this node's store.",
+            remedy: "Compare with `profilecli cluster status`. " + rebuildStep)
+    }
+
+    static func shorter(last: UInt64, than sequence: UInt64) -> StreamError {
+        StreamError(
+            .unfit,
+            "The stream ends at batch \(last), and this node's store has \(sequence): the brokers lost batches.",
+            remedy: "Write nothing. " + rebuildStep)
+    }
+
+    static let missing = StreamError(
+        .missing, "The brokers have no stream of this cluster any more.", remedy: "Write nothing. " + rebuildStep)
+
+    static let anotherStream = StreamError(
+        .unfit, "The brokers' stream is another one than that of this node's store.",
+        remedy: "Check --replicate and --cluster. " + rebuildStep)
+
+    static let otherStore = StreamError(
+        .unfit, "The stream belongs to another store.",
+        remedy: "Give this store another --cluster NAME, or start with an empty folder and --join.")
+
+    static let notEmpty = StreamError(
+        .unfit, "The stream has batches already, and this store is of no cluster.",
+        remedy: "Give the store another --cluster NAME, or start with an empty folder and --join.")
+
+    static let needsCopy = StreamError(
+        .unfit, "The stream no longer has its first batch, or began from a store that had events.",
+        remedy: "Start this node with --join URL of another node.")
+
+    static func unconditional(_ sequence: UInt64, wanted: UInt64) -> StreamError {
+        StreamError(
+            .unfit, "The brokers stored a batch at \(sequence) that was meant for \(wanted).",
+            remedy: "They ignore the condition of a publish: check their version, and that nothing changes messages.")
+    }
+
+    static func sameName(_ name: String, at url: String) -> StreamError {
+        StreamError(
+            .unfit, "Another node with the name \(name) runs at \(url).",
+            remedy: "Give one of them another --node NAME.")
+    }
+
+    static func wrongClock(seconds: Int) -> StreamError {
+        StreamError(
+            .unfit,
+            "This machine's clock is \(abs(seconds)) s \(seconds > 0 ? "ahead of" : "behind") the brokers' clock.",
+            remedy: "Set the clock (NTP) of the machine that is wrong; the node writes again by itself.")
+    }
+}

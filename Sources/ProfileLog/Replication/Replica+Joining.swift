@@ -1,0 +1,140 @@
+internal import ProfileLogFacts
+internal import ProfileLogLog
+internal import Synchronization
+
+extension Replica {
+    /// Joins the cluster of `stream`, and makes the stream if there is none. The store in `folder` may be a member of the
+    /// cluster, a store alone that begins one, or absent; the log is opened with `creation` then.
+    ///
+    /// A member of a cluster whose brokers do not answer can be opened too: it is read only until they do. Throws if the
+    /// node cannot be of the cluster, with the next step.
+    package static func open(
+        _ stream: any BatchStream, _ settings: ReplicaSettings, folder: String
+    ) throws(StreamError) -> Replica {
+        let exists: Bool
+        do { exists = try EventLog.exists(path: folder) } catch { throw StreamError(wrapping: error) }
+        if exists { return Replica(stream, settings, creation: nil) }
+        return Replica(stream, settings, creation: try creation(stream, settings))
+    }
+
+    /// The batch of message 1, which makes the store: that of another node, or this node's own if the stream is empty.
+    private static func creation(
+        _ stream: any BatchStream, _ settings: ReplicaSettings
+    ) throws(StreamError) -> CommitBatch {
+        let found = try makeStream(stream)
+        if let fault = found.faults.first { throw fault }
+        let id = ReplicaMessage.newID()
+        let own = ReplicaMessage(
+            .batch, CommitBatch.creation(of: id, at: .now()).encoded(), of: id, after: .start(of: found.created),
+            by: .init(name: settings.name, url: settings.url))
+        let bytes = own.encoded()
+        let deadline = ContinuousClock.now + settings.deadline
+        var patience = Patience()
+        while true {
+            if let first = try? stream.messages(from: 1, count: 1).first {
+                guard first.sequence == 1 else { throw needsCopy }
+                let message = try ReplicaMessage(decoding: first.bytes)
+                guard message.kind == .batch, var batch = try? CommitBatch(decoding: message.batch) else {
+                    throw needsCopy
+                }
+                batch.meta += message.position(first.bytes).rows
+                return batch
+            }
+            guard found.last == 0 else { throw needsCopy }
+            guard ContinuousClock.now < deadline else { throw noMajority }
+            // What becomes of it, the next look tells.
+            _ = stream.publish(bytes, after: 0, timeout: settings.publishTimeout)
+            if patience.isOver() { stream.changeBroker() }
+            patience.wait()
+        }
+    }
+
+    private static func makeStream(_ stream: any BatchStream) throws(StreamError) -> StreamState {
+        do throws(StreamError) { return try stream.state() } catch {
+            guard error.kind == .missing else { throw error }
+        }
+        try stream.create(first: 1)
+        return try stream.state()
+    }
+
+    private static let noMajority = StreamError(
+        .unreachable, "The brokers took no message: they have no majority.",
+        remedy: "Start the other brokers, then this node again.")
+
+    /// Lets a store that is of no cluster begin the cluster of an empty stream.
+    func begin(_ log: EventLog) throws {
+        let found = try Self.makeStream(stream)
+        if let fault = found.faults.first { throw fault }
+        guard found.last == 0 else {
+            throw try stream.messages(from: found.first, count: 1).first
+                .map { try ReplicaMessage(decoding: $0.bytes).storeID == log.storeID } == true
+                ? Self.notEmpty : Self.otherStore
+        }
+        try publishBegin(log, after: .start(of: found.created))
+    }
+
+    /// Publishes a message without a batch after `last`, and applies it here.
+    private func publishBegin(_ log: EventLog, after last: ReplicaPosition) throws {
+        let message = ReplicaMessage(.begin, [], of: log.storeID, after: last, by: writerOfThisNode)
+        let bytes = message.encoded()
+        let deadline = ContinuousClock.now + settings.deadline
+        var patience = Patience()
+        while true {
+            if let first = try? stream.messages(from: last.sequence + 1, count: 1).first {
+                guard first.bytes == bytes else { throw Self.notEmpty }
+                _ = try log.committer.apply(message.placed(bytes))
+                return state.withLock { $0.writer = message.writer }
+            }
+            guard ContinuousClock.now < deadline else { throw Self.noMajority }
+            _ = stream.publish(bytes, after: last.sequence, timeout: settings.publishTimeout)
+            if patience.isOver() { changeBroker() }
+            patience.wait()
+        }
+    }
+
+    private func deleteStream() throws(StreamError) {
+        do throws(StreamError) { try stream.delete() } catch {
+            if error.kind != .missing { throw error }
+        }
+    }
+
+    /// Makes the stream again from this store: its next message is the one after the last that the store has. Other
+    /// nodes with the same last batch go on by themselves; those with fewer need a copy.
+    ///
+    /// Refused while the stream fits this node, or another node has more.
+    package func rebuild() throws(StreamError) {
+        guard let log = state.withLock({ $0.log }), state.withLock({ $0.misfit }) != nil else {
+            throw StreamError(
+                .unfit, "The stream fits this node: there is nothing to rebuild.",
+                remedy: "See `profilecli cluster status`.")
+        }
+        do { try remake(log) } catch { throw StreamError(wrapping: error) }
+    }
+
+    private func remake(_ log: EventLog) throws {
+        guard let last = try log.reader.replicaPosition() else { throw Self.notEmpty }
+        let ahead = state.withLock { $0.nodes.others(of: instance).first { $0.sequence > last.sequence } }
+        if let ahead {
+            throw StreamError(
+                .unfit, "The node \(ahead.name) has batch \(ahead.sequence), this one only \(last.sequence).",
+                remedy: "Rebuild at \(ahead.name).")
+        }
+        try deleteStream()
+        try stream.create(first: last.sequence + 1)
+        let created = try stream.state().created
+        try publishBegin(log, after: ReplicaPosition(sequence: last.sequence, hash: last.hash, created: created))
+        // What could not be settled is of the stream that is gone.
+        state.withLock { ($0.misfit, $0.fault, $0.leftOver) = (nil, nil, nil) }
+    }
+}
+
+extension StreamError {
+    /// `error` as a sentence for operators.
+    init(wrapping error: any Error) {
+        switch error {
+        case let error as StreamError: self = error
+        case let error as any LogError: self.init(.unfit, error.description, remedy: error.remedy)
+        default: self.init(.unfit, "\(error)", remedy: "See `profilecli cluster status`.")
+        }
+    }
+}

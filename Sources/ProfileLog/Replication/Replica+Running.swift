@@ -1,0 +1,238 @@
+internal import ProfileLogFacts
+package import ProfileLogLog
+internal import ProfileLogStore
+internal import Synchronization
+
+extension Replica {
+    private static let noteInterval = Duration.milliseconds(250)
+    /// The time between two looks at the stream's configuration, and while it is unfit.
+    private static let checkInterval = Duration.seconds(60)
+    private static let quickCheckInterval = Duration.seconds(1)
+    /// Without a note of another node for so long, this one may be at a broker that is cut off.
+    private static let silence = Duration.seconds(3)
+
+    /// Follows the stream, and applies what comes to `log`, until `stop`.
+    ///
+    /// A store that is of no cluster begins one. Throws if the stream is another store's, or another node has this name;
+    /// where no broker answers, a member starts all the same and waits for them.
+    package func start(_ log: EventLog) throws {
+        if try log.reader.replicaPosition() == nil {
+            try begin(log)
+        }
+        state.withLock { $0.log = log }
+        try refuseSameName()
+        do { try check() } catch let error as StreamError { note(error) }
+        if let misfit = state.withLock({ $0.misfit }), misfit == Self.otherStore {
+            state.withLock { $0.log = nil }
+            throw misfit
+        }
+        startThread("replica") { self.run() }
+    }
+
+    /// Listens for a moment for another node with this name.
+    private func refuseSameName() throws {
+        Pause.milliseconds(600)
+        let other = state.withLock { state in
+            state.nodes.others(of: instance).first { $0.name == settings.name && $0.age < KnownNodes.writerPatience }
+        }
+        if let other {
+            state.withLock { $0.log = nil }
+            throw Self.sameName(other.name, at: other.url)
+        }
+    }
+
+    /// Tells the other nodes, and closes the connection; what is undecided, the next start finds in the stream.
+    package func stop() {
+        state.withLock { $0.isStopping = true }
+        let deadline = ContinuousClock.now + .seconds(2)
+        while state.withLock({ $0.log != nil && !$0.hasEnded }), ContinuousClock.now < deadline {
+            Pause.milliseconds(5)
+        }
+        stream.tell(NodeNote(ownStatus, isLeaving: true).bytes)
+        stream.close()
+        state.withLock { $0.log = nil }
+    }
+
+    // MARK: - The thread
+
+    private func run() {
+        var lastNote = ContinuousClock.now - Self.noteInterval
+        var lastCheck = ContinuousClock.now
+        var lastChange = ContinuousClock.now
+        while !state.withLock({ $0.isStopping }) {
+            let hasNew = followOnce()
+            let now = ContinuousClock.now
+            if now - lastNote >= Self.noteInterval {
+                lastNote = now
+                stream.tell(NodeNote(ownStatus, isLeaving: false).bytes)
+            }
+            let isFit = state.withLock { $0.refusal == nil && $0.stream != nil }
+            if now - lastCheck >= (isFit ? Self.checkInterval : Self.quickCheckInterval) {
+                lastCheck = now
+                do { try check() } catch let error as StreamError { note(error) } catch {}
+            }
+            if isCutOff(now), now - lastChange >= Self.silence {
+                lastChange = now
+                changeBroker()
+            }
+            if !hasNew { Pause.milliseconds(settings.pollInterval.wholeMilliseconds) }
+        }
+        state.withLock { $0.hasEnded = true }
+    }
+
+    /// Settles what is left over, and applies what is new; true if there was something.
+    private func followOnce() -> Bool {
+        if state.withLock({ $0.misfit != nil }) { return false }
+        do {
+            if let leftOver = state.withLock({ $0.leftOver }) {
+                guard let settled = try step(leftOver) else {
+                    Pause.milliseconds(20)
+                    return false
+                }
+                if settled == .refused { state.withLock { $0.counts.refused += 1 } }
+                state.withLock { $0.leftOver = nil }
+                return true
+            }
+            let isNew = try follow()
+            noteEndReached()
+            return isNew
+        } catch let error as StreamError {
+            note(error)
+        } catch {
+            // A full disk, or a log that is closed: the next turn tries again.
+            Pause.milliseconds(100)
+        }
+        return false
+    }
+
+    /// Keeps what was wrong: for good if the stream does not fit, for now otherwise.
+    private func note(_ error: StreamError) {
+        switch error.kind {
+        case .unfit: stop(error)
+        case .missing: stop(Self.missing)
+        case .unreachable: state.withLock { $0.fault = error }
+        }
+    }
+
+    /// The store has all that the broker has. That is current unless another node has more, or the broker is cut off.
+    private func noteEndReached() {
+        guard let sequence = try? sequence() else { return }
+        let now = ContinuousClock.now
+        state.withLock { state in
+            if state.fault?.kind == .unreachable { state.fault = nil }
+            let others = state.nodes.others(of: instance, at: now).filter { $0.age < .seconds(10) }
+            let isInTouch = others.isEmpty || others.contains { $0.age < .seconds(1) }
+            if isInTouch, others.allSatisfy({ $0.sequence <= sequence }) { state.currentAt = now }
+        }
+    }
+
+    /// Tells whether no node that was there a minute ago is heard, and no broker acknowledged anything.
+    private func isCutOff(_ now: ContinuousClock.Instant) -> Bool {
+        state.withLock { state in
+            let others = state.nodes.others(of: instance, at: now).filter { $0.age < .seconds(60) }
+            if others.isEmpty || others.contains(where: { $0.age < Self.silence }) { return false }
+            return state.acknowledgedAt.map { now - $0 >= Self.silence } ?? true
+        }
+    }
+
+    // MARK: - The stream's configuration
+
+    /// Looks whether the stream is as it must be, and is that of this store.
+    private func check() throws {
+        guard let log = state.withLock({ $0.log }), let last = try log.reader.replicaPosition() else { return }
+        let found = try stream.state()
+        let fault = found.faults.first ?? clockFault(found)
+        state.withLock { ($0.stream, $0.fault) = (found, fault) }
+        if state.withLock({ $0.misfit != nil }) { return }
+        // A rebuilt stream goes on after the last batch: its first message proves it.
+        guard found.last >= last.sequence, found.created == last.created || found.last > last.sequence else {
+            throw found.created == last.created
+                ? Self.shorter(last: found.last, than: last.sequence) : Self.anotherStream
+        }
+        if found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
+        try compare(last, log)
+    }
+
+    /// Compares the last batch of the store with the stream's message of that sequence, if that is still there.
+    private func compare(_ last: ReplicaPosition, _ log: EventLog) throws {
+        guard let message = try stream.messages(from: max(last.sequence, 1), count: 1).first else { return }
+        let decoded = try ReplicaMessage(decoding: message.bytes)
+        guard decoded.storeID == log.storeID else { throw Self.otherStore }
+        if message.sequence == last.sequence {
+            guard decoded.position(message.bytes).hash == last.hash else { throw Self.anotherStream }
+            state.withLock { $0.writer = $0.writer ?? decoded.writer }
+        } else if message.sequence == last.sequence + 1, decoded.previousHash != last.hash {
+            throw Self.anotherStream
+        }
+    }
+
+    private func clockFault(_ found: StreamState) -> StreamError? {
+        guard let time = found.time, let log = state.withLock({ $0.log }) else { return nil }
+        let error = log.options.now().rawValue - time.rawValue
+        guard Duration.microseconds(abs(error)) > settings.mostClockError else { return nil }
+        return Self.wrongClock(seconds: Int(error / 1_000_000))
+    }
+
+    // MARK: - The nodes
+
+    func take(_ bytes: [UInt8]) {
+        guard let note = NodeNote(bytes), note.instance != instance else { return }
+        let now = ContinuousClock.now
+        state.withLock { state in
+            if note.isLeaving == true {
+                state.nodes.remove(note.instance)
+            } else {
+                state.nodes.add(note.status, at: now)
+            }
+            // Two nodes of one name: the one that was there first goes on.
+            if note.name == settings.name, note.isLeaving != true, note.instance < instance, state.fault == nil {
+                state.fault = Self.sameName(note.name, at: note.url)
+            }
+        }
+    }
+
+    /// This node as the others see it.
+    var ownStatus: NodeStatus {
+        let (log, refusal) = state.withLock { ($0.log, $0.refusal) }
+        return NodeStatus(
+            name: settings.name, instance: instance, url: settings.url,
+            sequence: (try? log?.reader.replicaPosition()?.sequence) ?? 0,
+            position: (try? log?.lastPosition()) ?? .start, refusal: refusal?.sentence, broker: stream.broker,
+            version: settings.version, age: .zero)
+    }
+
+    /// The node that writes, if that is another one and it is alive; nil if this node should write itself.
+    package var writer: NodeStatus? {
+        state.withLock { state in
+            guard let writer = state.writer, writer.name != settings.name else { return nil }
+            return state.nodes.others(of: instance).first {
+                $0.name == writer.name && $0.age < KnownNodes.writerPatience && $0.refusal == nil
+            }
+        }
+    }
+
+    /// Tells whether the last note of the other node called `name` is younger than a second.
+    package func hears(_ name: String) -> Bool {
+        state.withLock { state in
+            state.nodes.others(of: instance).contains { $0.name == name && $0.age < KnownNodes.writerPatience }
+        }
+    }
+
+    /// The cluster as this node sees it now.
+    package var status: ReplicaStatus {
+        let own = ownStatus
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            let others = state.nodes.others(of: instance, at: now)
+            let most = others.filter { $0.age < .seconds(10) }.map(\.sequence).max() ?? 0
+            return ReplicaStatus(
+                node: own, others: others, preferred: state.writer?.name, lag: state.currentAt.map { now - $0 },
+                missing: most > own.sequence ? most - own.sequence : 0, refusal: state.refusal, stream: state.stream,
+                lastFailOver: state.lastFailOver, hasUndecided: state.leftOver != nil, counts: state.counts)
+        }
+    }
+}
+
+extension Duration {
+    var wholeMilliseconds: Int { Int(self / .milliseconds(1)) }
+}

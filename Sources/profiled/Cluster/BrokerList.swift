@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import Foundation
+internal import ProfileLog
+
+/// The brokers of a cluster, as in `nats://a,b:4223,c` or `tls://a,b,c`: the scheme of the first counts for those after
+/// it.
+struct BrokerList: SettingValue, ExpressibleByArgument {
+    /// Each with its scheme.
+    let urls: [String]
+
+    static var isList: Bool { true }
+
+    init?(word: String) {
+        var urls: [String] = []
+        var scheme: String?
+        for part in word.split(whereSeparator: { $0 == "," || $0 == " " }) {
+            let sides = String(part).components(separatedBy: "://")
+            guard sides.count <= 2, let place = sides.last, Self.isPlace(place) else { return nil }
+            if sides.count == 2 {
+                guard ["nats", "tls"].contains(sides[0]), scheme == nil || scheme == sides[0] else { return nil }
+                scheme = sides[0]
+            }
+            guard let scheme else { return nil }
+            urls.append("\(scheme)://\(place)")
+        }
+        if urls.isEmpty { return nil }
+        self.urls = urls
+    }
+
+    init?(argument: String) { self.init(word: argument) }
+
+    var json: AttributeValue { .array(urls.map { .string($0) }) }
+
+    /// Tells whether it is a host, with a port or without. A user and a password would be a secret in a setting.
+    private static func isPlace(_ text: String) -> Bool {
+        guard let url = URL(string: "nats://\(text)") else { return false }
+        return url.host()?.isEmpty == false && url.path().isEmpty && url.query() == nil && url.fragment() == nil
+            && !text.contains("@") && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
+
+/// URLs with commas between them.
+struct URLList: SettingValue, ExpressibleByArgument {
+    let urls: [String]
+
+    static var isList: Bool { true }
+
+    init?(word: String) {
+        let parts = word.split(whereSeparator: { $0 == "," || $0 == " " })
+        urls = parts.compactMap { ServiceOptions.BaseURL(argument: String($0))?.text }
+        if urls.isEmpty || urls.count < parts.count || urls.contains(where: { $0.contains("@") }) { return nil }
+    }
+
+    init?(argument: String) { self.init(word: argument) }
+
+    var json: AttributeValue { .array(urls.map { .string($0) }) }
+}
+
+/// Names of nodes and of clusters: they become a part of names at the brokers.
+enum ClusterName {
+    static let rule = "must be 1 to 63 characters of a-z, 0-9 and -"
+
+    static func isName(_ text: String) -> Bool {
+        (1...63).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}

@@ -1,0 +1,157 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ProfileLog
+internal import ProfileLogNativeAPI
+internal import ProfileLogReplication
+internal import ProfileLogRequests
+internal import Synchronization
+
+/// This service as a node of a cluster: its replica, and what requests, health and metrics ask of it.
+final class ClusterNode: ClusterView {
+    let replica: Replica
+    private let cluster: String
+    private let started = ContinuousClock.now
+    /// The lag as it was last looked at: each read tells it, and a look reads the store.
+    private let lastLook = Mutex<(at: ContinuousClock.Instant, currentAt: ContinuousClock.Instant?)?>(nil)
+
+    private init(_ replica: Replica, cluster: String) { (self.replica, self.cluster) = (replica, cluster) }
+
+    /// Joins the cluster that the settings name; nil without one. Waits for the brokers if the folder has no store yet.
+    static func open(_ settings: ServiceSettings) throws -> ClusterNode? {
+        guard settings.brokers != nil else { return nil }
+        let node = try settings.nodeSettings()
+        let stream = try settings.batchStream()
+        do {
+            let replica = try Replica.open(stream, node, folder: settings.store)
+            return ClusterNode(replica, cluster: settings.clusterName)
+        } catch {
+            stream.close()
+            throw error
+        }
+    }
+
+    /// The time that the end of a service has for the cluster.
+    private static let patience = Duration.seconds(5)
+
+    /// Leaves the stream, and tells the other nodes. Returns soon also if the brokers do not answer: what is undecided,
+    /// the next start settles.
+    func stop() async {
+        let replica = replica
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        startThread("replica-stop") {
+            replica.stop()
+            end.finish()
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in ended {} }
+            group.addTask { try? await Task.sleep(for: Self.patience) }
+            _ = await group.next()
+            group.cancelAll()
+        }
+    }
+
+    // MARK: - The state
+
+    /// Tells whether this node stores what it is asked to write. Work that the service does by itself is done by that
+    /// node alone.
+    var isWriter: Bool { replica.writer == nil && replica.status.refusal == nil }
+
+    /// The reason for which this node is degraded; nil if there is none.
+    var healthReason: HealthReason? {
+        replica.status.refusal.map { HealthReason(.cluster, error: $0.sentence, remedy: $0.remedy) }
+    }
+
+    var report: ClusterReport { ClusterReport(replica.status, cluster: cluster, isWriter: isWriter) }
+
+    /// The time since the node last knew that it has all batches; since its start, if it never did.
+    func lag(of report: ClusterReport) -> Duration { report.lag ?? (ContinuousClock.now - started) }
+
+    func rebuild() throws {
+        do throws(StreamError) { try replica.rebuild() } catch {
+            let isBusy = error.kind == .unreachable
+            throw APIError(
+                status: isBusy ? 503 : 409, code: isBusy ? "unavailable" : "not_rebuilt", error: error.sentence,
+                remedy: error.remedy, headers: isBusy ? [("Retry-After", "1")] : [])
+        }
+    }
+
+    // MARK: - Requests
+
+    /// The header that every answer has.
+    var header: HTTPField { HTTPField(name: .node, value: replica.settings.name) }
+
+    /// The header of a read: how far what it tells may be behind.
+    var lagHeader: HTTPField { HTTPField(name: .lag, value: ClusterReport.lagText(lag)) }
+
+    /// The header of a write that was done here: any node that has reached this cursor has the write.
+    func positionHeader(_ log: EventLog) -> HTTPField? {
+        guard let cursor = try? log.withReader({ try $0.cursor(at: try $0.lastPosition()) }) else { return nil }
+        return HTTPField(name: .position, value: cursor.description)
+    }
+
+    /// The reason not to answer a read here; nil if the store lags by `most` at most.
+    func refusalOfRead(beyond most: Duration?) -> APIError? { ClusterReport.refusal(ofReadAt: lag, beyond: most) }
+
+    /// The time for which one look at the lag counts.
+    private static let lookInterval = Duration.milliseconds(10)
+
+    /// The lag, at most a hundredth of a second too long.
+    private var lag: Duration? {
+        let now = ContinuousClock.now
+        let known = lastLook.withLock { $0 }
+        if let known, now - known.at < Self.lookInterval { return known.currentAt.map { now - $0 } }
+        let lag = replica.status.lag
+        lastLook.withLock { $0 = (now, lag.map { now - $0 }) }
+        return lag
+    }
+}
+
+extension HTTPField.Name {
+    static let node = Self(known: "X-ProfileLog-Node")
+    static let lag = Self(known: "X-ProfileLog-Lag")
+    static let position = Self(known: "X-ProfileLog-Position")
+}
+
+// MARK: - The facts of the replica
+
+extension ClusterReport {
+    fileprivate init(_ status: ReplicaStatus, cluster: String, isWriter: Bool) {
+        self.init(cluster: cluster, own: Node(status.node))
+        others = status.others.map { Node($0) }
+        preferred = status.preferred
+        self.isWriter = isWriter
+        lag = status.lag
+        missing = status.missing
+        refusal = status.refusal.map { Reason($0) }
+        stream = status.stream.map { Stream($0) }
+        hasUndecided = status.hasUndecided
+        failOver = status.lastFailOver.map { FailOver(ended: $0.ended, length: $0.length) }
+        counts.published = status.counts.published
+        counts.applied = status.counts.applied
+        counts.decisionsAgain = status.counts.refused
+        counts.undecided = status.counts.undecided
+        counts.brokerChanges = status.counts.brokerChanges
+    }
+}
+
+extension ClusterReport.Node {
+    fileprivate init(_ node: NodeStatus) {
+        self.init(
+            name: node.name, instance: node.instance, url: node.url, sequence: node.sequence,
+            position: node.position.rawValue, refusal: node.refusal, broker: node.broker, version: node.version,
+            age: node.age)
+    }
+}
+
+extension ClusterReport.Reason {
+    fileprivate init(_ error: StreamError) { self.init(error.sentence, remedy: error.remedy) }
+}
+
+extension ClusterReport.Stream {
+    fileprivate init(_ state: StreamState) {
+        self.init(
+            created: state.created, first: state.first, last: state.last, leader: state.leader,
+            followers: state.followers.map { (broker: $0.key, isCurrent: $0.value) },
+            faults: state.faults.map { ClusterReport.Reason($0) })
+    }
+}
