@@ -86,7 +86,7 @@ class Benchmark:
         if done.returncode:
             sys.exit(f"wrk: {done.stderr}")
         result = json.loads(done.stdout.strip().splitlines()[-1])
-        if result["failed"]:
+        if result["failed"] or not result["requests"]:
             sys.exit(f"{result['failed']} of {result['requests']} requests of {kind} at {node.name} failed:\n"
                      f"{node.tail()}")
         return result["requests"] / result["seconds"] * {"mixed": 2 * OBJECTS, "batch": BATCH, "one": 1}[kind]

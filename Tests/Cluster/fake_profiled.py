@@ -149,7 +149,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             items.append({"user": body["user"], "kind": "customAttributesChanged",
                           "more": {"attributes": body["attributes"]}})
             expect = body.get("expect")
-        elif self.path == "/users/track":
+        elif self.path in ("/users/track", "/users/track/bulk"):
             for each in body["events"]:
                 event(each["external_id"], each["name"], each["properties"])
         elif self.path == "/v1/batch":
@@ -158,7 +158,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif self.path == "/v1/erase":
             erase = body["user"]
         status, answer = log.append(key, items, expect, erase)
-        if self.path == "/users/track":
+        if self.path.startswith("/users/track"):
             answer = {"message": "success"}
         self.answer(status, answer)
 
