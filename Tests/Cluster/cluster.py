@@ -402,7 +402,7 @@ class Cluster:
         # The third broker and the third node are on small disks of their own, where one may be mounted.
         self.small = {}
         if small_disks and HAS_NAMESPACES:
-            for name, size in (("b3", "256m"), ("n3", "256m")):
+            for name, size in (("b3", "512m"), ("n3", "512m")):
                 self.small[name] = os.path.join(self.folder, f"disk-{name}")
                 os.makedirs(self.small[name], exist_ok=True)
                 Namespaces._do("mount", "-t", "tmpfs", "-o", f"size={size}", "disk", self.small[name])

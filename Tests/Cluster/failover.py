@@ -12,7 +12,6 @@ import http.client
 import json
 import random
 import shutil
-import signal
 import statistics
 import sys
 import tempfile
@@ -207,5 +206,7 @@ def main():
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("stopped")  # all processes end with it

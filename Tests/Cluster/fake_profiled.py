@@ -144,17 +144,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             items.append({"user": user, "kind": "customEventLogged", "more": {"name": name, "properties": properties}})
 
         if self.path == "/v1/log/event":
-            event(body["user"], body["name"], body["properties"])
+            event(body["user"], body["name"], body.get("properties"))
         elif self.path == "/v1/log/attributes":
             items.append({"user": body["user"], "kind": "customAttributesChanged",
                           "more": {"attributes": body["attributes"]}})
             expect = body.get("expect")
         elif self.path in ("/users/track", "/users/track/bulk"):
             for each in body["events"]:
-                event(each["external_id"], each["name"], each["properties"])
+                event(each["external_id"], each["name"], each.get("properties"))
         elif self.path == "/v1/batch":
             for each in body["items"]:
-                event(each["user"], each["name"], each["properties"])
+                event(each["user"], each["name"], each.get("properties"))
         elif self.path == "/v1/erase":
             erase = body["user"]
         status, answer = log.append(key, items, expect, erase)

@@ -13,7 +13,6 @@ import http.client
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,8 @@ from clients import ACKED, PENDING
 from cluster import Cluster, ClusterError
 
 TABLES = ("log", "names", "meta")
+# Then it is stopped and compared whole, and another one begins: with its stream, a copy and its disks.
+ROUNDS_OF_A_CLUSTER = 30
 
 
 def run(*command, seconds=300, environment=None):
@@ -277,7 +278,8 @@ class Run:
             try:
                 with self.fresh():
                     plan = plan or self.plan()
-                    while number < len(plan) and time.monotonic() < deadline:
+                    last = number + ROUNDS_OF_A_CLUSTER
+                    while number < min(len(plan), last) and time.monotonic() < deadline:
                         number += 1
                         fault, notes = plan[number - 1], []
                         failures, notes, gap, seconds = self.round(number, fault)
@@ -292,6 +294,7 @@ class Run:
                     failures = self.finish()
                     self.passed, self.failed = self.passed + (not failures), self.failed + bool(failures)
                     self.report(number, "at the end", failures)
+                if time.monotonic() > deadline:
                     break
             except (ClusterError, OSError, http.client.HTTPException, subprocess.SubprocessError) as error:
                 # The cluster is of no use any more: the next round has another one.
@@ -354,5 +357,7 @@ def main():
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("stopped")  # all processes end with it
