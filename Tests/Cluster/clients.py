@@ -301,13 +301,14 @@ class Client(threading.Thread):
         thread.join()
 
 
-def settle(cluster, operations, seconds=60, chance=random):
-    """Sends what has an unknown outcome and a key again, until it is known: the retry of a client. Gives how many."""
+def settle(cluster, operations, seconds=90, chance=random):
+    """Sends what has an unknown outcome and a key again, until it is known: the retry of a client. Gives how many. All
+    of them together get so many seconds, and each is sent once at least."""
     sender, count = Sender(cluster), 0
+    deadline = time.monotonic() + seconds
     for operation in operations:
         if operation.verdict != PENDING or not operation.key:
             continue
-        deadline = time.monotonic() + seconds
         count += 1
         while True:
             again = dataclasses.replace(operation, begin=0, end=FOREVER, outcome="", position=None, version=None)

@@ -100,6 +100,9 @@ class Namespaces:
     can_cut = True
 
     def __init__(self, names):
+        with open("/proc/self/net/route") as file:
+            if len(file.readlines()) > 1:  # the machine's own network, which is never touched
+                raise ClusterError("this is not a network of its own: begin with Tests/Cluster/run")
         self._rules = []
         os.makedirs("/run/netns", exist_ok=True)
         self._do("mount", "-t", "tmpfs", "netns", "/run/netns")  # the machine's own folder stays as it is

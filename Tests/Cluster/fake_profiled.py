@@ -30,9 +30,10 @@ class Log:
 
     def catch_up(self, file):
         file.seek(self.offset)
-        for line in file:
-            self.apply(json.loads(line))
-        self.offset = file.tell()
+        for line in file.read().splitlines(keepends=True):
+            if line.endswith(b"\n"):  # else a process was killed within it
+                self.apply(json.loads(line))
+                self.offset += len(line)
 
     def apply(self, batch):
         for event in batch["events"]:
@@ -55,7 +56,7 @@ class Log:
 
     def append(self, key, items, expect=None, erase=None):
         """What the batch became: (status, answer)."""
-        with self.lock, open(self.path, "r+") as file:
+        with self.lock, open(self.path, "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if not (FAULT == "fence" and random.random() < 0.3):
                 self.catch_up(file)
@@ -92,14 +93,16 @@ class Log:
                 return 200, answer
             if FAULT == "part" and len(events) > 3 and random.random() < 0.1:
                 events = events[:-1]
+            if FAULT != "fence":
+                file.truncate(self.offset)
             file.seek(0, os.SEEK_END)
-            file.write(json.dumps({"key": key, "events": events, "answer": answer}) + "\n")
+            file.write(json.dumps({"key": key, "events": events, "answer": answer}).encode() + b"\n")
             file.flush()
             self.catch_up(file)
             return 200, answer
 
     def look(self):
-        with self.lock, open(self.path) as file:
+        with self.lock, open(self.path, "rb") as file:
             if not (FAULT == "stale" and random.random() < 0.9):
                 self.catch_up(file)
 
