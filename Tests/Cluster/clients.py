@@ -37,6 +37,7 @@ class Operation:
     outcome: str = ""
     status: int = 0
     position: int | None = None
+    reached: int | None = None  # a position at or after that of its last event
     version: int | None = None
     value: object = None
     events: int = 1
@@ -108,10 +109,9 @@ def judge(operation, status, found, headers):
     code = str(found.get("code", "")).replace("-", "_")
     if 200 <= status < 300:
         operation.outcome = ACKED
-        position = found.get("position")
-        if position is None and (cursor := headers.get("X-ProfileLog-Position")):
-            position = int(cursor.split("-")[0])
-        operation.position, operation.is_repeated = position, bool(found.get("repeated"))
+        operation.position, operation.is_repeated = found.get("position"), bool(found.get("repeated"))
+        if cursor := headers.get("X-ProfileLog-Position"):
+            operation.reached = int(cursor.split("-")[0])
         if operation.kind in ("write", "swap", "event"):
             operation.version = found.get("version")
         elif operation.kind == "read":
@@ -318,6 +318,7 @@ def settle(cluster, operations, seconds=90, chance=random):
             time.sleep(0.1)
         operation.settled = again.outcome
         operation.end, operation.position, operation.version = again.end, again.position, again.version
+        operation.reached = again.reached
         operation.is_repeated = again.is_repeated
         operation.detail = f"{operation.detail} | retry: {again.status} {again.detail}"
     sender.close()

@@ -88,7 +88,11 @@ def outcomes(operations, events):
         if len(set(counts)) > 1:
             failures.append(f"an append is there in parts, {counts}: {first}")
         for each in acked:
-            if each.user in erasures or each.position is None or not places[tags[-1]]:
+            if each.user in erasures or not places[tags[-1]]:
+                continue
+            if each.reached is not None and min(places[tags[-1]]) > each.reached:
+                failures.append(f"a write is at {places[tags[-1]]}, after {each.reached}, which its answer named: {each}")
+            if each.position is None:
                 continue
             if each.position not in places[tags[-1]]:
                 failures.append(f"a write is at {places[tags[-1]]} and not where it was told: {each}")
