@@ -5,7 +5,7 @@
 # make digest          folds the same events in release as the tests do in debug: the bytes must be equal
 # make test-console    opens the console in Chromium: accessibility, geometry, hostile values, failures, tasks by keyboard
 #                      (one place alone: CONSOLE_ONLY=device; files without a build: CONSOLE_FILES=FOLDER)
-# make test-cluster    three brokers and three nodes, some of which die, stop, are cut off or lose their disk, 100 rounds;
+# make test-cluster    three brokers and three nodes, some of which die, stop, are cut off or lose their disk, 110 rounds;
 #                      needs root, and the network once (SHORT=1: some minutes; SEED=17: those faults again)
 # make bench-operations measures backups, restores and TLS (EVENTS=10000000 for the size that the bars are meant for)
 # make bench-console   measures the console in Chromium against its budgets (also: scripts/bench-console.sh --long)

@@ -2,7 +2,8 @@
 local requests, turn = {}, 0
 
 function init()
-    local headers = { ["Content-Type"] = "application/json", ["Authorization"] = "Bearer key" }
+    local key = os.getenv("KEY") or "key"
+    local headers = { ["Content-Type"] = "application/json", ["Authorization"] = "Bearer " .. key }
     for line in io.lines(os.getenv("BODIES")) do
         requests[#requests + 1] = wrk.format("POST", os.getenv("REQUEST_PATH"), headers, line)
     end

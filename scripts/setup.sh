@@ -62,6 +62,7 @@ case ${1:-build} in
         need curl program curl
         need faketime program faketime                           # a node whose clock is wrong
         need iproute2 program ip                                 # a network for each broker and node, that can be cut
+        need lmdb-utils program mdb_dump                         # compares stores byte for byte
         need python3-venv python3 -c 'import ensurepip, venv'    # has nats-server, in a package of PyPI
         need util-linux program unshare                          # mounts a small disk
         need mount program mount
