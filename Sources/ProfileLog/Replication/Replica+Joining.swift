@@ -28,7 +28,7 @@ extension Replica {
             .batch, CommitBatch.creation(of: id, at: .now()).encoded(), of: id, after: .start(of: found.created),
             by: .init(name: settings.name, url: settings.url))
         let bytes = own.encoded()
-        let deadline = ContinuousClock.now + settings.deadline
+        let deadline = ContinuousClock.now + Self.patience
         var patience = Patience()
         while true {
             if let first = try? stream.messages(from: 1, count: 1).first {
@@ -57,6 +57,9 @@ extension Replica {
         return try stream.state()
     }
 
+    /// The longest wait for the first message of a stream.
+    private static let patience = Duration.seconds(10)
+
     private static let noMajority = StreamError(
         .unreachable, "The brokers took no message: they have no majority.",
         remedy: "Start the other brokers, then this node again.")
@@ -77,7 +80,7 @@ extension Replica {
     private func publishBegin(_ log: EventLog, after last: ReplicaPosition) throws {
         let message = ReplicaMessage(.begin, [], of: log.storeID, after: last, by: writerOfThisNode)
         let bytes = message.encoded()
-        let deadline = ContinuousClock.now + settings.deadline
+        let deadline = ContinuousClock.now + Self.patience
         var patience = Patience()
         while true {
             if let first = try? stream.messages(from: last.sequence + 1, count: 1).first {
