@@ -548,7 +548,8 @@ class Cluster:
 
         until(seconds, lambda: "all nodes have the same batches; (position, sequence, undecided) are "
               + f"{state()}\n" + "\n".join(
-                  f"  {each.name}: {json.dumps(each.status())[:1500]}\n    {each.tail(5)}" for each in self.nodes), equal, 0.2)
+                  f"  {each.name}: {json.dumps(each.status())[:1500]}\n    {each.tail(5)}"
+                  for each in self.nodes), equal, 0.2)
         return self.nodes[0].last_position()
 
 
