@@ -547,7 +547,9 @@ class Cluster:
             return time.monotonic() - seen[1] >= 1
 
         until(seconds, lambda: "all nodes have the same batches; (position, sequence, undecided) are "
-              + f"{state()}\n" + "\n".join(f"  {each.name}: {each.tail(5)}" for each in self.nodes), equal, 0.2)
+              + f"{state()}\n" + "\n".join(
+                  f"  {each.name}: {json.dumps(each.status())[:1500]}\n    {each.tail(5)}"
+                  for each in self.nodes), equal, 0.2)
         return self.nodes[0].last_position()
 
 

@@ -17,8 +17,8 @@ class Call:
     """One operation on a user.
 
     `kind` is "write" (sets the register to `value` by so many `events`), "swap" (the same, if the user is at version
-    `expected`), "event" (events that leave the register) or "read". `output` is what it returned: a write's and an event's
-    version, a swap's ("stored", version) or ("refused", version), a read's (version, value). It is None if the outcome
+    `expected`), "event" (events that leave the register) or "read". `output` is what it returned: a write's and an
+    event's version, a swap's ("stored", version) or ("refused", version), a read's (version, value). It is None if the outcome
     is unknown; then `end` is FOREVER, or the time at which a retry is known to have settled it.
     """
 

@@ -91,7 +91,8 @@ def outcomes(operations, events):
             if each.user in erasures or not places[tags[-1]]:
                 continue
             if each.reached is not None and min(places[tags[-1]]) > each.reached:
-                failures.append(f"a write is at {places[tags[-1]]}, after {each.reached}, which its answer named: {each}")
+                failures.append(f"a write is at {places[tags[-1]]}, after {each.reached}, which its answer named: "
+                                + str(each))
             if each.position is None:
                 continue
             if each.position not in places[tags[-1]]:
