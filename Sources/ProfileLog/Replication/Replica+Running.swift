@@ -118,7 +118,7 @@ extension Replica {
     }
 
     /// Keeps what was wrong: for good if the stream does not fit, for now otherwise.
-    private func note(_ error: StreamError) {
+    func note(_ error: StreamError) {
         switch error.kind {
         case .unfit: stop(error)
         // A broker that begins may not know the stream yet.

@@ -120,12 +120,12 @@ package final class Replica: CommitTransport {
                     if settled == .refused { state.withLock { $0.counts.refused += 1 } }
                     return settled
                 }
-            } catch let misfit as StreamError {
-                stop(misfit)
-                throw .outcomePending
+            } catch let error as StreamError {
+                note(error)
             } catch {
                 throw AppendError(stored: error)
             }
+            guard state.withLock({ $0.misfit == nil }) else { throw .outcomePending }
             guard !isStopping, ContinuousClock.now < begin + settings.deadline else {
                 state.withLock { $0.leftOver = batch }
                 throw .outcomePending
@@ -159,11 +159,10 @@ package final class Replica: CommitTransport {
             if isOwn { state.withLock { $0.counts.published += 1 } } else { _ = try follow() }
             return isOwn ? .stored : .refused
         }
-        // A stream that was made again may end where this one did.
-        guard let created = try? stream.state().created else { return nil }
-        guard created == undecided.last.created else { throw Self.anotherStream }
-        switch stream.publish(undecided.message, after: undecided.last.sequence, timeout: settings.publishTimeout) {
+        switch stream.publish(undecided.message, after: undecided.last.sequence, timeout: Self.retryTimeout) {
         case .stored(let sequence) where sequence == place:
+            // A stream that was made again may have ended where the one before did.
+            if let created = try? stream.state().created, created != undecided.last.created { throw Self.anotherStream }
             let message = try ReplicaMessage(decoding: undecided.message)
             published(message)
             _ = try apply(message, undecided.message)
@@ -174,6 +173,9 @@ package final class Replica: CommitTransport {
             return nil
         }
     }
+
+    /// The wait for the answer to a publish that is tried again: shorter, as a new leader answers at once.
+    private static let retryTimeout = Duration.milliseconds(400)
 
     private func published(_ message: ReplicaMessage) {
         let now = ContinuousClock.now

@@ -37,21 +37,40 @@ package final class WriteForwarder: Sendable {
         counts.begin()
     }
 
-    /// The answer of the node that writes; nil if the request is to be done here. Throws if it may be stored there.
-    package func answer(to write: @autoclosure () -> ForwardedWrite) async throws(APIError) -> APIAnswer? {
-        guard let node = nodes.writer else { return nil }
+    /// What is to be done with a write.
+    package enum Outcome: Sendable {
+        /// The node that writes has answered.
+        case answered(APIAnswer)
+        /// This node does it. Where the other one may have it too, it has an idempotency key, so it is stored once; that
+        /// it is not stored here then says nothing (`certain`).
+        case here(mayBeElsewhere: Bool)
+    }
+
+    /// Lets the node that writes do a request. Throws if it may be stored there, and must not be done again.
+    package func outcome(of write: @autoclosure () -> ForwardedWrite) async throws(APIError) -> Outcome {
+        guard let node = nodes.writer else { return .here(mayBeElsewhere: false) }
         let write = write()
         switch await send(write, to: node) {
         case .answered(let reply) where !reply.storedNothing:
             counts.add(.answered)
-            return reply.answer(of: node)
+            return .answered(reply.answer(of: node))
         case .noAnswer where !write.hasKey():
             counts.add(.pending)
             throw .noAnswerOfNode
-        case .answered, .notSent, .noAnswer:
+        case .noAnswer:
             counts.add(.here)
-            return nil
+            return .here(mayBeElsewhere: true)
+        case .answered, .notSent:
+            counts.add(.here)
+            return .here(mayBeElsewhere: false)
         }
+    }
+
+    /// This node's answer to a request that another node may have done, or may do yet: that this one stored nothing does
+    /// not mean that nothing is stored.
+    package static func certain(_ answer: APIAnswer) throws(APIError) -> APIAnswer {
+        if answer.status == 503 || answer.status == 429 { throw .noAnswerOfNode }
+        return answer
     }
 
     /// Ends the connections to the other nodes.

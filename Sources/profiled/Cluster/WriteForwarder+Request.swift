@@ -12,17 +12,16 @@ extension WriteForwarder {
         self.init(of: replica.settings.name, ReplicaNodes(replica: replica), over: client, counts: counts)
     }
 
-    /// The answer of the node that writes; nil if the request is to be done here. Throws if it may be stored there.
-    ///
-    /// A client that names itself by its certificate alone is served here: the other node would not see it.
-    func answer(
+    /// As `outcome(of:)`. A client that names itself by its certificate alone is served here: the other node would not
+    /// see it.
+    func outcome(
         _ call: APIRequest, _ endpoint: Endpoint, _ request: Request, _ asked: RequestHeaders, id: String,
         client: [String]
-    ) async throws(APIError) -> APIAnswer? {
+    ) async throws(APIError) -> Outcome {
         guard endpoint.isForwarded, asked[.forwarded] == nil, client.isEmpty || asked[.authorization] != nil else {
-            return nil
+            return .here(mayBeElsewhere: false)
         }
-        return try await answer(to: ForwardedWrite(call, endpoint, request, asked, id: id, by: node))
+        return try await outcome(of: ForwardedWrite(call, endpoint, request, asked, id: id, by: node))
     }
 }
 

@@ -296,13 +296,15 @@ final class RequestAdaptor: Sendable {
         if endpoint.streamsEvents, request.method == .get, asked.accepts(Endpoint.eventStream) {
             return try stream(call, endpoint, exchange)
         }
-        if let answer = try await forwarder?.answer(
-            call, endpoint, request, asked, id: exchange.id, client: exchange.client)
-        {
-            return try await exchange.response(answer)
+        var mayBeElsewhere = false
+        switch try await forwarder?.outcome(call, endpoint, request, asked, id: exchange.id, client: exchange.client) {
+        case .answered(let answer): return try await exchange.response(answer)
+        case .here(let isOpen): mayBeElsewhere = isOpen
+        case nil: break
         }
         let api = store.api
-        let answer = try await answer(call, endpoint, exchange.connection, by: api.router)
+        var answer = try await answer(call, endpoint, exchange.connection, by: api.router)
+        if mayBeElsewhere { answer = try WriteForwarder.certain(answer) }
         if endpoint.isForwarded, answer.isSuccess, let position = cluster?.positionHeader(api.log) {
             exchange.headers.append(position)
         }

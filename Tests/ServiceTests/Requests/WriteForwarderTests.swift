@@ -64,15 +64,23 @@ struct WriteForwarderTests {
         }
 
         func answer(hasKey: Bool = false) async throws(APIError) -> APIAnswer? {
-            try await forwarder.answer(
-                to: ForwardedWrite("/v1/log/event?x=1", headers: [("X", "1")], body: [1, 2]) { hasKey })
+            guard case .answered(let answer) = try await forwarded(hasKey: hasKey) else { return nil }
+            return answer
+        }
+
+        private func forwarded(hasKey: Bool) async throws(APIError) -> WriteForwarder.Outcome {
+            try await forwarder.outcome(
+                of: ForwardedWrite("/v1/log/event?x=1", headers: [("X", "1")], body: [1, 2]) { hasKey })
         }
 
         /// Sends one request, and tells how it ended.
         func outcome(hasKey: Bool = false) async -> String {
             do throws(APIError) {
-                guard let answer = try await answer(hasKey: hasKey) else { return "here" }
-                return "\(answer.status)"
+                switch try await forwarded(hasKey: hasKey) {
+                case .answered(let answer): return "\(answer.status)"
+                case .here(mayBeElsewhere: false): return "here"
+                case .here(mayBeElsewhere: true): return "here too"
+                }
             } catch {
                 return "\(error.status) \(error.code)"
             }
@@ -167,8 +175,20 @@ struct WriteForwarderTests {
     @Test("A write that was sent and got no answer is done here if it has an idempotency key")
     func noAnswer() async {
         let trial = Trial { .noAnswer }
-        #expect(await trial.outcome(hasKey: true) == "here")
+        #expect(await trial.outcome(hasKey: true) == "here too")
         #expect(trial.connections.sent.count == 1 && trial.count(.here) == 1 && trial.count(.pending) == 0)
+    }
+
+    @Test(
+        "A write that another node may have, and that this one did not store, is pending, and not refused",
+        arguments: [(503, false), (429, false), (201, true), (412, true), (400, true)])
+    func certain(status: Int, isPassedOn: Bool) {
+        let answer = APIAnswer(status: status, body: [])
+        if isPassedOn {
+            #expect((try? WriteForwarder.certain(answer))?.status == status)
+        } else {
+            #expect(throws: APIError.self) { try WriteForwarder.certain(answer) }
+        }
     }
 
     @Test("A write that was sent without an idempotency key and got no answer is 503: it may be stored")
@@ -201,7 +221,7 @@ struct WriteForwarderTests {
             return await Trial(nodes, pause: { nodes.silence() }, body: Self.silent(end)).outcome(hasKey: hasKey)
         }
         #expect(await outcome(.noAnswer, hasKey: false) == "503 outcome_pending")
-        #expect(await outcome(.noAnswer, hasKey: true) == "here")
+        #expect(await outcome(.noAnswer, hasKey: true) == "here too")
         #expect(await outcome(.notSent, hasKey: false) == "here")
         // The answer came while the request was given up.
         #expect(await outcome(Self.reply(201, "{}"), hasKey: false) == "201")
