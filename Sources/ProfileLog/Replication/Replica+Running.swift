@@ -10,6 +10,8 @@ extension Replica {
     private static let quickCheckInterval = Duration.seconds(1)
     /// Without a note of another node for so long, this one may be at a broker that is cut off.
     private static let silence = Duration.seconds(3)
+    /// The longest time of one turn of the thread that only applies batches.
+    private static let slice = Duration.milliseconds(100)
 
     /// Follows the stream, and applies what comes to `log`, until `stop`.
     ///
@@ -89,10 +91,9 @@ extension Replica {
                 state.withLock { $0.leftOver = nil }
                 return true
             }
-            let isNew = try follow()
+            let isNew = try follow(for: Self.slice)
             // The brokers answer again: is it still the same stream?
             if let fault = state.withLock({ $0.fault }), fault.kind == .unreachable { try check() }
-            noteEndReached()
             return isNew
         } catch let error as StreamError {
             note(error)
@@ -127,14 +128,18 @@ extension Replica {
         }
     }
 
-    /// The store has all that the broker has. That is current unless another node has more, or the broker is cut off.
-    private func noteEndReached() {
+    /// The store has all that the broker had at `time`. That is current unless another node has more, or the broker is
+    /// cut off, or the stream may be another one.
+    func noteEnd(seenAt time: ContinuousClock.Instant) {
         guard let sequence = try? sequence() else { return }
-        let now = ContinuousClock.now
         state.withLock { state in
-            let others = state.nodes.others(of: instance, at: now).filter { $0.age < .seconds(10) }
+            guard state.misfit == nil, state.shorterLooks == 0, state.fault.map({ $0.kind == .unfit }) ?? true else {
+                return
+            }
+            let others = state.nodes.others(of: instance).filter { $0.age < .seconds(10) }
             let isInTouch = others.isEmpty || others.contains { $0.age < .seconds(1) }
-            if isInTouch, others.allSatisfy({ $0.sequence <= sequence }) { state.currentAt = now }
+            guard isInTouch, others.allSatisfy({ $0.sequence <= sequence }) else { return }
+            state.currentAt = max(state.currentAt ?? time, time)
         }
     }
 

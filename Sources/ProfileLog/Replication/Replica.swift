@@ -136,7 +136,7 @@ package final class Replica: CommitTransport {
     }
 
     package func catchUp() throws(AppendError) -> Bool {
-        do { return try follow() } catch { throw AppendError(stored: error) }
+        do { return try follow(for: settings.publishTimeout) } catch { throw AppendError(stored: error) }
     }
 
     /// Looks once what became of a batch, and sends it again if nothing has its place. Nil if that is still open.
@@ -156,8 +156,13 @@ package final class Replica: CommitTransport {
             }
             let isOwn = first.bytes == undecided.message
             _ = try receive(first)
-            if isOwn { state.withLock { $0.counts.published += 1 } } else { _ = try follow() }
-            return isOwn ? .stored : .refused
+            if isOwn {
+                state.withLock { $0.counts.published += 1 }
+                return .stored
+            }
+            // The place is settled, whether what comes after it can be read or not.
+            _ = try? follow(for: settings.publishTimeout)
+            return .refused
         }
         // A stream that was made again may end where this one did.
         guard let created = try? stream.state().created else { return nil }
@@ -192,18 +197,38 @@ package final class Replica: CommitTransport {
 
     // MARK: - Following
 
-    /// Applies what is in the stream after the last batch of this store. Returns false if there was nothing.
-    func follow() throws -> Bool {
+    /// Applies what is in the stream after the last batch of this store, for some time at most: another node may write
+    /// as fast as this one applies. Returns false if there was nothing.
+    func follow(for most: Duration) throws -> Bool {
+        let begin = ContinuousClock.now
         var isNew = false
         while true {
-            let next = try sequence() + 1
-            let messages = try stream.messages(from: next, count: Self.mostMessages)
+            let asked = ContinuousClock.now
+            let messages = try read(from: try sequence() + 1, count: Self.mostMessages)
             for message in messages { isNew = try receive(message) || isNew }
-            if messages.isEmpty { return isNew }
+            if Self.isEnd(messages) {
+                noteEnd(seenAt: asked)
+                return isNew
+            }
+            if ContinuousClock.now - begin >= most { return isNew }
         }
     }
 
     private static let mostMessages = 200
+    /// Of a read with more bytes, the limit may have been the end.
+    private static let mostBytesAtEnd = 2_000_000
+
+    /// Tells whether the stream had no more messages than these.
+    private static func isEnd(_ messages: [StreamMessage]) -> Bool {
+        messages.count < mostMessages && messages.reduce(0) { $0 + $1.bytes.count } < mostBytesAtEnd
+    }
+
+    /// Messages of the stream. What a broker refuses is no misfit: it says nothing of the store.
+    func read(from sequence: UInt64, count: Int) throws(StreamError) -> [StreamMessage] {
+        do throws(StreamError) { return try stream.messages(from: sequence, count: count) } catch {
+            throw error.ofBrokers
+        }
+    }
 
     /// The last sequence that the store has.
     func sequence() throws -> UInt64 {
@@ -255,6 +280,9 @@ extension Replica.State {
 }
 
 extension StreamError {
+    /// What a broker refuses, as one that passes when an operator has mended it there.
+    var ofBrokers: StreamError { kind == .unfit ? StreamError(.unreachable, sentence, remedy: remedy) : self }
+
     /// The sentence as a part of another one.
     var reason: String {
         let text = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
