@@ -154,19 +154,25 @@ extension Replica {
 
     // MARK: - The stream's configuration
 
-    /// Looks whether the stream is as it must be, and is that of this store.
+    /// Looks whether the stream is as it must be, and is that of this store. Writes go on only when all was looked at.
     private func check() throws {
         guard let log = state.withLock({ $0.log }), let last = try log.reader.replicaPosition() else { return }
-        let found = try stream.state()
+        let found: StreamState
+        do throws(StreamError) { found = try stream.state() } catch { throw error.ofBrokers }
+        state.withLock { $0.stream = found }
+        if state.withLock({ $0.misfit != nil }) {
+            try forgiveRebuilt(last, found)
+            try forgiveRestored(last, found, log)
+        } else {
+            // A rebuilt stream goes on after the last batch: its first message proves it.
+            guard found.created == last.created || found.last > last.sequence else { throw Self.anotherStream }
+            if found.last < last.sequence { return try noteShorter(found.last, than: last.sequence) }
+            if found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
+            _ = try compare(last, log)
+            state.withLock { $0.shorterLooks = 0 }
+        }
         let fault = found.faults.first ?? clockFault(found)
-        state.withLock { ($0.stream, $0.fault) = (found, fault) }
-        if state.withLock({ $0.misfit != nil }) { return try forgiveRebuilt(last, found) }
-        // A rebuilt stream goes on after the last batch: its first message proves it.
-        guard found.created == last.created || found.last > last.sequence else { throw Self.anotherStream }
-        if found.last < last.sequence { return try noteShorter(found.last, than: last.sequence) }
-        state.withLock { $0.shorterLooks = 0 }
-        if found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
-        try compare(last, log)
+        state.withLock { $0.fault = fault }
     }
 
     /// Keeps that the stream seems to end before the store. A broker that is cut off tells old numbers, so others are
@@ -187,24 +193,36 @@ extension Replica {
     /// Goes on with a stream that was rebuilt after the last batch of this store, which its next message proves.
     private func forgiveRebuilt(_ last: ReplicaPosition, _ found: StreamState) throws {
         guard found.created != last.created,
-            let message = try stream.messages(from: last.sequence + 1, count: 1).first,
+            let message = try read(from: last.sequence + 1, count: 1).first,
             let next = try? ReplicaMessage(decoding: message.bytes), next.kind == .begin,
             message.sequence == last.sequence + 1, next.sequence == message.sequence, next.previousHash == last.hash
         else { return }
-        state.withLock { ($0.misfit, $0.leftOver) = (nil, nil) }
+        state.withLock { ($0.misfit, $0.leftOver, $0.shorterLooks) = (nil, nil, 0) }
     }
 
-    /// Compares the last batch of the store with the stream's message of that sequence, if that is still there.
-    private func compare(_ last: ReplicaPosition, _ log: EventLog) throws {
-        guard let message = try stream.messages(from: max(last.sequence, 1), count: 1).first else { return }
+    /// Goes on with the stream if it has the store's last batch again: the brokers that lost it, or others of that name,
+    /// are gone.
+    private func forgiveRestored(_ last: ReplicaPosition, _ found: StreamState, _ log: EventLog) throws {
+        let mayPass = state.withLock { $0.misfit == Self.anotherStream || $0.shorterLooks >= Self.mostShorterLooks }
+        guard mayPass, found.created == last.created,
+            found.last >= last.sequence, try compare(last, log)
+        else { return }
+        state.withLock { ($0.misfit, $0.shorterLooks) = (nil, 0) }
+    }
+
+    /// Compares the last batch of the store with the stream's message of that sequence; false if that is not there any
+    /// more.
+    private func compare(_ last: ReplicaPosition, _ log: EventLog) throws -> Bool {
+        guard let message = try read(from: max(last.sequence, 1), count: 1).first else { return false }
         let decoded = try ReplicaMessage(decoding: message.bytes)
         guard decoded.storeID == log.storeID else { throw Self.otherStore }
         if message.sequence == last.sequence {
             guard decoded.position(message.bytes).hash == last.hash else { throw Self.anotherStream }
             state.withLock { $0.writer = $0.writer ?? decoded.writer }
-        } else if message.sequence == last.sequence + 1, decoded.previousHash != last.hash {
-            throw Self.anotherStream
+            return true
         }
+        if message.sequence == last.sequence + 1, decoded.previousHash != last.hash { throw Self.anotherStream }
+        return false
     }
 
     private func clockFault(_ found: StreamState) -> StreamError? {
