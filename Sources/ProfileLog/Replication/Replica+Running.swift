@@ -28,7 +28,9 @@ extension Replica {
             state.withLock { $0.log = nil }
             throw misfit
         }
+        state.withLock { $0.threads = 2 }
         startThread("replica") { self.run() }
+        startThread("replica-notes") { self.runNotes() }
     }
 
     /// Listens for a moment for another node with this name.
@@ -47,7 +49,7 @@ extension Replica {
     package func stop() {
         state.withLock { $0.isStopping = true }
         let deadline = ContinuousClock.now + .seconds(2)
-        while state.withLock({ $0.log != nil && !$0.hasEnded }), ContinuousClock.now < deadline {
+        while state.withLock({ $0.threads > 0 }), ContinuousClock.now < deadline {
             Pause.milliseconds(5)
         }
         stream.tell(NodeNote(ownStatus, isLeaving: true).bytes)
@@ -55,20 +57,15 @@ extension Replica {
         state.withLock { $0.log = nil }
     }
 
-    // MARK: - The thread
+    // MARK: - The threads
 
     private func run() {
-        var lastNote = ContinuousClock.now - Self.noteInterval
         var lastCheck = ContinuousClock.now
         var lastChange = ContinuousClock.now
         while !state.withLock({ $0.isStopping }) {
             let hasNew = followOnce()
             let now = ContinuousClock.now
-            if now - lastNote >= Self.noteInterval {
-                lastNote = now
-                stream.tell(NodeNote(ownStatus, isLeaving: false).bytes)
-            }
-            let isFit = state.withLock { $0.refusal == nil && $0.stream != nil }
+            let isFit = state.withLock { $0.misfit == nil && $0.fault == nil && $0.stream != nil }
             if now - lastCheck >= (isFit ? Self.checkInterval : Self.quickCheckInterval) {
                 lastCheck = now
                 do { try check() } catch let error as StreamError { note(error) } catch {}
@@ -79,7 +76,22 @@ extension Replica {
             }
             if !hasNew { Pause.milliseconds(settings.pollInterval.wholeMilliseconds) }
         }
-        state.withLock { $0.hasEnded = true }
+        state.withLock { $0.threads -= 1 }
+    }
+
+    /// Tells the other nodes that this one is there, on a thread of its own: brokers that do not answer, or many batches
+    /// to apply, must not make it look dead.
+    private func runNotes() {
+        var last = ContinuousClock.now - Self.noteInterval
+        while !state.withLock({ $0.isStopping }) {
+            let now = ContinuousClock.now
+            if now - last >= Self.noteInterval {
+                last = now
+                stream.tell(NodeNote(ownStatus, isLeaving: false).bytes)
+            }
+            Pause.milliseconds(settings.pollInterval.wholeMilliseconds)
+        }
+        state.withLock { $0.threads -= 1 }
     }
 
     /// Settles what is left over, and applies what is new; true if there was something.
@@ -88,17 +100,20 @@ extension Replica {
         do {
             if let leftOver = state.withLock({ $0.leftOver }) {
                 guard try settleLeftOver(leftOver) else { return false }
-                state.withLock { $0.leftOver = nil }
+                state.withLock { ($0.leftOver, $0.storeFault) = (nil, nil) }
                 return true
             }
             let isNew = try follow(for: Self.slice)
+            state.withLock { $0.storeFault = nil }
             // The brokers answer again: is it still the same stream?
             if let fault = state.withLock({ $0.fault }), fault.kind == .unreachable { try check() }
             return isNew
         } catch let error as StreamError {
             note(error)
+        } catch StorageError.closed {
+            // The node ends.
         } catch {
-            // A full disk, or a log that is closed: the next turn tries again.
+            state.withLock { $0.storeFault = Self.notStored(error) }
             Pause.milliseconds(100)
         }
         return false

@@ -29,6 +29,8 @@ package final class Replica: CommitTransport {
         var misfit: StreamError?
         /// What the last look at the stream found unfit; it may pass by itself.
         var fault: StreamError?
+        /// Why a batch of the cluster could not be stored here; the node tries again.
+        var storeFault: StreamError?
         /// A batch that no caller waits for any more.
         var leftOver: UndecidedBatch?
         /// The writer of the last batch.
@@ -47,7 +49,8 @@ package final class Replica: CommitTransport {
         var lastFailOver: FailOver?
         var counts = ReplicaCounts()
         var isStopping = false
-        var hasEnded = false
+        /// The threads that run.
+        var threads = 0
     }
 
     init(_ stream: any BatchStream, _ settings: ReplicaSettings, creation: CommitBatch?) {
@@ -65,16 +68,10 @@ package final class Replica: CommitTransport {
     package func prepare() throws(AppendError) {
         let deadline = ContinuousClock.now + settings.publishTimeout
         while true {
-            let (refusal, isOpen) = state.withLock { ($0.refusal, $0.leftOver == nil && $0.log != nil) }
-            if refusal == nil, isOpen { return }
-            let isOver = ContinuousClock.now >= deadline
+            guard let refusal = state.withLock({ $0.log == nil ? Self.notJoined : $0.refusal }) else { return }
             // Brokers that do not answer may do so in a moment.
-            if let refusal, isOver || refusal.kind != .unreachable {
+            if refusal.kind != .unreachable || ContinuousClock.now >= deadline {
                 throw .unavailable(reason: refusal.reason, remedy: refusal.remedy)
-            }
-            guard !isOver else {
-                throw .unavailable(
-                    reason: "the cluster has not yet settled an earlier write", remedy: "Try again in a moment.")
             }
             Pause.milliseconds(5)
         }
@@ -82,7 +79,7 @@ package final class Replica: CommitTransport {
 
     package func deliver(_ batch: CommitBatch, after last: ReplicaPosition?) throws -> ReplicaPosition? {
         guard let last, let log = state.withLock({ $0.log }) else {
-            throw AppendError.unavailable(reason: "the node has not joined its cluster yet", remedy: "Try again soon.")
+            throw AppendError.unavailable(reason: Self.notJoined.reason, remedy: Self.notJoined.remedy)
         }
         let message = ReplicaMessage(.batch, batch.encoded(), of: log.storeID, after: last, by: writerOfThisNode)
         let bytes = message.encoded()
@@ -275,7 +272,7 @@ extension Replica.State {
     /// The reason why the node takes no writes.
     var refusal: StreamError? {
         if let twin, ContinuousClock.now - twin.at < KnownNodes.writerPatience { return twin.sentence }
-        return misfit ?? fault
+        return misfit ?? storeFault ?? fault ?? (leftOver == nil ? nil : Replica.unsettled)
     }
 }
 
