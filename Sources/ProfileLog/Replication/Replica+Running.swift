@@ -45,9 +45,12 @@ extension Replica {
         }
     }
 
+    /// Lets what still waits for a commit end soon. Other nodes hand this one no more writes.
+    package func willStop() { state.withLock { $0.isStopping = true } }
+
     /// Tells the other nodes, and closes the connection; what is undecided, the next start finds in the stream.
     package func stop() {
-        state.withLock { $0.isStopping = true }
+        willStop()
         let deadline = ContinuousClock.now + .seconds(2)
         while state.withLock({ $0.threads > 0 }), ContinuousClock.now < deadline {
             Pause.milliseconds(5)

@@ -49,6 +49,8 @@ package final class Replica: CommitTransport {
         var lastFailOver: FailOver?
         var counts = ReplicaCounts()
         var isStopping = false
+        /// The time at which a commit had waited in vain for the brokers.
+        var waitedInVain: ContinuousClock.Instant?
         /// The threads that run.
         var threads = 0
     }
@@ -66,11 +68,18 @@ package final class Replica: CommitTransport {
     package var isReplicated: Bool { true }
 
     package func prepare() throws(AppendError) {
-        let deadline = ContinuousClock.now + settings.publishTimeout
+        let begin = ContinuousClock.now
+        // One commit waits; those behind it are answered at once.
+        let isVain = state.withLock { state in
+            state.isStopping || state.waitedInVain.map { begin - $0 < settings.publishTimeout } ?? false
+        }
+        let deadline = isVain ? begin : begin + settings.publishTimeout
         while true {
             guard let refusal = state.withLock({ $0.log == nil ? Self.notJoined : $0.refusal }) else { return }
             // Brokers that do not answer may do so in a moment.
-            if refusal.kind != .unreachable || ContinuousClock.now >= deadline {
+            let now = ContinuousClock.now
+            if refusal.kind != .unreachable || now >= deadline {
+                if !isVain { state.withLock { $0.waitedInVain = now } }
                 throw .unavailable(reason: refusal.reason, remedy: refusal.remedy)
             }
             Pause.milliseconds(5)
