@@ -8,7 +8,7 @@ extension Replica {
     /// The time between two looks at the stream's configuration, and while it is unfit.
     private static let checkInterval = Duration.seconds(60)
     private static let quickCheckInterval = Duration.seconds(1)
-    /// Without a note of another node for so long, this one may be at a broker that is cut off.
+    /// Without a note of another node, or any answer, for so long, this one may be at a broker that is cut off.
     private static let silence = Duration.seconds(3)
     /// The longest time of one turn of the thread that only applies batches.
     private static let slice = Duration.milliseconds(100)
@@ -65,6 +65,7 @@ extension Replica {
     private func run() {
         var lastCheck = ContinuousClock.now
         var lastChange = ContinuousClock.now
+        var servedAt = ContinuousClock.now
         while !state.withLock({ $0.isStopping }) {
             let hasNew = followOnce()
             let now = ContinuousClock.now
@@ -73,7 +74,9 @@ extension Replica {
                 lastCheck = now
                 do { try check() } catch let error as StreamError { note(error) } catch {}
             }
-            if isCutOff(now), now - lastChange >= Self.silence {
+            if state.withLock({ $0.fault?.kind != .unreachable && $0.leftOver == nil }) { servedAt = now }
+            let isUnserved = now - servedAt >= Self.silence && stream.broker != nil
+            if isUnserved || isCutOff(now), now - lastChange >= Self.silence {
                 lastChange = now
                 changeBroker()
             }
