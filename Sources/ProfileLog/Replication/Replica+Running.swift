@@ -106,6 +106,7 @@ extension Replica {
         do {
             if let leftOver = state.withLock({ $0.leftOver }) {
                 guard try settleLeftOver(leftOver) else { return false }
+                if let begin = state.withLock({ $0.leftOverSince }) { noteFailOver(since: begin) }
                 state.withLock { ($0.leftOver, $0.storeFault) = (nil, nil) }
                 return true
             }

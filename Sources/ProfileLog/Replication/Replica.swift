@@ -33,6 +33,8 @@ package final class Replica: CommitTransport {
         var storeFault: StreamError?
         /// A batch that no caller waits for any more.
         var leftOver: UndecidedBatch?
+        /// The time at which `leftOver` was sent first.
+        var leftOverSince: ContinuousClock.Instant?
         /// The writer of the last batch.
         var writer: ReplicaMessage.Writer?
         /// The stream when it was last looked at.
@@ -133,7 +135,7 @@ package final class Replica: CommitTransport {
                 throw AppendError(stored: error)
             }
             guard !isStopping, ContinuousClock.now < begin + settings.deadline else {
-                state.withLock { $0.leftOver = batch }
+                state.withLock { ($0.leftOver, $0.leftOverSince) = (batch, begin) }
                 throw .outcomePending
             }
             if patience.isOver() { changeBroker() }
@@ -195,7 +197,7 @@ package final class Replica: CommitTransport {
         }
     }
 
-    private func noteFailOver(since begin: ContinuousClock.Instant) {
+    func noteFailOver(since begin: ContinuousClock.Instant) {
         let length = ContinuousClock.now - begin + settings.publishTimeout
         guard length > settings.publishTimeout + .seconds(1) else { return }
         state.withLock { $0.lastFailOver = FailOver(ended: .now(), length: length) }
