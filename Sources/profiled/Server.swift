@@ -74,6 +74,7 @@ struct Server {
             end = .failure(error)
         }
         await forwarder?.close()
+        cluster?.willStop()
         // After the server, also when a request was cut off: what was accepted is stored.
         await store.close()
         // After the last write, and before the log is closed.

@@ -128,6 +128,7 @@ struct IdentityRun {
     func apiError(_ error: any Error) -> APIError {
         var apiError = APIError(error)
         guard isBegun else { return apiError }
+        apiError.denyNothingStored()
         let fact = (error as? AppendError)?.fact ?? apiError.error
         apiError.error = "\(fact) Items that were done: \(reasons.count { $0 == nil }) of \(items.count)."
         let isKeyOurs = if case AppendError.keyReused = error { false } else { key != nil }

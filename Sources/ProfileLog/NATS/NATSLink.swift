@@ -87,8 +87,11 @@ final class NATSLink: Sendable {
                 usleep(UInt32(Self.pause.milliseconds * 1000))
                 continue
             }
+            let begin = ContinuousClock.now
             receive(by: connection)
             ended.append((connection, .now))
+            // A broker that takes connections and ends them at once.
+            if ContinuousClock.now - begin < Self.pause { usleep(UInt32(Self.pause.milliseconds * 1000)) }
             next = (index + 1) % settings.servers.count
         }
         usleep(UInt32(Self.grace.milliseconds * 1000))

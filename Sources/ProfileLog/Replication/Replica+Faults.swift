@@ -1,6 +1,6 @@
 internal import ProfileLogFacts
 
-/// The reasons for which a node follows the stream no further, each with the next step.
+/// The reasons for which a node takes no writes, or follows the stream no further, each with the next step.
 extension Replica {
     static let rebuildStep =
         "If no broker can bring the stream back, run `profilecli cluster rebuild` at the node that has the most."
@@ -55,6 +55,20 @@ extension Replica {
         StreamError(
             .unfit, "Another node with the name \(name) runs at \(url).",
             remedy: "Give one of them another --node NAME.")
+    }
+
+    static let notJoined = StreamError(
+        .unreachable, "The node is not in its cluster yet, or has left it.", remedy: "Try again in a moment.")
+
+    static let unsettled = StreamError(
+        .unreachable, "The cluster has not yet settled an earlier write.", remedy: "Try again in a moment.")
+
+    /// The store cannot take a batch of another node: a full disk, or damage.
+    static func notStored(_ error: any Error) -> StreamError {
+        let known = error as? any LogError
+        return StreamError(
+            .unreachable, "A batch of the cluster cannot be stored here: \(known?.description ?? "\(error)")",
+            remedy: known?.remedy ?? "Look at the disk and run `profilecli doctor`; the node goes on trying.")
     }
 
     static func wrongClock(seconds: Int) -> StreamError {

@@ -104,7 +104,7 @@ extension Replica {
     /// Makes the stream again from this store: its next message is the one after the last that the store has. Other
     /// nodes with the same last batch go on by themselves; those with fewer need a copy.
     ///
-    /// Refused while the stream fits this node, or another node has more.
+    /// Refused while the stream fits this node, or another node or the stream itself had more.
     package func rebuild() throws(StreamError) {
         let isUnfit = state.withLock { $0.misfit != nil || $0.fault?.kind == .missing }
         guard let log = state.withLock({ $0.log }), isUnfit else {
@@ -122,6 +122,10 @@ extension Replica {
             throw StreamError(
                 .unfit, "The node \(ahead.name) has batch \(ahead.sequence), this one only \(last.sequence).",
                 remedy: "Rebuild at \(ahead.name).")
+        }
+        // What they had in between may be on no node.
+        if let found = try? stream.state(), found.created == last.created, found.first > last.sequence + 1 {
+            throw Self.gone(from: last.sequence + 1, to: found.first - 1)
         }
         try deleteStream()
         try stream.create(first: last.sequence + 1)

@@ -8,8 +8,10 @@ extension Replica {
     /// The time between two looks at the stream's configuration, and while it is unfit.
     private static let checkInterval = Duration.seconds(60)
     private static let quickCheckInterval = Duration.seconds(1)
-    /// Without a note of another node for so long, this one may be at a broker that is cut off.
+    /// Without a note of another node, or any answer, for so long, this one may be at a broker that is cut off.
     private static let silence = Duration.seconds(3)
+    /// The longest time of one turn of the thread that only applies batches.
+    private static let slice = Duration.milliseconds(100)
 
     /// Follows the stream, and applies what comes to `log`, until `stop`.
     ///
@@ -26,7 +28,9 @@ extension Replica {
             state.withLock { $0.log = nil }
             throw misfit
         }
+        state.withLock { $0.threads = 2 }
         startThread("replica") { self.run() }
+        startThread("replica-notes") { self.runNotes() }
     }
 
     /// Listens for a moment for another node with this name.
@@ -41,11 +45,14 @@ extension Replica {
         }
     }
 
+    /// Lets what still waits for a commit end soon. Other nodes hand this one no more writes.
+    package func willStop() { state.withLock { $0.isStopping = true } }
+
     /// Tells the other nodes, and closes the connection; what is undecided, the next start finds in the stream.
     package func stop() {
-        state.withLock { $0.isStopping = true }
+        willStop()
         let deadline = ContinuousClock.now + .seconds(2)
-        while state.withLock({ $0.log != nil && !$0.hasEnded }), ContinuousClock.now < deadline {
+        while state.withLock({ $0.threads > 0 }), ContinuousClock.now < deadline {
             Pause.milliseconds(5)
         }
         stream.tell(NodeNote(ownStatus, isLeaving: true).bytes)
@@ -53,31 +60,44 @@ extension Replica {
         state.withLock { $0.log = nil }
     }
 
-    // MARK: - The thread
+    // MARK: - The threads
 
     private func run() {
-        var lastNote = ContinuousClock.now - Self.noteInterval
         var lastCheck = ContinuousClock.now
         var lastChange = ContinuousClock.now
+        var servedAt = ContinuousClock.now
         while !state.withLock({ $0.isStopping }) {
             let hasNew = followOnce()
             let now = ContinuousClock.now
-            if now - lastNote >= Self.noteInterval {
-                lastNote = now
-                stream.tell(NodeNote(ownStatus, isLeaving: false).bytes)
-            }
-            let isFit = state.withLock { $0.refusal == nil && $0.stream != nil }
+            let isFit = state.withLock { $0.misfit == nil && $0.fault == nil && $0.stream != nil }
             if now - lastCheck >= (isFit ? Self.checkInterval : Self.quickCheckInterval) {
                 lastCheck = now
                 do { try check() } catch let error as StreamError { note(error) } catch {}
             }
-            if isCutOff(now), now - lastChange >= Self.silence {
+            if state.withLock({ $0.fault?.kind != .unreachable && $0.leftOver == nil }) { servedAt = now }
+            let isUnserved = now - servedAt >= Self.silence && stream.broker != nil
+            if isUnserved || isCutOff(now), now - lastChange >= Self.silence {
                 lastChange = now
                 changeBroker()
             }
             if !hasNew { Pause.milliseconds(settings.pollInterval.wholeMilliseconds) }
         }
-        state.withLock { $0.hasEnded = true }
+        state.withLock { $0.threads -= 1 }
+    }
+
+    /// Tells the other nodes that this one is there, on a thread of its own: brokers that do not answer, or many batches
+    /// to apply, must not make it look dead.
+    private func runNotes() {
+        var last = ContinuousClock.now - Self.noteInterval
+        while !state.withLock({ $0.isStopping }) {
+            let now = ContinuousClock.now
+            if now - last >= Self.noteInterval {
+                last = now
+                stream.tell(NodeNote(ownStatus, isLeaving: false).bytes)
+            }
+            Pause.milliseconds(settings.pollInterval.wholeMilliseconds)
+        }
+        state.withLock { $0.threads -= 1 }
     }
 
     /// Settles what is left over, and applies what is new; true if there was something.
@@ -86,18 +106,21 @@ extension Replica {
         do {
             if let leftOver = state.withLock({ $0.leftOver }) {
                 guard try settleLeftOver(leftOver) else { return false }
-                state.withLock { $0.leftOver = nil }
+                if let begin = state.withLock({ $0.leftOverSince }) { noteFailOver(since: begin) }
+                state.withLock { ($0.leftOver, $0.storeFault) = (nil, nil) }
                 return true
             }
-            let isNew = try follow()
+            let isNew = try follow(for: Self.slice)
+            state.withLock { $0.storeFault = nil }
             // The brokers answer again: is it still the same stream?
             if let fault = state.withLock({ $0.fault }), fault.kind == .unreachable { try check() }
-            noteEndReached()
             return isNew
         } catch let error as StreamError {
             note(error)
+        } catch StorageError.closed {
+            // The node ends.
         } catch {
-            // A full disk, or a log that is closed: the next turn tries again.
+            state.withLock { $0.storeFault = Self.notStored(error) }
             Pause.milliseconds(100)
         }
         return false
@@ -127,14 +150,18 @@ extension Replica {
         }
     }
 
-    /// The store has all that the broker has. That is current unless another node has more, or the broker is cut off.
-    private func noteEndReached() {
+    /// The store has all that the broker had at `time`. That is current unless another node has more, or the broker is
+    /// cut off, or the stream may be another one.
+    func noteEnd(seenAt time: ContinuousClock.Instant) {
         guard let sequence = try? sequence() else { return }
-        let now = ContinuousClock.now
         state.withLock { state in
-            let others = state.nodes.others(of: instance, at: now).filter { $0.age < .seconds(10) }
+            guard state.misfit == nil, state.shorterLooks == 0, state.fault.map({ $0.kind == .unfit }) ?? true else {
+                return
+            }
+            let others = state.nodes.others(of: instance).filter { $0.age < .seconds(10) }
             let isInTouch = others.isEmpty || others.contains { $0.age < .seconds(1) }
-            if isInTouch, others.allSatisfy({ $0.sequence <= sequence }) { state.currentAt = now }
+            guard isInTouch, others.allSatisfy({ $0.sequence <= sequence }) else { return }
+            state.currentAt = max(state.currentAt ?? time, time)
         }
     }
 
@@ -149,19 +176,25 @@ extension Replica {
 
     // MARK: - The stream's configuration
 
-    /// Looks whether the stream is as it must be, and is that of this store.
+    /// Looks whether the stream is as it must be, and is that of this store. Writes go on only when all was looked at.
     private func check() throws {
         guard let log = state.withLock({ $0.log }), let last = try log.reader.replicaPosition() else { return }
-        let found = try stream.state()
+        let found: StreamState
+        do throws(StreamError) { found = try stream.state() } catch { throw error.ofBrokers }
+        state.withLock { $0.stream = found }
+        if state.withLock({ $0.misfit != nil }) {
+            try forgiveRebuilt(last, found)
+            try forgiveRestored(last, found, log)
+        } else {
+            // A rebuilt stream goes on after the last batch: its first message proves it.
+            guard found.created == last.created || found.last > last.sequence else { throw Self.anotherStream }
+            if found.last < last.sequence { return try noteShorter(found.last, than: last.sequence) }
+            if found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
+            _ = try compare(last, log)
+            state.withLock { $0.shorterLooks = 0 }
+        }
         let fault = found.faults.first ?? clockFault(found)
-        state.withLock { ($0.stream, $0.fault) = (found, fault) }
-        if state.withLock({ $0.misfit != nil }) { return try forgiveRebuilt(last, found) }
-        // A rebuilt stream goes on after the last batch: its first message proves it.
-        guard found.created == last.created || found.last > last.sequence else { throw Self.anotherStream }
-        if found.last < last.sequence { return try noteShorter(found.last, than: last.sequence) }
-        state.withLock { $0.shorterLooks = 0 }
-        if found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
-        try compare(last, log)
+        state.withLock { $0.fault = fault }
     }
 
     /// Keeps that the stream seems to end before the store. A broker that is cut off tells old numbers, so others are
@@ -182,24 +215,36 @@ extension Replica {
     /// Goes on with a stream that was rebuilt after the last batch of this store, which its next message proves.
     private func forgiveRebuilt(_ last: ReplicaPosition, _ found: StreamState) throws {
         guard found.created != last.created,
-            let message = try stream.messages(from: last.sequence + 1, count: 1).first,
+            let message = try read(from: last.sequence + 1, count: 1).first,
             let next = try? ReplicaMessage(decoding: message.bytes), next.kind == .begin,
             message.sequence == last.sequence + 1, next.sequence == message.sequence, next.previousHash == last.hash
         else { return }
-        state.withLock { ($0.misfit, $0.leftOver) = (nil, nil) }
+        state.withLock { ($0.misfit, $0.leftOver, $0.shorterLooks) = (nil, nil, 0) }
     }
 
-    /// Compares the last batch of the store with the stream's message of that sequence, if that is still there.
-    private func compare(_ last: ReplicaPosition, _ log: EventLog) throws {
-        guard let message = try stream.messages(from: max(last.sequence, 1), count: 1).first else { return }
+    /// Goes on with the stream if it has the store's last batch again: the brokers that lost it, or others of that name,
+    /// are gone.
+    private func forgiveRestored(_ last: ReplicaPosition, _ found: StreamState, _ log: EventLog) throws {
+        let mayPass = state.withLock { $0.misfit == Self.anotherStream || $0.shorterLooks >= Self.mostShorterLooks }
+        guard mayPass, found.created == last.created,
+            found.last >= last.sequence, try compare(last, log)
+        else { return }
+        state.withLock { ($0.misfit, $0.shorterLooks) = (nil, 0) }
+    }
+
+    /// Compares the last batch of the store with the stream's message of that sequence; false if that is not there any
+    /// more.
+    private func compare(_ last: ReplicaPosition, _ log: EventLog) throws -> Bool {
+        guard let message = try read(from: max(last.sequence, 1), count: 1).first else { return false }
         let decoded = try ReplicaMessage(decoding: message.bytes)
         guard decoded.storeID == log.storeID else { throw Self.otherStore }
         if message.sequence == last.sequence {
             guard decoded.position(message.bytes).hash == last.hash else { throw Self.anotherStream }
             state.withLock { $0.writer = $0.writer ?? decoded.writer }
-        } else if message.sequence == last.sequence + 1, decoded.previousHash != last.hash {
-            throw Self.anotherStream
+            return true
         }
+        if message.sequence == last.sequence + 1, decoded.previousHash != last.hash { throw Self.anotherStream }
+        return false
     }
 
     private func clockFault(_ found: StreamState) -> StreamError? {

@@ -29,8 +29,12 @@ package final class Replica: CommitTransport {
         var misfit: StreamError?
         /// What the last look at the stream found unfit; it may pass by itself.
         var fault: StreamError?
+        /// Why a batch of the cluster could not be stored here; the node tries again.
+        var storeFault: StreamError?
         /// A batch that no caller waits for any more.
         var leftOver: UndecidedBatch?
+        /// The time at which `leftOver` was sent first.
+        var leftOverSince: ContinuousClock.Instant?
         /// The writer of the last batch.
         var writer: ReplicaMessage.Writer?
         /// The stream when it was last looked at.
@@ -47,7 +51,10 @@ package final class Replica: CommitTransport {
         var lastFailOver: FailOver?
         var counts = ReplicaCounts()
         var isStopping = false
-        var hasEnded = false
+        /// The time at which a commit had waited in vain for the brokers.
+        var waitedInVain: ContinuousClock.Instant?
+        /// The threads that run.
+        var threads = 0
     }
 
     init(_ stream: any BatchStream, _ settings: ReplicaSettings, creation: CommitBatch?) {
@@ -63,18 +70,19 @@ package final class Replica: CommitTransport {
     package var isReplicated: Bool { true }
 
     package func prepare() throws(AppendError) {
-        let deadline = ContinuousClock.now + settings.publishTimeout
+        let begin = ContinuousClock.now
+        // One commit waits; those behind it are answered at once.
+        let isVain = state.withLock { state in
+            state.isStopping || state.waitedInVain.map { begin - $0 < settings.publishTimeout } ?? false
+        }
+        let deadline = isVain ? begin : begin + settings.publishTimeout
         while true {
-            let (refusal, isOpen) = state.withLock { ($0.refusal, $0.leftOver == nil && $0.log != nil) }
-            if refusal == nil, isOpen { return }
-            let isOver = ContinuousClock.now >= deadline
+            guard let refusal = state.withLock({ $0.log == nil ? Self.notJoined : $0.refusal }) else { return }
             // Brokers that do not answer may do so in a moment.
-            if let refusal, isOver || refusal.kind != .unreachable {
+            let now = ContinuousClock.now
+            if refusal.kind != .unreachable || now >= deadline {
+                if !isVain { state.withLock { $0.waitedInVain = now } }
                 throw .unavailable(reason: refusal.reason, remedy: refusal.remedy)
-            }
-            guard !isOver else {
-                throw .unavailable(
-                    reason: "the cluster has not yet settled an earlier write", remedy: "Try again in a moment.")
             }
             Pause.milliseconds(5)
         }
@@ -82,7 +90,7 @@ package final class Replica: CommitTransport {
 
     package func deliver(_ batch: CommitBatch, after last: ReplicaPosition?) throws -> ReplicaPosition? {
         guard let last, let log = state.withLock({ $0.log }) else {
-            throw AppendError.unavailable(reason: "the node has not joined its cluster yet", remedy: "Try again soon.")
+            throw AppendError.unavailable(reason: Self.notJoined.reason, remedy: Self.notJoined.remedy)
         }
         let message = ReplicaMessage(.batch, batch.encoded(), of: log.storeID, after: last, by: writerOfThisNode)
         let bytes = message.encoded()
@@ -127,7 +135,7 @@ package final class Replica: CommitTransport {
             }
             guard state.withLock({ $0.misfit == nil }) else { throw .outcomePending }
             guard !isStopping, ContinuousClock.now < begin + settings.deadline else {
-                state.withLock { $0.leftOver = batch }
+                state.withLock { ($0.leftOver, $0.leftOverSince) = (batch, begin) }
                 throw .outcomePending
             }
             if patience.isOver() { changeBroker() }
@@ -136,7 +144,7 @@ package final class Replica: CommitTransport {
     }
 
     package func catchUp() throws(AppendError) -> Bool {
-        do { return try follow() } catch { throw AppendError(stored: error) }
+        do { return try follow(for: settings.publishTimeout) } catch { throw AppendError(stored: error) }
     }
 
     /// Looks once what became of a batch, and sends it again if nothing has its place. Nil if that is still open.
@@ -156,8 +164,13 @@ package final class Replica: CommitTransport {
             }
             let isOwn = first.bytes == undecided.message
             _ = try receive(first)
-            if isOwn { state.withLock { $0.counts.published += 1 } } else { _ = try follow() }
-            return isOwn ? .stored : .refused
+            if isOwn {
+                state.withLock { $0.counts.published += 1 }
+                return .stored
+            }
+            // The place is settled, whether what comes after it can be read or not.
+            _ = try? follow(for: settings.publishTimeout)
+            return .refused
         }
         switch stream.publish(undecided.message, after: undecided.last.sequence, timeout: Self.retryTimeout) {
         case .stored(let sequence) where sequence == place:
@@ -186,7 +199,7 @@ package final class Replica: CommitTransport {
         }
     }
 
-    private func noteFailOver(since begin: ContinuousClock.Instant) {
+    func noteFailOver(since begin: ContinuousClock.Instant) {
         let length = ContinuousClock.now - begin + settings.publishTimeout
         guard length > settings.publishTimeout + .seconds(1) else { return }
         state.withLock { $0.lastFailOver = FailOver(ended: .now(), length: length) }
@@ -194,18 +207,38 @@ package final class Replica: CommitTransport {
 
     // MARK: - Following
 
-    /// Applies what is in the stream after the last batch of this store. Returns false if there was nothing.
-    func follow() throws -> Bool {
+    /// Applies what is in the stream after the last batch of this store, for some time at most: another node may write
+    /// as fast as this one applies. Returns false if there was nothing.
+    func follow(for most: Duration) throws -> Bool {
+        let begin = ContinuousClock.now
         var isNew = false
         while true {
-            let next = try sequence() + 1
-            let messages = try stream.messages(from: next, count: Self.mostMessages)
+            let asked = ContinuousClock.now
+            let messages = try read(from: try sequence() + 1, count: Self.mostMessages)
             for message in messages { isNew = try receive(message) || isNew }
-            if messages.isEmpty { return isNew }
+            if Self.isEnd(messages) {
+                noteEnd(seenAt: asked)
+                return isNew
+            }
+            if ContinuousClock.now - begin >= most { return isNew }
         }
     }
 
     private static let mostMessages = 200
+    /// Of a read with more bytes, the limit may have been the end.
+    private static let mostBytesAtEnd = 2_000_000
+
+    /// Tells whether the stream had no more messages than these.
+    private static func isEnd(_ messages: [StreamMessage]) -> Bool {
+        messages.count < mostMessages && messages.reduce(0) { $0 + $1.bytes.count } < mostBytesAtEnd
+    }
+
+    /// Messages of the stream. What a broker refuses is no misfit: it says nothing of the store.
+    func read(from sequence: UInt64, count: Int) throws(StreamError) -> [StreamMessage] {
+        do throws(StreamError) { return try stream.messages(from: sequence, count: count) } catch {
+            throw error.ofBrokers
+        }
+    }
 
     /// The last sequence that the store has.
     func sequence() throws -> UInt64 {
@@ -252,11 +285,14 @@ extension Replica.State {
     /// The reason why the node takes no writes.
     var refusal: StreamError? {
         if let twin, ContinuousClock.now - twin.at < KnownNodes.writerPatience { return twin.sentence }
-        return misfit ?? fault
+        return misfit ?? storeFault ?? fault ?? (leftOver == nil ? nil : Replica.unsettled)
     }
 }
 
 extension StreamError {
+    /// What a broker refuses, as one that passes when an operator has mended it there.
+    var ofBrokers: StreamError { kind == .unfit ? StreamError(.unreachable, sentence, remedy: remedy) : self }
+
     /// The sentence as a part of another one.
     var reason: String {
         let text = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence

@@ -155,7 +155,7 @@ package struct NodeReply: Sendable {
     }
 
     /// Errors of a node that stored nothing and that another node may not have.
-    private static let codesOfNode: Set<String> = ["overloaded", "too_many_connections", "unavailable"]
+    fileprivate static let codesOfNode: Set<String> = ["overloaded", "too_many_connections", "unavailable"]
     /// Headers that are passed on; the others are of the connection, or this service has its own.
     private static let passed: Set<String> = ["location", "retry-after", "www-authenticate"]
 
@@ -190,6 +190,11 @@ package struct NodeReply: Sendable {
 }
 
 extension APIError {
+    /// Changes the code by which another node would do all of the request again: a part of it is stored.
+    package mutating func denyNothingStored() {
+        if NodeReply.codesOfNode.contains(code) { (status, code) = (503, "outcome_pending") }
+    }
+
     /// Status 503: another node got the request, and may have stored it.
     fileprivate static let noAnswerOfNode: APIError = {
         var apiError = APIError(AppendError.outcomePending)

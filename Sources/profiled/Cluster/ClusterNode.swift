@@ -30,6 +30,9 @@ final class ClusterNode: ClusterView {
         }
     }
 
+    /// Lets the last commits end soon, also where brokers do not answer.
+    func willStop() { replica.willStop() }
+
     /// The time that the end of a service has for the cluster.
     private static let patience = Duration.seconds(5)
 

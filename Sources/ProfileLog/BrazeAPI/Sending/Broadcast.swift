@@ -43,6 +43,7 @@ struct Broadcast: Sendable {
     /// Returns the answer if `error` ends the broadcast when it is stored for `users`.
     func halfDone(_ users: Int, _ error: any Error) -> APIError {
         var apiError = APIError(error)
+        apiError.denyNothingStored()
         apiError.error += " The broadcast is stored for at least \(users) users, in the order of their creation."
         apiError.dispatch = request.plan.dispatch
         apiError.remedy =

@@ -104,13 +104,20 @@ package struct Committer: Sendable {
             try attempt(&decision)
             return decision
         }
+        var catchUps = 0
+        // Tells whether other stores had decided more, which this one has now: one that lags must neither refuse nor
+        // find nothing to do by what is outdated. Where the cluster does not answer, what this store has decides.
+        func isBehind() -> Bool {
+            catchUps += 1
+            return catchUps <= Self.mostCatchUps && (try? transport.catchUp()) == true
+        }
         while true {
             try transport.prepare()
             let begin = ContinuousClock.now
             var decision = Decision<Value>()
             do {
                 try attempt(&decision)
-                if decision.hasBatch || !isBehind(transport) { return decision }
+                if decision.hasBatch || !isBehind() { return decision }
             } catch let undecided as UndecidedBatch {
                 if try transport.settle(undecided) == .stored {
                     decision.isSettled = true
@@ -119,14 +126,14 @@ package struct Committer: Sendable {
                 }
                 CoverageMark.hit(.decidedAgain)
             } catch let error as AppendError where error.isOfThisMoment {
-                guard isBehind(transport) else { throw error }
+                guard isBehind() else { throw error }
             }
         }
     }
 
-    /// Tells whether other stores had decided more, which this one has now: one that lags must neither refuse nor find
-    /// nothing to do by what is outdated. Where the cluster does not answer, what this store has decides.
-    private func isBehind(_ transport: any CommitTransport) -> Bool { (try? transport.catchUp()) == true }
+    /// The most times that one commit catches up before it refuses or finds nothing to do: another store may write all
+    /// the time.
+    private static let mostCatchUps = 10
 
     /// Delivers `batch` and writes it, in the transaction in which it was decided. `isPlaced` becomes true when other
     /// stores have it, whatever happens here.

@@ -185,6 +185,7 @@ extension EventLog {
         _ state: inout State, _ body: (inout Decider, inout State) throws -> Value?
     ) throws(AppendError) -> Value {
         var mostSteps = Decider.stepsPerCommit
+        var isBegun = false
         do {
             while true {
                 var next = state
@@ -196,6 +197,7 @@ extension EventLog {
                     }
                     (state, mostSteps) = (next, Decider.stepsPerCommit)
                     if let value { return value }
+                    isBegun = true
                 } catch let half as Decider.HalfDecided {
                     // Those before it are decided again without it.
                     CoverageMark.hit(.givenUp)
@@ -203,7 +205,10 @@ extension EventLog {
                 }
             }
         } catch {
-            throw AppendError(error)
+            let error = AppendError(error)
+            // "Nothing was stored" would let another node do all of it again.
+            if isBegun, case .unavailable = error { throw .outcomePending }
+            throw error
         }
     }
 }
