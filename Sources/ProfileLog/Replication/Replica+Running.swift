@@ -227,7 +227,7 @@ extension Replica {
         }
     }
 
-    /// This node as the others see it.
+    /// The node as the others see it.
     var ownStatus: NodeStatus {
         let (log, refusal) = state.withLock { ($0.log, $0.refusal) }
         return NodeStatus(
