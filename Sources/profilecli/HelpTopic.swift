@@ -81,7 +81,7 @@ enum HelpTopic: String, CaseIterable {
               Are all stores the same?    profilecli cluster verify --url URL
               The stream is lost          profilecli cluster rebuild --url URL
               Back to one machine         profilecli cluster leave --store FOLDER
-              A new node, or one that     profiled serve --replicate nats://a,b,c \
+              A new node, or one that     profiled serve --replicate nats://a,b,c \\
               was away for too long         --node NAME --join URL
             docs/scaling.md leads from one machine to three and back.
             """

@@ -26,7 +26,7 @@ struct Server {
     var backup: BackupPlan?
     /// The node of a cluster that it is; nil for a store that it has alone.
     var cluster: ClusterNode?
-    /// What a node stores as soon as it can write.
+    /// The writes of a start that a node does as soon as it can.
     var startWrites: [StartWrites.Work] = []
     /// Hands writes to the node of the cluster that writes; nil without a cluster.
     var forwarder: WriteForwarder?

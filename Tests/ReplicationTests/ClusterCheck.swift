@@ -2,13 +2,13 @@ import ProfileLog
 import ProfileLogReplication
 import TestSupport
 
-/// What a client was told of one append of one event, whose name is of its own.
+/// An append of one event, whose name is of its own, and what its client was told.
 struct ToldAppend: Sendable {
     enum Outcome: Hashable, Sendable {
         case stored(Position)
         /// Nothing was stored.
         case refused
-        /// It may be stored.
+        /// The event may be stored.
         case unknown
     }
 
@@ -24,7 +24,7 @@ struct ClusterCheck {
     let nodes: [ClusterNode]
     let told: [ToldAppend]
 
-    /// What is wrong, one sentence each, the first forty; empty if all is as it must be.
+    /// Returns what is wrong, one sentence each, the first forty; empty if all is as it must be.
     func problems() async throws -> [String] {
         let end = brokers.last
         for node in nodes {

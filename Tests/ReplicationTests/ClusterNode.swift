@@ -22,7 +22,7 @@ final class ClusterNode: Sendable {
         var listening = Duration.zero
         var pollInterval = Duration.milliseconds(4)
         var mostBytes: Int?
-        /// It reaches no broker.
+        /// The node reaches no broker.
         var isCut = false
         /// Makes the transport of its log from the replica.
         var transport: @Sendable (Replica) -> any CommitTransport = { $0 }

@@ -97,7 +97,7 @@ struct ConformanceTests {
         var testDescription: String { rawValue }
     }
 
-    /// How well the brokers are.
+    /// The health of the brokers.
     enum Brokers: String, CaseIterable, CustomTestStringConvertible, Sendable {
         case well, failing
         var testDescription: String { rawValue }

@@ -4,7 +4,8 @@ import ProfileLogReplication
 import TestSupport
 import Testing
 
-/// What a test does once at the next delivery of a node: before it, or after the answer and before the store has it.
+/// Steps that a test does once at the next delivery of a node: before it, or after the answer and before the store has
+/// it.
 private final class Door: Sendable {
     private let closures = Guarded<(before: Step?, after: Step?)>((nil, nil))
 

@@ -164,7 +164,7 @@ struct MisfitTests {
     func rebuiltMeanwhile() async throws {
         let brokers = MemoryBrokers()
         let (a, b) = try await two(brokers)
-        // b goes on from batch 3 without a, and the stream is rebuilt from b; meanwhile a had batch 4 alone.
+        // b goes on from batch 3 without a, and the stream is rebuilt from b, while a had batch 4 alone.
         b.stream.isCut = true
         try await a.append("of-a")
         a.stream.isCut = true

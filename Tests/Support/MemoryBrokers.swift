@@ -8,20 +8,20 @@ internal import Synchronization
 /// `connect(_:)` gives each node a handle. All that is random comes from the seed and the order of the calls. Faults of
 /// publishes come from `script` first, then by `chances`.
 package final class MemoryBrokers: Sendable {
-    /// What becomes of a publish.
+    /// The fate of a publish.
     package enum PublishFault: Hashable, Sendable, CaseIterable {
-        /// It is answered as it should be.
+        /// The answer is as it should be.
         case none
-        /// It never arrives.
+        /// The message never arrives.
         case lost
-        /// It is stored, and the answer is lost.
+        /// The message is stored, and the answer is lost.
         case answerLost
-        /// It is stored, and the answer says that the last sequence was another one.
+        /// The message is stored, and the answer says that the last sequence was another one.
         case refusedThoughStored
         /// The leader has it without a majority: no answer, and its place counts as taken. Later it is stored, or
         /// another leader drops it.
         case limbo
-        /// It is on its way: no answer. It arrives later, or never if its place was taken.
+        /// The message is on its way: no answer. It arrives later, or never if its place was taken.
         case delayed
         /// A message with these bytes is stored: the answer to the first publish comes now, as the answer to this one.
         case secondAnswer
@@ -29,11 +29,11 @@ package final class MemoryBrokers: Sendable {
         case full
     }
 
-    /// What is wrong with the program under test: a checker must find it.
+    /// A fault of the program under test: a checker must find it.
     package enum BrokenBuild: Hashable, Sendable {
-        /// It publishes without the header that has the condition.
+        /// The program publishes without the header that has the condition.
         case noCondition
-        /// It takes a message for stored when it was sent, so that the next one is on its way with it.
+        /// The program takes a message for stored when it was sent, so that the next one is on its way with it.
         case twoInFlight
     }
 
@@ -73,9 +73,9 @@ package final class MemoryBrokers: Sendable {
         var stream: Stream?
         var streamsMade = 0
         var handles: [Handle] = []
-        /// What the leader has without a majority, in order.
+        /// The messages that the leader has without a majority, in order.
         var proposals: [Proposal] = []
-        /// What is on its way.
+        /// The messages that are on their way.
         var delayed: [Proposal] = []
         var script: [PublishFault] = []
         var chances: [PublishFault: Int] = [:]
@@ -111,10 +111,10 @@ package final class MemoryBrokers: Sendable {
 
     // MARK: - What a test asks for
 
-    /// The faults of the next publishes, whoever sends them; after these they come by `chances`.
+    /// The faults of the next publishes, whichever node sends them; after these they come by `chances`.
     package func script(_ faults: PublishFault...) { state.withLock { $0.script += faults } }
 
-    /// How many of a thousand publishes have each fault.
+    /// The number of publishes in a thousand that have each fault.
     package var chances: [PublishFault: Int] {
         get { state.withLock { $0.chances } }
         set { state.withLock { $0.chances = newValue } }
@@ -138,7 +138,7 @@ package final class MemoryBrokers: Sendable {
         set { state.withLock { $0.carriesNotes = newValue } }
     }
 
-    /// What makes the stream unfit, as its nodes are told.
+    /// The faults that make the stream unfit, as its nodes are told.
     package var faults: [StreamError] {
         get { state.withLock { $0.faults } }
         set { state.withLock { $0.faults = newValue } }
@@ -441,7 +441,7 @@ extension MemoryBrokers.State {
 package final class MemoryStream: BatchStream {
     private let brokers: MemoryBrokers
     private let handle: Int
-    /// The name of the node, for whoever reads a failed test.
+    /// The name of the node, for the reader of a failed test.
     package let name: String
 
     fileprivate init(_ brokers: MemoryBrokers, handle: Int, name: String) {

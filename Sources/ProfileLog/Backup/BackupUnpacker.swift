@@ -72,7 +72,7 @@ package final class BackupUnpacker {
     }
 
     private func end(_ descriptor: Int32, _ padding: Int) {
-        // It will be read again; its last pages may go to the disk meanwhile.
+        // It will be read again; until then its last pages may go to the disk.
         close(descriptor)
         state = padding > 0 ? .padding(left: padding) : .header([])
     }

@@ -2,7 +2,7 @@ internal import ProfileLogFacts
 internal import ProfileLogRecords
 internal import ProfileLogReplication
 
-/// What a broker tells at its monitoring port (nats-server: `Varz` in monitor.go): there alone it says whether it syncs
+/// The answer of a broker's monitoring port (nats-server: `Varz` in monitor.go): there alone it says whether it syncs
 /// each write.
 struct BrokerReport {
     private let name: String

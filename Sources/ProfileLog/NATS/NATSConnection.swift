@@ -45,7 +45,7 @@ final class NATSConnection: Sendable {
     /// The broker's `max_payload`, headers included.
     var mostPayload: Int { Int(natsConnection_GetMaxPayload(handle)) }
 
-    /// What the broker said when it did not permit something: it does not answer the request, but sends an error of the
+    /// The broker's words when it did not permit something: it does not answer the request, but sends an error of the
     /// connection.
     var violation: String? {
         var text: UnsafePointer<CChar>?
@@ -91,7 +91,7 @@ final class NATSConnection: Sendable {
         }
     }
 
-    /// Whether a request has more answers.
+    /// Tells whether a request has more answers.
     enum Answers {
         case goOn
         case end
@@ -129,7 +129,7 @@ final class NATSConnection: Sendable {
         try NATSError.check(status)
     }
 
-    /// Waits for an answer. An inbox without one is not used again: "nobody answers" has no subject when it comes late.
+    /// Waits for an answer. An inbox without one is not used again: "no responders" has no subject when it comes late.
     private func answer(to reply: String, in inbox: NATSInbox, timeout: Duration) throws(NATSError) -> NATSMessage {
         do throws(NATSError) { return try inbox.next(to: reply, timeout: timeout) } catch {
             if error.status == NATS_NO_RESPONDERS { free(inbox) } else { inbox.end() }
@@ -141,7 +141,7 @@ final class NATSConnection: Sendable {
 
     // MARK: - The socket
 
-    /// How long sent bytes may stay without an acknowledgement of the broker's machine (tcp(7), TCP_USER_TIMEOUT).
+    /// The longest time of sent bytes without an acknowledgement of the broker's machine (tcp(7), TCP_USER_TIMEOUT).
     private static let mostUnacknowledgedMilliseconds: CUnsignedInt = 3000
 
     /// Ends connections to a broker that takes no bytes for seconds. Without this a write to a broker that was cut off

@@ -1,7 +1,7 @@
 internal import CNATS
 internal import ProfileLogReplication
 
-/// What libnats answers when a call fails.
+/// The answer of libnats when a call fails.
 struct NATSError: Error {
     let status: natsStatus
     /// The library's text, in one line.

@@ -9,7 +9,7 @@ internal import Synchronization
 final class NATSLink: Sendable {
     private struct State {
         var connection: NATSConnection?
-        /// Why the last round through all brokers made no connection; nil while a round has not ended.
+        /// The reason why the last round through all brokers made no connection; nil while a round has not ended.
         var failure: StreamError?
         var isClosed = false
         var note: (@Sendable ([UInt8]) -> Void)?

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import ProfileLogReplication
 
-/// What an operator says of the brokers of a cluster, and of its stream.
+/// The settings of a cluster's brokers and of its stream, as an operator gives them.
 package struct NATSSettings: Sendable {
     /// The URLs of the brokers, `nats://host:4222` or `tls://host:4222`, in the order in which they are tried.
     package var servers: [String]
@@ -11,7 +11,7 @@ package struct NATSSettings: Sendable {
     package var client = "profilelog"
     /// The copies of the stream, each on a broker of its own.
     package var replicas = 3
-    /// How long the brokers keep a message; nil: for ever.
+    /// The time for which the brokers keep a message; nil: for ever.
     package var maxAge: Duration?
     /// Takes brokers older than those that were tested.
     package var anyVersion = false

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The stream of a cluster on NATS JetStream, through libnats.
 ///
-/// A broker need not be there: calls throw `.unreachable` meanwhile, and the connection comes by itself. A call waits
+/// A broker need not be there: calls throw `.unreachable` until the connection comes, by itself. A call waits
 /// for a connection that is being made, and fails at once when no broker can be reached.
 package final class NATSStream: BatchStream {
     private let settings: NATSSettings
@@ -50,7 +50,7 @@ package final class NATSStream: BatchStream {
 
     // MARK: - Publishing
 
-    /// What the headers add to a message, at most.
+    /// The most bytes that the headers add to a message.
     private static let headerBytes = 256
     /// The stream's `max_bytes` with `discard: new`; the brokers' limits of storage (errors.json of nats-server).
     private static let fullCodes: Set<Int64> = [10077, 10023, 10047]
@@ -64,7 +64,7 @@ package final class NATSStream: BatchStream {
         do throws(StreamError) { connection = try self.connection(until: deadline) } catch {
             return .undecided(error.sentence)
         }
-        // A broker ends the connection of whoever sends more, without an answer.
+        // A broker ends the connection of a client that sends more, without an answer.
         guard message.count + Self.headerBytes <= connection.mostPayload else {
             return .full(
                 "The batch is a message of \(message.count) bytes; broker \(connection.broker) takes "
@@ -161,7 +161,7 @@ package final class NATSStream: BatchStream {
         switch status {
         // The end of the batch, and nothing at or after the sequence.
         case "204", "404": return messages
-        // Nobody answers. The stream may be gone, or no broker of it is up: STREAM.INFO knows.
+        // No responders. The stream may be gone, or no broker of it is up: STREAM.INFO knows.
         case "503":
             _ = try information()
             throw StreamError(
@@ -188,7 +188,7 @@ package final class NATSStream: BatchStream {
         return state
     }
 
-    /// What is wrong with the broker that leads the stream, and with the one of the connection.
+    /// The faults of the broker that leads the stream, and of the one of the connection.
     private func served(_ info: StreamInfo, _ leader: String?) -> [StreamError] {
         var faults: [StreamError] = []
         if !settings.anyVersion {
@@ -210,7 +210,7 @@ package final class NATSStream: BatchStream {
         _ = try ask("STREAM.DELETE.\(settings.stream)", timeout: Self.changeTimeout)
     }
 
-    /// A stream of one replica has nobody to hand over to.
+    /// Does nothing to a stream of one replica, which no other broker can lead.
     package func stepDown() throws(StreamError) {
         guard settings.replicas > 1 else { return }
         _ = try ask("STREAM.LEADER.STEPDOWN.\(settings.stream)", timeout: Self.timeout)
@@ -238,7 +238,7 @@ package final class NATSStream: BatchStream {
         return answer
     }
 
-    /// What the monitoring ports tell. One that does not answer tells nothing: its broker may be down, as it may be.
+    /// The faults by the monitoring ports. One that does not answer tells nothing: its broker may be down, as it may be.
     private func monitored() -> [StreamError] {
         guard let monitor = settings.monitor else { return [] }
         return settings.monitors.flatMap { url -> [StreamError] in

@@ -64,7 +64,7 @@ struct StreamConfiguration {
 
     // MARK: - Deviations
 
-    /// What makes a stream of the configuration `found` unfit.
+    /// The faults that make a stream of the configuration `found` unfit.
     func faults(of found: AttributeValue) -> [StreamError] {
         let edit = "nats stream edit \(settings.stream)"
         let rebuild = "Stop all nodes but one, and rebuild the stream from it: profilecli cluster rebuild."

@@ -81,7 +81,7 @@ package struct ClusterReport: Sendable {
         package var leader: String?
         /// The other brokers, and whether each is current.
         package var followers: [(broker: String, isCurrent: Bool)]
-        /// What makes it unfit; empty if it is as it must be.
+        /// The faults that make it unfit; empty if it is as it must be.
         package var faults: [Reason]
 
         package init(

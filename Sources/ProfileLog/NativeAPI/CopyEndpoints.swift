@@ -6,7 +6,7 @@ package protocol StoreCopying: Sendable {
     func copy(of log: EventLog) -> any APIAnswer.Stream
 }
 
-/// How the nodes of a cluster copy and compare their stores.
+/// The endpoints by which the nodes of a cluster copy and compare their stores.
 struct CopyEndpoints {
     let store: RequestStore
     let copying: (any StoreCopying)?

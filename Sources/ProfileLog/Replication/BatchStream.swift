@@ -10,7 +10,7 @@ package protocol BatchStream: Sendable {
     /// Up to `count` messages from `sequence` on, in order, of together some 4 MB; empty if there are none yet. The first
     /// may be a later one: those before it are gone.
     func messages(from sequence: UInt64, count: Int) throws(StreamError) -> [StreamMessage]
-    /// What the brokers say of the stream now.
+    /// Returns what the brokers say of the stream now.
     func state() throws(StreamError) -> StreamState
     /// Makes the stream, if there is none, so that its first message is at `first`.
     func create(first: UInt64) throws(StreamError)
@@ -62,7 +62,7 @@ package struct StreamState: Hashable, Sendable {
     package var leader: String?
     /// The other brokers of the stream, and whether each is current.
     package var followers: [String: Bool]
-    /// What makes the stream unfit, as sentences, with the next step after each; empty if it is as it must be.
+    /// The faults that make the stream unfit, as sentences, with the next step after each; empty if it is as it must be.
     package var faults: [StreamError]
 
     package init(

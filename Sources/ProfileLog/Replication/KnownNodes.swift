@@ -48,7 +48,7 @@ struct NodeNote: Codable, Sendable {
     var refusal: String?
     var broker: String?
     var version: String
-    /// The node stops: nobody waits for it.
+    /// The node stops: no other node waits for it.
     var isLeaving: Bool?
 
     var bytes: [UInt8] {

@@ -272,7 +272,7 @@ extension Replica {
         }
     }
 
-    /// This node as the others see it.
+    /// The node as the others see it.
     var ownStatus: NodeStatus {
         let (log, refusal) = state.withLock { ($0.log, $0.refusal) }
         return NodeStatus(

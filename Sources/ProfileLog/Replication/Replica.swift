@@ -27,7 +27,7 @@ package final class Replica: CommitTransport {
         var log: EventLog?
         /// The reason why the node follows the stream no further: it does not fit the store.
         var misfit: StreamError?
-        /// What the last look at the stream found unfit; it may pass by itself.
+        /// The fault that the last look at the stream found; it may pass by itself.
         var fault: StreamError?
         /// Why a batch of the cluster could not be stored here; the node tries again.
         var storeFault: StreamError?

@@ -1,4 +1,4 @@
-/// What an operator says of a node.
+/// The settings of a node, as an operator gives them.
 package struct ReplicaSettings: Sendable {
     /// The node's name, of its own in the cluster.
     package var name: String

@@ -21,7 +21,7 @@ package struct NodeStatus: Hashable, Sendable {
 
 /// The cluster as one node sees it.
 package struct ReplicaStatus: Hashable, Sendable {
-    /// This node.
+    /// The node itself.
     package var node: NodeStatus
     /// The other nodes from which notes came, by name.
     package var others: [NodeStatus]

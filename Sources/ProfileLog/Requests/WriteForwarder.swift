@@ -37,12 +37,12 @@ package final class WriteForwarder: Sendable {
         counts.begin()
     }
 
-    /// What is to be done with a write.
+    /// The end of an attempt to forward a write.
     package enum Outcome: Sendable {
         /// The node that writes has answered.
         case answered(APIAnswer)
-        /// This node does it. Where the other one may have it too, it has an idempotency key, so it is stored once; that
-        /// it is not stored here then says nothing (`certain`).
+        /// The write is for this node. Where the other one may have it too, it has an idempotency key, so it is stored
+        /// once; that it is not stored here then says nothing (`certain`).
         case here(mayBeElsewhere: Bool)
     }
 
@@ -66,8 +66,8 @@ package final class WriteForwarder: Sendable {
         }
     }
 
-    /// This node's answer to a request that another node may have done, or may do yet: that this one stored nothing does
-    /// not mean that nothing is stored.
+    /// Returns this node's answer to a request that another node may have done, or may do yet: that this one stored
+    /// nothing does not mean that nothing is stored.
     package static func certain(_ answer: APIAnswer) throws(APIError) -> APIAnswer {
         if answer.status == 503 || answer.status == 429 { throw .noAnswerOfNode }
         return answer

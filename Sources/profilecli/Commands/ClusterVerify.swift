@@ -27,7 +27,7 @@ struct ClusterVerifyCommand: AsyncParsableCommand {
     private static let patience = Duration.seconds(10)
     /// The most events of one request: reading them takes a node a few seconds.
     private static let slice: UInt64 = 1 << 20
-    /// How often nodes are asked again that differ while one of them has applied an erasure and another has not.
+    /// The most rounds for nodes that differ while one of them has applied an erasure and another has not.
     private static let mostTries = 10
     private static let parts: [Name] = ["log", "names", "meta"]
 

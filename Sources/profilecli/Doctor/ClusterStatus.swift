@@ -60,7 +60,7 @@ struct ClusterStatus {
 
     private static let check = "cluster"
 
-    /// What is not well, as findings: an error where a node is missing or may not write, else a warning.
+    /// The findings about what is not well: an error where a node is missing or may not write, else a warning.
     var findings: [Finding] {
         var findings = refusals + nodes.dropFirst().compactMap(finding)
         if let stream {

@@ -6,7 +6,7 @@ internal import ProfileLogReplication
 internal import ProfileLogRequests
 internal import Synchronization
 
-/// This service as a node of a cluster: its replica, and what requests, health and metrics ask of it.
+/// The service as a node of a cluster: its replica, and what requests, health and metrics ask of it.
 final class ClusterNode: ClusterView {
     let replica: Replica
     private let cluster: String

@@ -77,7 +77,7 @@ extension ServiceSettings {
 
     // MARK: - The node
 
-    /// What the node tells of itself.
+    /// Returns what the node tells of itself.
     func nodeSettings() throws(StartError) -> ReplicaSettings {
         guard let nodeName else {
             throw StartError(

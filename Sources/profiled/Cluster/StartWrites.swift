@@ -3,10 +3,10 @@ internal import ProfileLog
 internal import ProfileLogRequests
 internal import ServiceLifecycle
 
-/// What a start stores in its log: fixtures, what the workspace declares, the note that there are keys.
+/// The writes of a start to its log: fixtures, what the workspace declares, the note that there are keys.
 ///
-/// A service that has its store alone does it before it serves. A node may not be able to write when it starts, and
-/// serves reads all the same: then this task tries until all is stored. Each of it can be done twice without harm.
+/// A service that has its store alone does them before it serves. A node may not be able to write when it starts, and
+/// serves reads all the same: then this task tries until all is stored. Each of them can be done twice without harm.
 struct StartWrites: Service {
     typealias Work = @Sendable (EventLog) throws -> Void
 

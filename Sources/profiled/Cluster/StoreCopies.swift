@@ -42,7 +42,7 @@ private final class CopyStream: APIAnswer.Stream {
     }
 
     private static func write(_ log: EventLog, _ copies: StoreCopies, into parts: PartQueue) throws {
-        // A person who is erased meanwhile is in the older of two files; the node that joins removes both.
+        // A person who is erased while it runs is in the older of two files; the node that joins removes both.
         let archive = BackupArchive(modified: .now(), holdsOldGenerations: true) { try parts.put($0) }
         var run = BackupRun(log: log, target: archive)
         run.program = Profiled.configuration.version
@@ -70,7 +70,7 @@ private final class PartQueue: Sendable {
 
     init() { places.signal() }
 
-    /// Gives a part, when the one before was taken. Throws if nobody takes parts any more.
+    /// Gives a part, when the one before was taken. Throws if no reader takes parts any more.
     func put(_ part: [UInt8]) throws {
         places.wait()
         try state.withLock { state in

@@ -70,7 +70,7 @@ final class FakeNodes: Sendable {
         try Data("{\(members)}".utf8).write(to: file, options: .atomic)
     }
 
-    /// What node `name` was asked, in order.
+    /// The requests that node `name` got, in order.
     func asked(_ name: String) -> [String] {
         let text = try? String(contentsOf: folder.appending(path: "\(name).asked"), encoding: .utf8)
         return (text ?? "").split(separator: "\n").map(String.init)

@@ -61,7 +61,7 @@ struct JoinTests {
     }
 
     @Test(
-        "It has the same log, names and meta, its place too, and its caches reach to the end",
+        "A joined store has the same log, names, meta and place, and its caches reach to the end",
         arguments: Thoroughness.seeds(short: 4, full: 60))
     func same(seed: UInt64) throws {
         var story = try RestoreStory(seed: seed)
@@ -77,7 +77,7 @@ struct JoinTests {
         #expect(try joined.history() == story.log.history(), "seed \(seed)")
     }
 
-    @Test("It writes from its place on, as the node that it was copied from would")
+    @Test("A joined store writes from its place on, as the node that it was copied from would")
     func goesOn() throws {
         var story = try RestoreStory(seed: 1)
         try story.act(50)
@@ -88,7 +88,7 @@ struct JoinTests {
         #expect(try log.reader.replicaPosition() == OneNodeStream.next(place))
     }
 
-    @Test("Copied while others write, it ends with the last record of the batch that its place names")
+    @Test("A store copied while others write ends with the last record of the batch that its place names")
     func whileOthersWrite() throws {
         let folder = try TemporaryFolder.made(prefix: "join")
         try EventLog(path: folder("a"), create: true).join()
@@ -281,6 +281,9 @@ struct JoinTests {
     func digests() throws {
         var story = try RestoreStory(seed: 7)
         try story.act(80)
+        // No user of the story: a merge there releases an ID, which is a new user's then.
+        let early = UserID.externalID("early")
+        _ = try story.log.append([.customEventLogged(CustomEvent(name: "an old name"))], to: early)
         try story.log.join()
         let position = try story.log.lastPosition()
         try Self.join(Self.copy(of: story.log), into: story.folder("b"))
@@ -290,15 +293,20 @@ struct JoinTests {
         }
         let before = try digest(story.log)
         #expect(try digest(node) == before)
-        _ = try node.append([.customEventLogged(CustomEvent(name: "a new name"))], to: .externalID("u1"))
+        let late = UserID.externalID("late")
+        _ = try node.append([.customEventLogged(CustomEvent(name: "a new name"))], to: late)
         let after = try digest(node)
         #expect(after.log == before.log && after.names == before.names && after.meta == before.meta)
         #expect(after.nameCount == before.nameCount && after.place != before.place && after.last > before.last)
         #expect(try digest(node, from: 2).log != before.log)
-        // An erasure rewrites records of before, and is counted.
-        _ = try node.erase([.externalID("u1")], actor: "a test", reason: "asked to")
-        let erased = try digest(node)
-        #expect(erased.rewrites == before.rewrites + 1 && erased.log != before.log)
+        // Each erasure is counted. That of a later user rewrites no record up to the position.
+        _ = try node.erase([late], actor: "a test", reason: "asked to")
+        let afterLate = try digest(node)
+        #expect(afterLate.rewrites == before.rewrites + 1 && afterLate.log == before.log)
+        #expect(afterLate.names == before.names && afterLate.nameCount == before.nameCount)
+        _ = try node.erase([early], actor: "a test", reason: "asked to")
+        let afterEarly = try digest(node)
+        #expect(afterEarly.rewrites == before.rewrites + 2 && afterEarly.log != before.log)
     }
 }
 

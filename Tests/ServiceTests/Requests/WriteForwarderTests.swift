@@ -13,7 +13,7 @@ import Testing
 struct WriteForwarderTests {
     private static let b = WritingNode(name: "b", url: "http://b.example:8080")
 
-    /// What this node knows of the others.
+    /// The other nodes, as this one knows them.
     private final class Nodes: WritingNodes {
         private let state: Mutex<(writer: WritingNode?, isHeard: Bool)>
 

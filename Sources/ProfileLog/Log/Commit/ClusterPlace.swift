@@ -82,13 +82,12 @@ extension OpenStore {
         let place = try environment.withReadTransaction { try CommitBatch.replicaPosition(tables, $0) }
         guard let place else { return nil }
         try write { transaction in
-            try transaction.delete(WritableTable(tables.meta), Self.replicaKey)
             let writer = CommitBatch.MetaRow(name: CommitBatch.writerRow, value: NameRow.key(CommitBatch.storeFormat))
             // The other nodes may go on, with other events at the next positions.
             let last = Position(rawValue: try Self.last(transaction, tables))
             let histories = try CommitBatch.histories(tables, transaction).restored(to: last, at: options.now())
             let history = CommitBatch.MetaRow(name: LogHistories.row, value: histories.bytes)
-            try CommitBatch(meta: [writer, history]).apply(to: transaction, tables)
+            try CommitBatch(meta: [writer, history]).apply(to: transaction, tables, leaving: true)
         }
         return place
     }

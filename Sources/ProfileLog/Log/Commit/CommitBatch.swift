@@ -65,7 +65,10 @@ package struct CommitBatch: Hashable, Sendable {
 
 extension CommitBatch {
     /// Writes the batch into `log`, `names` and `meta`: the only code that does.
-    func apply(to transaction: borrowing WriteTransaction, _ tables: Tables) throws {
+    ///
+    /// With `leaving` the store's place in its cluster is removed too. No batch says so: it changes one store alone.
+    func apply(to transaction: borrowing WriteTransaction, _ tables: Tables, leaving: Bool = false) throws {
+        if leaving { try transaction.delete(WritableTable(tables.meta), Array(ReplicaPosition.row.utf8)) }
         if !names.isEmpty || !forgottenNames.isEmpty { try writeNames(transaction, tables) }
         for row in meta { try transaction.put(WritableTable(tables.meta), Array(row.name.utf8), row.value) }
         try transaction.withWritingCursor(WritableTable(tables.log)) { log in

@@ -41,7 +41,7 @@ package struct UndecidedBatch: Error {
 
 /// The end of an undecided batch.
 package enum SettledBatch: Sendable {
-    /// It has its place, and this store has applied it.
+    /// The batch has its place, and this store has applied it.
     case stored
     /// Another store's batch has the place, and this store has applied that one: decide again.
     case refused

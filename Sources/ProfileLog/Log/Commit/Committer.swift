@@ -84,7 +84,7 @@ package struct Committer: Sendable {
         return value
     }
 
-    /// What one attempt of a commit decided.
+    /// The decision of one attempt of a commit.
     struct Decision<Value> {
         var value: Value?
         /// Tells whether there was a batch to store.

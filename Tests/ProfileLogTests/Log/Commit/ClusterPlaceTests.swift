@@ -21,7 +21,7 @@ struct ClusterPlaceTests {
 
     private func bytes() throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: folder.path + "/data.mdb"))) }
 
-    @Test("A program that is not the node reads it, and writes not an event, not a cache, not a byte")
+    @Test("A program that is not the node reads the store, and writes not an event, not a cache, not a byte")
     func otherProgram() throws {
         do {
             let log = try open()
@@ -43,7 +43,7 @@ struct ClusterPlaceTests {
         #expect(try bytes() == before)
     }
 
-    @Test("A program that opened it before it joined notices at its next write")
+    @Test("A program that opened the store before it joined notices at its next write")
     func joinedMeanwhile() throws {
         let log = try open()
         try append(to: log)
@@ -56,7 +56,7 @@ struct ClusterPlaceTests {
         }
     }
 
-    @Test("Health knows that it joined before the next write does")
+    @Test("Health knows that the store joined before the next write does")
     func refusalIsKnown() throws {
         let log = try open()
         try append(to: log)
@@ -65,7 +65,7 @@ struct ClusterPlaceTests {
         #expect(log.writeRefusal == .inCluster)
     }
 
-    @Test("Its node writes, and each batch moves its place")
+    @Test("The node of a store writes, and each batch moves the store's place")
     func node() throws {
         let place = try open().join()
         let log = try open(LogOptions.small(clock).ofNode())
@@ -77,7 +77,7 @@ struct ClusterPlaceTests {
         #expect(try log.rows(.meta)[Self.writer] == [0, 0, 0, 2])
     }
 
-    @Test("Older programs know a format of writers of 1, so it has 2 for as long as it is of the cluster")
+    @Test("Older programs know a format of writers of 1, so a store has 2 for as long as it is of the cluster")
     func olderPrograms() throws {
         #expect(CommitBatch.storeFormat == 1 && CommitBatch.nodeFormat == 2)
         do {
@@ -92,7 +92,7 @@ struct ClusterPlaceTests {
 
     // MARK: - Leaving
 
-    @Test("Out of its cluster it takes writes from every program again, and nothing else of it has changed")
+    @Test("Out of its cluster a store takes writes from every program again, and nothing else of it has changed")
     func leaving() throws {
         let place: ReplicaPosition
         let log: [[UInt8]: [UInt8]]
@@ -129,7 +129,7 @@ struct ClusterPlaceTests {
 
     // MARK: - Copies
 
-    @Test("A compaction keeps its place, and the node goes on")
+    @Test("A compaction keeps the store's place, and the node goes on")
     func compaction() throws {
         let stream = OneNodeStream()
         let meta: [[UInt8]: [UInt8]]
