@@ -278,10 +278,6 @@ extension MemoryBrokers {
         if !isDone { throw Self.unreachable }
     }
 
-    fileprivate func stepDown(by handle: Int) throws(StreamError) {
-        if !state.withLock({ $0.isReachable(handle) }) { throw Self.unreachable }
-    }
-
     fileprivate func changeBroker(of handle: Int) {
         state.withLock { $0.handles[handle].broker = ($0.handles[handle].broker + 1) % Self.count }
     }
@@ -477,7 +473,6 @@ package final class MemoryStream: BatchStream {
     package func state() throws(StreamError) -> StreamState { try brokers.describe(to: handle) }
     package func create(first: UInt64) throws(StreamError) { try brokers.create(first: first, by: handle) }
     package func delete() throws(StreamError) { try brokers.delete(by: handle) }
-    package func stepDown() throws(StreamError) { try brokers.stepDown(by: handle) }
     package func changeBroker() { brokers.changeBroker(of: handle) }
     package func tell(_ note: [UInt8]) { brokers.tell(note, from: handle) }
     package func onNote(_ body: @escaping @Sendable ([UInt8]) -> Void) { brokers.onNote(body, of: handle) }

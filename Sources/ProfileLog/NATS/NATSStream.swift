@@ -210,12 +210,6 @@ package final class NATSStream: BatchStream {
         _ = try ask("STREAM.DELETE.\(settings.stream)", timeout: Self.changeTimeout)
     }
 
-    /// Does nothing to a stream of one replica, which no other broker can lead.
-    package func stepDown() throws(StreamError) {
-        guard settings.replicas > 1 else { return }
-        _ = try ask("STREAM.LEADER.STEPDOWN.\(settings.stream)", timeout: Self.timeout)
-    }
-
     private func information() throws(StreamError) -> AttributeValue {
         try ask("STREAM.INFO.\(settings.stream)", timeout: Self.timeout)
     }
