@@ -14,6 +14,8 @@ package struct ReplicaSettings: Sendable {
     package var mostClockError: Duration = .seconds(30)
     /// The time for which a start listens for another node with this name.
     package var listening: Duration = .milliseconds(600)
+    /// The longest wait of a start for the first message of a stream.
+    package var joining: Duration = .seconds(10)
     /// The most bytes of a message.
     package var mostBytes = 7_000_000
 
