@@ -89,6 +89,8 @@ package final class MemoryBrokers: Sendable {
         /// A closure for one publish to come, by its number.
         var beforePublish: (number: Int, body: @Sendable () -> Void)?
         var publishes = 0
+        var looks = 0
+        var holdsLooks = false
     }
 
     private let state: Mutex<State>
@@ -186,6 +188,9 @@ package final class MemoryBrokers: Sendable {
         }
     }
 
+    /// Loses the last messages, as brokers do whose disks were lost.
+    package func loseLast(_ count: Int) { state.withLock { $0.stream?.messages.removeLast(count) } }
+
     /// Deletes the stream.
     package func delete() { state.withLock { $0.delete() } }
 
@@ -206,6 +211,15 @@ package final class MemoryBrokers: Sendable {
 
     /// The number of publishes that came, those of unreachable nodes not counted.
     package var publishes: Int { state.withLock { $0.publishes } }
+
+    /// The number of times that a node asked for the stream's state.
+    package var looks: Int { state.withLock { $0.looks } }
+
+    /// Tells whether those who ask for the stream's state wait for the answer.
+    package var holdsLooks: Bool {
+        get { state.withLock { $0.holdsLooks } }
+        set { state.withLock { $0.holdsLooks = newValue } }
+    }
 }
 
 // MARK: - What the handles ask
@@ -247,6 +261,8 @@ extension MemoryBrokers {
     }
 
     fileprivate func describe(to handle: Int) throws(StreamError) -> StreamState {
+        state.withLock { $0.looks += 1 }
+        while state.withLock({ $0.holdsLooks }) { Thread.sleep(forTimeInterval: 0.002) }
         let answer = state.withLock { state -> Result<StreamState, StreamError> in
             guard state.isReachable(handle) else { return .failure(Self.unreachable) }
             guard let stream = state.stream else { return .failure(Self.missing) }

@@ -30,7 +30,7 @@ package struct NATSSettings: Sendable {
 
     /// The URLs of the brokers' monitoring ports, as `http://host:8222`.
     package var monitors: [String] = []
-    /// Gives the body of a GET of a URL; nil if there is no answer. It may block for a second or two.
+    /// Gives the body of a GET of a URL; nil if there is no answer. It may block for half a second.
     package var monitor: (@Sendable (_ url: String) -> [UInt8]?)?
 
     package init(servers: [String], cluster: String = "profilelog") {

@@ -179,7 +179,7 @@ package final class NATSStream: BatchStream {
     package func state() throws(StreamError) -> StreamState {
         var info = StreamInfo(try information())
         let monitored = monitored()
-        // Monitoring ports that do not answer take seconds: the brokers' time is asked for after that.
+        // Monitoring ports that do not answer take a moment each: the brokers' time is asked for after that.
         if !settings.monitors.isEmpty { info = StreamInfo(try information()) }
         guard var state = info.state else { throw JetStreamAnswer.unreadable }
         state.faults = configuration.faults(of: info.configuration)

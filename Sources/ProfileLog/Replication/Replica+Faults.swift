@@ -26,6 +26,21 @@ extension Replica {
             remedy: "Write nothing. " + rebuildStep)
     }
 
+    /// The stream ends at `last`, and the node `name` has more of it. While it is not `sure`, a broker may be late.
+    static func lost(after last: UInt64, _ name: String, has sequence: UInt64, sure: Bool) -> StreamError {
+        StreamError(
+            sure ? .unfit : .unreachable,
+            "The stream ends at batch \(last), and the node \(name) has \(sequence): the brokers lost batches.",
+            remedy: "Run `profilecli cluster rebuild` at \(name). If \(name) is gone for good, stop it: this node "
+                + "writes again ten seconds later.")
+    }
+
+    static func stranger(_ name: String, at url: String) -> StreamError {
+        StreamError(
+            .unfit, "The node \(name) at \(url) has another store, and the same --cluster NAME.",
+            remedy: "Give its cluster another --cluster NAME; its notes are ignored.")
+    }
+
     static let missing = StreamError(
         .missing, "The brokers have no stream of this cluster any more.", remedy: "Write nothing. " + rebuildStep)
 

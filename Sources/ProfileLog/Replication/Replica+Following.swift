@@ -4,9 +4,6 @@ internal import ProfileLogStore
 internal import Synchronization
 
 extension Replica {
-    /// The time between two looks at the stream's configuration, and while it is unfit.
-    private static let checkInterval = Duration.seconds(60)
-    private static let quickCheckInterval = Duration.seconds(1)
     /// Without a note of another node, or any answer, for so long, this one may be at a broker that is cut off.
     static let silence = Duration.seconds(3)
     /// The longest time of one turn of the thread that only applies batches.
@@ -27,8 +24,9 @@ extension Replica {
             state.withLock { $0.log = nil }
             throw misfit
         }
-        state.withLock { $0.threads = 2 }
+        state.withLock { $0.threads = 3 }
         startThread("replica") { self.run() }
+        startThread("replica-checks") { self.runChecks() }
         startThread("replica-notes") { self.runNotes() }
     }
 
@@ -42,7 +40,7 @@ extension Replica {
         while state.withLock({ $0.threads > 0 }), ContinuousClock.now < deadline {
             Pause.milliseconds(5)
         }
-        stream.tell(NodeNote(ownStatus, isLeaving: true).bytes)
+        stream.tell(ownNote(isLeaving: true).bytes)
         stream.close()
         state.withLock { $0.log = nil }
     }
@@ -50,17 +48,11 @@ extension Replica {
     // MARK: - The threads
 
     private func run() {
-        var lastCheck = ContinuousClock.now
         var lastChange = ContinuousClock.now
         var servedAt = ContinuousClock.now
         while !state.withLock({ $0.isStopping }) {
             let hasNew = followOnce()
             let now = ContinuousClock.now
-            let isFit = state.withLock { $0.misfit == nil && $0.fault == nil && $0.stream != nil }
-            if now - lastCheck >= (isFit ? Self.checkInterval : Self.quickCheckInterval) {
-                lastCheck = now
-                do { try check() } catch let error as StreamError { note(error) } catch {}
-            }
             if state.withLock({ $0.fault?.kind != .unreachable && $0.leftOver == nil }) { servedAt = now }
             let isUnserved = now - servedAt >= Self.silence && stream.broker != nil
             if isUnserved || isCutOff(now), now - lastChange >= Self.silence {
@@ -83,9 +75,11 @@ extension Replica {
                 return true
             }
             let isNew = try follow(for: Self.slice)
-            state.withLock { $0.storeFault = nil }
-            // The brokers answer again: is it still the same stream?
-            if let fault = state.withLock({ $0.fault }), fault.kind == .unreachable { try check() }
+            state.withLock { state in
+                state.storeFault = nil
+                // The brokers answer again: is it still the same stream?
+                if state.fault?.kind == .unreachable, state.lostLooks == 0 { state.wantsCheck = true }
+            }
             return isNew
         } catch let error as StreamError {
             note(error)
@@ -118,19 +112,25 @@ extension Replica {
         case .unfit: stop(error)
         // A broker that begins may not know the stream yet.
         case .missing: state.withLock { $0.fault = Self.missing }
-        case .unreachable: state.withLock { $0.fault = error }
+        case .unreachable: state.withLock { ($0.fault, $0.unservedAt) = (error, .now) }
         }
     }
+
+    /// A batch that another node told of for so long is in the stream, and a read finds it, unless the brokers lost it.
+    private static let noteLead = Duration.seconds(1)
 
     /// The store has all that the broker had at `time`. That is current unless another node has more, or the broker is
     /// cut off, or the stream may be another one.
     func noteEnd(seenAt time: ContinuousClock.Instant) {
-        guard let sequence = try? sequence() else { return }
+        guard let log = state.withLock({ $0.log }), let last = try? log.reader.replicaPosition() else { return }
+        let sequence = last.sequence
         state.withLock { state in
+            let holder = state.nodes.furthest(in: last.created, since: time - KnownNodes.liveness)
+            state.isBehindNotes = holder.map { $0.sequence > sequence && time - $0.since >= Self.noteLead } ?? false
             guard state.misfit == nil, state.shorterLooks == 0, state.fault.map({ $0.kind == .unfit }) ?? true else {
                 return
             }
-            let others = state.nodes.others(of: instance).filter { $0.age < .seconds(10) }
+            let others = state.nodes.others(of: instance).filter { $0.age < KnownNodes.liveness }
             let isInTouch = others.isEmpty || others.contains { $0.age < .seconds(1) }
             guard isInTouch, others.allSatisfy({ $0.sequence <= sequence }) else { return }
             state.currentAt = max(state.currentAt ?? time, time)

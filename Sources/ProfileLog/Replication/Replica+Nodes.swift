@@ -1,5 +1,6 @@
 internal import ProfileLogFacts
 internal import ProfileLogLog
+internal import ProfileLogRecords
 internal import Synchronization
 
 /// The notes that the nodes of a cluster send each other.
@@ -26,7 +27,7 @@ extension Replica {
             let now = ContinuousClock.now
             if now - last >= Self.noteInterval {
                 last = now
-                stream.tell(NodeNote(ownStatus, isLeaving: false).bytes)
+                stream.tell(ownNote(isLeaving: false).bytes)
             }
             Pause.milliseconds(settings.pollInterval.wholeMilliseconds)
         }
@@ -42,20 +43,31 @@ extension Replica {
         }
     }
 
+    /// Keeps what another node of this store tells.
     func take(_ bytes: [UInt8]) {
         guard let note = NodeNote(bytes), note.instance != instance else { return }
         let now = ContinuousClock.now
         state.withLock { state in
-            if note.isLeaving == true {
-                state.nodes.remove(note.instance)
-            } else {
-                state.nodes.add(note.status, at: now)
+            // Without a log it is not known yet whose notes count.
+            guard let log = state.log else { return }
+            if let store = note.store, store != Hexadecimal.text(log.storeID) {
+                state.stranger = Self.stranger(note.name, at: note.url)
+                return
             }
+            state.nodes.add(note, at: now)
             // Of two nodes with one name one writes.
             if note.name == settings.name, note.isLeaving != true, note.instance < instance {
                 state.twin = (Self.sameName(note.name, at: note.url), now)
             }
         }
+    }
+
+    /// What this node tells the others now.
+    func ownNote(isLeaving: Bool) -> NodeNote {
+        let status = ownStatus
+        let log = state.withLock { $0.log }
+        let last = try? log?.reader.replicaPosition()
+        return NodeNote(status, store: log?.storeID, created: last?.created, isLeaving: isLeaving)
     }
 
     /// The node as the others see it.
@@ -91,11 +103,12 @@ extension Replica {
         let now = ContinuousClock.now
         return state.withLock { state in
             let others = state.nodes.others(of: instance, at: now)
-            let most = others.filter { $0.age < .seconds(10) }.map(\.sequence).max() ?? 0
+            let most = others.filter { $0.age < KnownNodes.liveness }.map(\.sequence).max() ?? 0
             return ReplicaStatus(
                 node: own, others: others, preferred: state.writer?.name, lag: state.currentAt.map { now - $0 },
-                missing: most > own.sequence ? most - own.sequence : 0, refusal: state.refusal, stream: state.stream,
-                lastFailOver: state.lastFailOver, hasUndecided: state.leftOver != nil, counts: state.counts)
+                missing: most > own.sequence ? most - own.sequence : 0, refusal: state.refusal,
+                stranger: state.stranger, stream: state.stream, lastFailOver: state.lastFailOver,
+                hasUndecided: state.leftOver != nil, counts: state.counts)
         }
     }
 }

@@ -48,6 +48,16 @@ package final class Replica: CommitTransport {
         var twin: (sentence: StreamError, at: ContinuousClock.Instant)?
         /// The number of looks, one after the other, that found fewer batches in the stream than the store has.
         var shorterLooks = 0
+        /// The number of looks, one after the other, that found fewer batches in the stream than another node has.
+        var lostLooks = 0
+        /// Tells whether another node has said for a while that it has more of the stream than reads find.
+        var isBehindNotes = false
+        /// Tells whether the stream is to be looked at now.
+        var wantsCheck = false
+        /// The last time at which the brokers did not answer.
+        var unservedAt: ContinuousClock.Instant?
+        /// A node of another store that sends notes.
+        var stranger: StreamError?
         var lastFailOver: FailOver?
         var counts = ReplicaCounts()
         var isStopping = false

@@ -3,7 +3,7 @@ internal import ProfileLogReplication
 internal import ServiceLifecycle
 
 /// Tells the log when the node stops writing and why, when it writes again, and when another node becomes the preferred
-/// writer: one line for each, however often the words of the reason change.
+/// writer, and once that a node of another store is there: one line for each, however often the words of the reason change.
 struct ClusterWatch: Service {
     let cluster: ClusterNode
     let logger: Logger
@@ -19,6 +19,7 @@ struct ClusterWatch: Service {
         /// Since when brokers do not answer, which may pass in a moment.
         var silentSince: ContinuousClock.Instant?
         var writer: (name: String, at: ContinuousClock.Instant)?
+        var hasStranger = false
     }
 
     func run() async throws {
@@ -33,6 +34,12 @@ struct ClusterWatch: Service {
             let status = cluster.replica.status
             tell(status.refusal, at: status.node.broker, &told)
             tell(writer: status.preferred, &told)
+            if let stranger = status.stranger, !told.hasStranger {
+                told.hasStranger = true
+                logger.warning(
+                    "a node of another store uses this cluster's name",
+                    metadata: ["reason": "\(stranger.sentence)", "remedy": "\(stranger.remedy)"])
+            }
             try? await Task.sleep(for: Self.interval)
         }
     }

@@ -33,7 +33,7 @@ extension ServiceSettings {
             return try NATSStream(settings)
         }
 
-        private static let monitorTimeout = TimeAmount.seconds(2)
+        private static let monitorTimeout = TimeAmount.milliseconds(500)
 
         /// The body at `url`; nil if there is no answer. Blocks its thread.
         private static func content(of url: String) -> [UInt8]? {
