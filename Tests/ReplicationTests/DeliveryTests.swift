@@ -240,6 +240,31 @@ struct DeliveryTests {
         #expect(try await expectOnce("event", "next", at: [a, b], of: brokers)[1] == receipt.last)
     }
 
+    @Test("An append whose place another node takes each time is refused at its deadline, and a later one is stored")
+    func alwaysSecond() async throws {
+        let brokers = MemoryBrokers()
+        let a = try await ClusterNode.start("a", of: brokers, .init(deadline: .milliseconds(100)))
+        let b = try await ClusterNode.start("b", of: brokers)
+        // An end, should the append be decided again for ever.
+        let rounds = Guarded(5_000)
+        @Sendable func letFirstEachTime() {
+            brokers.beforePublish {
+                guard rounds.withReading({ $0 }) > 0 else { return }
+                rounds.withWriting { $0 -= 1 }
+                do { try b.appendNow("first", to: .bo) } catch { Issue.record("the other node's append: \(error)") }
+                letFirstEachTime()
+            }
+        }
+        letFirstEachTime()
+        let error = try await a.refusal(of: "second")
+        #expect(error?.unavailableReason?.contains("took each place first") == true, "\(String(describing: error))")
+        rounds.withWriting { $0 = 0 }
+        #expect(try a.positions()["second"] == nil)
+        try await a.append("second")
+        for node in [a, b] { #expect(try await node.wait(for: brokers.last)) }
+        #expect(try a.positions()["second"]?.count == 1 && a.truth() == b.truth())
+    }
+
     @Test("A node that lags erases, voids and merges what it does not know yet")
     func laggingVerbs() async throws {
         let brokers = MemoryBrokers()

@@ -78,6 +78,7 @@ package final class Replica: CommitTransport {
 
     package var mostBytes: Int { settings.mostBytes }
     package var isReplicated: Bool { true }
+    package var deadline: Duration { settings.deadline }
 
     package func prepare() throws(AppendError) {
         let begin = ContinuousClock.now
