@@ -32,6 +32,21 @@ extension CommitTransport {
     package var deadline: Duration { .seconds(10) }
 }
 
+extension EventLog {
+    /// Applies what the other stores of a replicated log have decided by now, and tells whether there was anything. Where
+    /// the log takes no writes now there is nothing. Blocks its thread for the answer of the cluster, for a second or
+    /// two at most as a rule.
+    package func catchUp() -> Bool {
+        let transport = options.transport
+        do {
+            try transport.prepare()
+            return try transport.catchUp()
+        } catch {
+            return false
+        }
+    }
+}
+
 /// A batch whose delivery ended without an acknowledgement: it may have its place, or get it later.
 package struct UndecidedBatch: Error {
     package let batch: CommitBatch
