@@ -226,6 +226,40 @@ struct MisfitTests {
         #expect(brokers.last == 3)
     }
 
+    @Test("An undecided batch does not take the place of a lost one that another node has")
+    func undecidedAtLostPlace() async throws {
+        let brokers = MemoryBrokers()
+        let a = try await ClusterNode.start("a", of: brokers)
+        let b = try await ClusterNode.start("b", of: brokers, .init(deadline: .milliseconds(100)))
+        try await a.append("first")
+        #expect(try await b.wait(for: 2))
+        b.stream.isStale = true
+        // Another leader drops what b sent, and a is first there; b sends its batch again and again.
+        brokers.script(.limbo)
+        brokers.beforePublish(2) {
+            brokers.dropProposals()
+            do { try a.appendNow("second") } catch { Issue.record("the other node's append: \(error)") }
+        }
+        #expect(try await b.refusal(of: "event", key: "k") == .outcomePending)
+        let created = try last(of: a).created
+        #expect(try await b.wait { $0.replica.isHeld(3, of: created) })
+        // A publish that began before that has ended.
+        try await Task.sleep(for: .milliseconds(50))
+        let lost = try #require(brokers.message(at: 3))
+        brokers.loseLast(1)
+        b.stream.isStale = false
+        #expect(try await b.refusal(of: "other")?.isUnavailable == true)
+        #expect(brokers.last == 2 && b.replica.status.hasUndecided)
+        // The brokers find the batch again: the place is another node's.
+        brokers.inject(lost)
+        #expect(try await b.wait(for: 3))
+        #expect(try await b.wait { $0.replica.status.refusal == nil })
+        let receipt = try await b.append("event", key: "k")
+        #expect(!receipt.isRepetition)
+        #expect(try await a.wait(for: brokers.last))
+        #expect(try a.truth() == b.truth() && a.positions()["event"]?.count == 1)
+    }
+
     @Test("A node goes on when the node that has what the brokers lost is gone")
     func lostForGood() async throws {
         let brokers = MemoryBrokers()

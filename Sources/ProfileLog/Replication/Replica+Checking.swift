@@ -112,6 +112,13 @@ extension Replica {
         }
     }
 
+    /// Tells whether another node has said for a while that it has the batch at `place` of the stream made at `created`.
+    func isHeld(_ place: UInt64, of created: String) -> Bool {
+        let notes = notesThatCount()
+        guard let holder = notes.nodes.furthest(in: created, since: notes.since) else { return false }
+        return holder.sequence >= place && ContinuousClock.now - holder.since >= Self.noteLead
+    }
+
     /// Keeps that another node has batches which the stream has not: what this node would write is at their places.
     private func noteLost(after end: UInt64, _ holder: KnownNodes.Holder) {
         let isSure = state.withLock { state in

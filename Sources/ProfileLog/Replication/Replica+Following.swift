@@ -117,7 +117,7 @@ extension Replica {
     }
 
     /// A batch that another node told of for so long is in the stream, and a read finds it, unless the brokers lost it.
-    private static let noteLead = Duration.seconds(1)
+    static let noteLead = Duration.seconds(1)
 
     /// The store has all that the broker had at `time`. That is current unless another node has more, or the broker is
     /// cut off, or the stream may be another one.

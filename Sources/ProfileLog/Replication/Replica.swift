@@ -183,6 +183,8 @@ package final class Replica: CommitTransport {
             _ = try? follow(for: settings.publishTimeout)
             return .refused
         }
+        // What another node has there must come from the stream. If that lost it, this batch must not take its place.
+        if isHeld(place, of: undecided.last.created) { return nil }
         switch stream.publish(undecided.message, after: undecided.last.sequence, timeout: Self.retryTimeout) {
         case .stored(let sequence) where sequence == place:
             // A stream that was made again may have ended where the one before did.
