@@ -112,7 +112,7 @@ extension Replica {
         case .unfit: stop(error)
         // A broker that begins may not know the stream yet.
         case .missing: state.withLock { $0.fault = Self.missing }
-        case .unreachable: state.withLock { ($0.fault, $0.unservedAt) = (error, .now) }
+        case .unreachable: state.withLock { ($0.fault, $0.unservedAt) = (error, ContinuousClock.now) }
         }
     }
 
