@@ -212,6 +212,22 @@ struct MisfitTests {
         #expect(try a.truth() == b.truth())
     }
 
+    @Test("A node whose last batch the brokers lost stops after some looks, and goes on when they find it")
+    func lostOwnBatch() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        try await b.end()
+        let lost = try #require(brokers.message(at: 3))
+        let again = try await restart(a, of: brokers) { brokers.loseLast(1) }
+        try await expectReadOnly(
+            again, "The stream ends at batch 2, and this node's store has 3", has: "first", "second")
+        #expect(try await again.wait { $0.hasStopped })
+        brokers.inject(lost)
+        #expect(try await again.wait { $0.replica.status.refusal == nil })
+        try await again.append("third")
+        #expect(brokers.last == 4)
+    }
+
     @Test("A node that starts on a shortened stream writes nothing while another node has more")
     func lostBatchAtStart() async throws {
         let brokers = MemoryBrokers()

@@ -133,13 +133,14 @@ extension Replica {
     /// Keeps that the stream seems to end before the store. A broker that is cut off tells old numbers, so others are
     /// asked before the node stops.
     private func noteShorter(_ end: UInt64, than sequence: UInt64) throws {
-        let error = Self.shorter(last: end, than: sequence)
-        let looks = state.withLock { state in
-            state.fault = error
+        let error = state.withLock { state in
             state.shorterLooks += 1
-            return state.shorterLooks
+            let isSure = state.shorterLooks >= Self.mostShorterLooks
+            let error = Self.shorter(last: end, than: sequence, sure: isSure)
+            state.fault = error
+            return error
         }
-        guard looks < Self.mostShorterLooks else { throw error }
+        if error.kind == .unfit { throw error }
         changeBroker()
     }
 

@@ -19,9 +19,10 @@ extension Replica {
             remedy: "Compare with `profilecli cluster status`. " + rebuildStep)
     }
 
-    static func shorter(last: UInt64, than sequence: UInt64) -> StreamError {
+    /// The stream ends at `last`, before the last batch of the store. While it is not `sure`, a broker may be late.
+    static func shorter(last: UInt64, than sequence: UInt64, sure: Bool) -> StreamError {
         StreamError(
-            .unfit,
+            sure ? .unfit : .unreachable,
             "The stream ends at batch \(last), and this node's store has \(sequence): the brokers lost batches.",
             remedy: "Write nothing. " + rebuildStep)
     }

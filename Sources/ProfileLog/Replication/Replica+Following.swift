@@ -77,8 +77,10 @@ extension Replica {
             let isNew = try follow(for: Self.slice)
             state.withLock { state in
                 state.storeFault = nil
-                // The brokers answer again: is it still the same stream?
-                if state.fault?.kind == .unreachable, state.lostLooks == 0 { state.wantsCheck = true }
+                // The brokers answer again: is it still the same stream? What a broker may not know yet takes its time.
+                if state.fault?.kind == .unreachable, state.lostLooks == 0, state.shorterLooks == 0 {
+                    state.wantsCheck = true
+                }
             }
             return isNew
         } catch let error as StreamError {
