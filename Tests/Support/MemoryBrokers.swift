@@ -271,7 +271,9 @@ extension MemoryBrokers {
             return .success(
                 StreamState(
                     created: stream.created, first: min(stream.first, last + 1), last: last, time: state.clock(),
-                    leader: "broker-0", followers: ["broker-1": true, "broker-2": true], faults: state.faults))
+                    leader: "broker-0",
+                    followers: ["broker-1": state.isolated[broker] == nil, "broker-2": state.isolated[broker] == nil],
+                    faults: state.faults))
         }
         return try answer.get()
     }
@@ -487,6 +489,12 @@ package final class MemoryStream: BatchStream {
     }
 
     package func state() throws(StreamError) -> StreamState { try brokers.describe(to: handle) }
+    package func glance() throws(StreamError) -> StreamState {
+        var state = try state()
+        state.faults = []
+        return state
+    }
+
     package func create(first: UInt64) throws(StreamError) { try brokers.create(first: first, by: handle) }
     package func delete() throws(StreamError) { try brokers.delete(by: handle) }
     package func changeBroker() { brokers.changeBroker(of: handle) }

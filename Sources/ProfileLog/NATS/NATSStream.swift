@@ -188,6 +188,11 @@ package final class NATSStream: BatchStream {
         return state
     }
 
+    package func glance() throws(StreamError) -> StreamState {
+        guard let state = StreamInfo(try information()).state else { throw JetStreamAnswer.unreadable }
+        return state
+    }
+
     /// The faults of the broker that leads the stream, and of the one of the connection.
     private func served(_ info: StreamInfo, _ leader: String?) -> [StreamError] {
         var faults: [StreamError] = []

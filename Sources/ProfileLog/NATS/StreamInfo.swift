@@ -4,6 +4,7 @@ internal import ProfileLogReplication
 
 /// The answer to STREAM.INFO (nats-server: `StreamInfo` in stream.go).
 struct StreamInfo {
+    private static let longestSilence: Int64 = 3_000_000_000
     private let answer: AttributeValue
 
     init(_ answer: AttributeValue) { self.answer = answer }
@@ -19,7 +20,10 @@ struct StreamInfo {
         for follower in answer["cluster"]?["replicas"]?.asArray ?? [] {
             guard let name = follower["name"]?.asText else { continue }
             let isOffline = follower["offline"]?.asFlag ?? false
-            followers[name] = follower["current"]?.asFlag ?? false && !isOffline
+            // The time since the leader heard of it, in nanoseconds; it does each second. A leader that is cut off calls
+            // the others current for some time.
+            let isHeard = (follower["active"]?.asInteger ?? 0) < Self.longestSilence
+            followers[name] = follower["current"]?.asFlag ?? false && !isOffline && isHeard
         }
         return StreamState(
             created: created, first: UInt64(clamping: isEmpty ? last + 1 : first), last: UInt64(clamping: last),

@@ -12,6 +12,8 @@ package protocol BatchStream: Sendable {
     func messages(from sequence: UInt64, count: Int) throws(StreamError) -> [StreamMessage]
     /// Returns what the brokers say of the stream now.
     func state() throws(StreamError) -> StreamState
+    /// As `state`, without a look at the configuration and the monitoring ports: `faults` is empty. Costs one request.
+    func glance() throws(StreamError) -> StreamState
     /// Makes the stream, if there is none, so that its first message is at `first`.
     func create(first: UInt64) throws(StreamError)
     /// Deletes the stream with all its messages.
@@ -58,10 +60,13 @@ package struct StreamState: Hashable, Sendable {
     package var time: Timestamp?
     /// The name of the broker that leads the stream.
     package var leader: String?
-    /// The other brokers of the stream, and whether each is current.
+    /// The other brokers of the stream, and whether each is current and in touch with the leader.
     package var followers: [String: Bool]
     /// The faults that make the stream unfit, as sentences, with the next step after each; empty if it is as it must be.
     package var faults: [StreamError]
+
+    /// Tells whether a leader answered that is in touch with a majority of the stream's brokers.
+    package var hasMajority: Bool { leader != nil && 2 * (1 + followers.values.count { $0 }) > 1 + followers.count }
 
     package init(
         created: String, first: UInt64, last: UInt64, time: Timestamp? = nil, leader: String? = nil,

@@ -4,18 +4,22 @@ internal import Synchronization
 
 /// The looks at the stream: whether it is as it must be, and fits the store.
 extension Replica {
-    /// The time between two looks at the stream while something is wrong.
+    /// The time between two looks at the stream while something is wrong, and between two glances.
     private static let quickInterval = Duration.seconds(1)
+    /// The shortest time between two looks.
+    private static let leastInterval = Duration.milliseconds(250)
+    /// Without a majority for so long, longer than an election takes, the node says so.
+    private static let longestElection = Duration.seconds(10)
 
     /// Looks at the stream from time to time, on a thread of its own: monitoring ports that do not answer must not delay
     /// what is followed. At once if the brokers answer again, or somebody sets the clock.
     func runChecks() {
         let start = ContinuousClock.now
         var lastCheck = start
+        var lastGlance = start
         var lastOffset = clockOffset(start)
         while !state.withLock({ $0.isStopping }) {
             let (isWanted, isFit) = state.withLock { state in
-                defer { state.wantsCheck = false }
                 let isFit = state.misfit == nil && state.fault == nil && state.stream != nil && !state.isBehindNotes
                 return (state.wantsCheck, isFit)
             }
@@ -23,13 +27,36 @@ extension Replica {
             let offset = clockOffset(start)
             let most = settings.mostClockError
             let isClockSet = offset - lastOffset > most || lastOffset - offset > most
-            if isWanted || isClockSet || now - lastCheck >= (isFit ? settings.checkInterval : Self.quickInterval) {
+            if now - lastGlance >= Self.quickInterval {
+                lastGlance = now
+                glance()
+            }
+            if isWanted && now - lastCheck >= Self.leastInterval || isClockSet
+                || now - lastCheck >= (isFit ? settings.checkInterval : Self.quickInterval) {
                 (lastCheck, lastOffset) = (now, offset)
+                state.withLock { $0.wantsCheck = false }
                 do { try check() } catch let error as StreamError { note(error) } catch {}
             }
             Pause.milliseconds(settings.pollInterval.wholeMilliseconds)
         }
         state.withLock { $0.threads -= 1 }
+    }
+
+    /// Looks whether the stream has a leader and a majority.
+    private func glance() {
+        let asked = ContinuousClock.now
+        if var found = try? stream.glance() {
+            state.withLock { state in
+                found.faults = state.stream?.faults ?? []
+                state.stream = found
+                if found.hasMajority { state.confirmedAt = asked }
+            }
+        }
+        state.withLock { state in
+            if state.fault == nil, !state.isConfirmed(for: Self.longestElection, at: .now) {
+                state.fault = Self.lostMajority
+            }
+        }
     }
 
     /// The time on this machine's clock, less the time that went by since `start`: it changes when somebody sets the
@@ -63,14 +90,20 @@ extension Replica {
             state.withLock { $0.lostLooks = 0 }
         }
         let fault = found.faults.first ?? clockFault(found)
-        state.withLock { $0.fault = fault }
+        state.withLock { state in
+            state.fault = fault ?? (state.isConfirmed(for: Self.longestElection, at: .now) ? nil : Self.lostMajority)
+        }
     }
 
     /// Returns what the brokers say of the stream, and keeps it.
     private func look() throws(StreamError) -> StreamState {
+        let asked = ContinuousClock.now
         let found: StreamState
         do throws(StreamError) { found = try stream.state() } catch { throw error.ofBrokers }
-        state.withLock { $0.stream = found }
+        state.withLock { state in
+            state.stream = found
+            if found.hasMajority { state.confirmedAt = asked }
+        }
         return found
     }
 
@@ -79,6 +112,8 @@ extension Replica {
         // A rebuilt stream goes on after the last batch: its first message proves it.
         guard found.created == last.created || found.last > last.sequence else { throw Self.anotherStream }
         if found.last < last.sequence {
+            // A leader that is cut off tells an old end.
+            guard found.hasMajority else { return false }
             try noteShorter(found.last, than: last.sequence)
             return false
         }
@@ -168,7 +203,7 @@ extension Replica {
 
     /// Compares the last batch of the store with the stream's message of that sequence; false if that is not there any
     /// more.
-    private func compare(_ last: ReplicaPosition, _ log: EventLog) throws -> Bool {
+    func compare(_ last: ReplicaPosition, _ log: EventLog) throws -> Bool {
         guard let message = try read(from: max(last.sequence, 1), count: 1).first else { return false }
         let decoded = try ReplicaMessage(decoding: message.bytes)
         guard decoded.storeID == log.storeID else { throw Self.otherStore }

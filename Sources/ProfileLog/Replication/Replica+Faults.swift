@@ -73,6 +73,14 @@ extension Replica {
             remedy: "Give one of them another --node NAME.")
     }
 
+    static let lostMajority = StreamError(
+        .unreachable, "The brokers have no majority.",
+        remedy: "Start the brokers that are down, or mend their network; then an election takes 4 to 9 seconds.")
+
+    static let isSound = StreamError(
+        .unfit, "The stream has the last batch of this node's store: there is nothing to rebuild.",
+        remedy: "Wait a moment: the node goes on by itself. See `profilecli cluster status`.")
+
     static let notJoined = StreamError(
         .unreachable, "The node is not in its cluster yet, or has left it.", remedy: "Try again in a moment.")
 

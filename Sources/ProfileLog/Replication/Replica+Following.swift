@@ -4,7 +4,7 @@ internal import ProfileLogStore
 internal import Synchronization
 
 extension Replica {
-    /// Without a note of another node, or any answer, for so long, this one may be at a broker that is cut off.
+    /// Without a leader that has a majority for so long, this node may be at a broker that is cut off.
     static let silence = Duration.seconds(3)
     /// The longest time of one turn of the thread that only applies batches.
     private static let slice = Duration.milliseconds(100)
@@ -49,13 +49,11 @@ extension Replica {
 
     private func run() {
         var lastChange = ContinuousClock.now
-        var servedAt = ContinuousClock.now
         while !state.withLock({ $0.isStopping }) {
             let hasNew = followOnce()
             let now = ContinuousClock.now
-            if state.withLock({ $0.fault?.kind != .unreachable && $0.leftOver == nil }) { servedAt = now }
-            let isUnserved = now - servedAt >= Self.silence && stream.broker != nil
-            if isUnserved || isCutOff(now), now - lastChange >= Self.silence {
+            let isCutOff = state.withLock { !$0.isConfirmed(for: Self.silence, at: now) } && stream.broker != nil
+            if isCutOff, now - lastChange >= Self.silence {
                 lastChange = now
                 changeBroker()
             }
@@ -121,8 +119,8 @@ extension Replica {
     /// A batch that another node told of for so long is in the stream, and a read finds it, unless the brokers lost it.
     static let noteLead = Duration.seconds(1)
 
-    /// The store has all that the broker had at `time`. That is current unless another node has more, or the broker is
-    /// cut off, or the stream may be another one.
+    /// The store has all that the broker had at `time`. That is current unless another node has more, or no majority was
+    /// seen lately, or the stream may be another one.
     func noteEnd(seenAt time: ContinuousClock.Instant) {
         guard let log = state.withLock({ $0.log }), let last = try? log.reader.replicaPosition() else { return }
         let sequence = last.sequence
@@ -132,9 +130,11 @@ extension Replica {
             guard state.misfit == nil, state.shorterLooks == 0, state.fault.map({ $0.kind == .unfit }) ?? true else {
                 return
             }
+            // A broker that is cut off answers reads too: it has an old end of the stream.
             let others = state.nodes.others(of: instance).filter { $0.age < KnownNodes.liveness }
-            let isInTouch = others.isEmpty || others.contains { $0.age < .seconds(1) }
-            guard isInTouch, others.allSatisfy({ $0.sequence <= sequence }) else { return }
+            guard state.isConfirmed(for: Self.silence, at: time), others.allSatisfy({ $0.sequence <= sequence }) else {
+                return
+            }
             state.currentAt = max(state.currentAt ?? time, time)
         }
     }

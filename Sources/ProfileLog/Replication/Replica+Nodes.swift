@@ -34,15 +34,6 @@ extension Replica {
         state.withLock { $0.threads -= 1 }
     }
 
-    /// Tells whether no node that was there a minute ago is heard, and no broker acknowledged anything.
-    func isCutOff(_ now: ContinuousClock.Instant) -> Bool {
-        state.withLock { state in
-            let others = state.nodes.others(of: instance, at: now).filter { $0.age < .seconds(60) }
-            if others.isEmpty || others.contains(where: { $0.age < Self.silence }) { return false }
-            return state.acknowledgedAt.map { now - $0 >= Self.silence } ?? true
-        }
-    }
-
     /// Keeps what another node of this store tells.
     func take(_ bytes: [UInt8]) {
         guard let note = NodeNote(bytes), note.instance != instance else { return }
@@ -80,13 +71,15 @@ extension Replica {
             version: settings.version, age: .zero)
     }
 
-    /// The node that writes, if that is another one and it is alive; nil if this node should write itself.
+    /// The node that writes, if that is another one and it is alive; nil if this node should write itself. While this
+    /// node takes no writes, it is any other that does.
     package var writer: NodeStatus? {
         state.withLock { state in
-            guard let writer = state.writer, writer.name != settings.name else { return nil }
-            return state.nodes.others(of: instance).first {
-                $0.name == writer.name && $0.age < KnownNodes.writerPatience && $0.refusal == nil
+            let others = state.nodes.others(of: instance).filter {
+                $0.age < KnownNodes.writerPatience && $0.refusal == nil
             }
+            let preferred = state.writer.flatMap { writer in others.first { $0.name == writer.name } }
+            return preferred ?? (state.refusal == nil ? nil : others.first)
         }
     }
 

@@ -41,8 +41,8 @@ package final class Replica: CommitTransport {
         var stream: StreamState?
         /// The last time at which the node was known to have all batches.
         var currentAt: ContinuousClock.Instant?
-        /// The last acknowledgement of the brokers.
-        var acknowledgedAt: ContinuousClock.Instant?
+        /// The last time at which a leader with a majority answered, or acknowledged a batch.
+        var confirmedAt: ContinuousClock.Instant?
         var nodes = KnownNodes()
         /// A running node with this node's name, and when its last note came.
         var twin: (sentence: StreamError, at: ContinuousClock.Instant)?
@@ -208,7 +208,7 @@ package final class Replica: CommitTransport {
         state.withLock { state in
             state.counts.published += 1
             state.writer = message.writer
-            (state.acknowledgedAt, state.currentAt) = (now, now)
+            (state.confirmedAt, state.currentAt) = (now, now)
         }
     }
 
@@ -228,6 +228,11 @@ package final class Replica: CommitTransport {
 }
 
 extension Replica.State {
+    /// Tells whether a majority of the brokers was seen in the time `length` before `now`.
+    func isConfirmed(for length: Duration, at now: ContinuousClock.Instant) -> Bool {
+        confirmedAt.map { now - $0 < length } ?? false
+    }
+
     /// The reason why the node takes no writes.
     var refusal: StreamError? {
         if let twin, ContinuousClock.now - twin.at < KnownNodes.writerPatience { return twin.sentence }
