@@ -72,6 +72,10 @@ struct ClusterTests {
             ("stream", brokers(leader: #""n1""#, isCurrent: false), "Broker n2 does not have the whole stream.", true),
             ("stream", brokers(fault: "Its batches may be lost."), "Its batches may be lost.", false),
             ("undecided", "true", "is not known yet", true), ("lag_s", "null", "has not caught up", true),
+            (
+                "warnings", #"[{"error":"The monitor http://n1 does not answer.","remedy":"Correct it."}]"#,
+                "The monitor http://n1 does not answer.", true
+            ),
         ])
     func stream(member: String, value: String, message: String, passes: Bool) throws {
         try nodes.set("a", ["GET /v1/cluster": nodes.state(of: "a", [member: value])])

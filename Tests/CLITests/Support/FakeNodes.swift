@@ -98,7 +98,8 @@ final class FakeNodes: Sendable {
         let all = [own] + (nodes ?? others)
         var members: [String: String] = [
             "cluster": #""shop""#, "node": own, "nodes": "[" + all.joined(separator: ",") + "]",
-            "writer": #""\#(names[0])""#, "writes_here": "true", "writable": "true", "lag_s": "0.004", "missing": "0",
+            "writer": #""\#(names[0])""#, "writes_here": "true", "writable": "true", "warnings": "[]",
+            "lag_s": "0.004", "missing": "0",
             "stream": """
             {"created":"2026-01-31T10:00:00Z","first":1,"last":40,"leader":"n1",\
             "followers":[{"name":"n2","current":true},{"name":"n3","current":true}],"faults":[]}
