@@ -27,6 +27,7 @@ final class FakeNodes: Sendable {
                 body = json.dumps(body).encode()
                 self.send_response(status)
                 self.send_header('Content-Length', str(len(body)))
+                self.send_header('X-ProfileLog-Node', name)
                 self.end_headers()
                 self.wfile.write(body)
             do_POST = do_GET
