@@ -156,7 +156,7 @@ struct ClusterVerifyCommand: AsyncParsableCommand {
 
     private func print(_ all: [Compared], _ range: (from: UInt64, to: UInt64)) throws {
         if node.isJSON { return try Output.print(all.map(Self.line) + [Self.total(all, range)]) }
-        let table = Table("NODE!", "#SEQUENCE", "LOG!", "NAMES!", "META!", "WHY NOT", of: all) { one in
+        let table = Table("NODE!", "#BATCH", "LOG!", "NAMES!", "META!", "WHY NOT", of: all) { one in
             let cells = Self.parts.map { part in
                 one.digest == nil ? "–" : one.different.contains(part) ? "different" : "equal"
             }
