@@ -170,7 +170,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ReplicationTests",
-            dependencies: ["ProfileLog", "ProfileLogReplication", "ProfileLogTesting", "TestSupport"],
+            dependencies: [
+                "ProfileLog", "ProfileLogReplication", "ProfileLogRequests", "ProfileLogTesting", "TestSupport",
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "profilelog-bench",

@@ -1,3 +1,4 @@
+import Foundation
 import ProfileLog
 import ProfileLogReplication
 import TestSupport
@@ -105,6 +106,65 @@ struct BeginningTests {
         let again = try await ClusterNode.start("a", of: brokers, in: folder)
         try await again.append("fourth")
         #expect(brokers.last == 3 && again.sequence == 3)
+    }
+
+    // MARK: - A start that ends around its first message
+
+    /// Starts node `a` from a store alone, and ends it so that its store never had message 1 of the stream.
+    private func storeThatBegan() async throws -> TemporaryFolder {
+        let (folder, image) = (try await storeAlone(), TemporaryFolder(prefix: "node-image"))
+        try FileManager.default.createDirectory(at: image.url, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: folder.path + "/data.mdb", toPath: image("data.mdb"))
+        let a = try await ClusterNode.start("a", of: brokers, in: folder)
+        #expect(brokers.last == 1)
+        try await a.kill()
+        return image
+    }
+
+    @Test("A store alone whose start died after the first message of the cluster goes on from that message")
+    func diedAtBeginning() async throws {
+        let a = try await ClusterNode.start("a", of: brokers, in: try await storeThatBegan())
+        #expect(brokers.last == 1 && a.sequence == 1)
+        try await a.append("third")
+        #expect(Set(try a.positions().keys) == ["first", "second", "third"])
+        #expect(brokers.last == 2 && a.sequence == 2)
+    }
+
+    @Test("A store alone that got events after its start died is not taken for the one that began the cluster")
+    func changedAfterBeginning() async throws {
+        let folder = try await storeThatBegan()
+        try await onOwnThread {
+            let log = try EventLog(path: folder.path)
+            try log.append([.happened("alone")], to: .ana)
+            log.close()
+        }
+        await #expect(throws: StreamError.self) { try await ClusterNode.start("a", of: brokers, in: folder) }
+        #expect(brokers.last == 1)
+    }
+
+    @Test("A copy of the store that began a cluster is no node of it under another name")
+    func copyOfBeginning() async throws {
+        let folder = try await storeThatBegan()
+        let error = try #require(try await refusal(folder))
+        #expect(error.sentence.contains("has batches already") && error.remedy.contains("--join"))
+        _ = try await ClusterNode.start("a", of: brokers, in: folder)
+    }
+
+    @Test("A store alone whose first message is stored after its start gave up goes on from that message")
+    func storedAfterTheStart() async throws {
+        let folder = try await storeAlone()
+        brokers.script(.limbo)
+        do {
+            _ = try await ClusterNode.start("a", of: brokers, in: folder, .init(joining: .milliseconds(50)))
+            Issue.record("the start did not wait for the message")
+        } catch let error as StreamError {
+            #expect(error.kind == .unreachable)
+        }
+        brokers.release()
+        #expect(brokers.last == 1)
+        let a = try await ClusterNode.start("a", of: brokers, in: folder)
+        #expect(brokers.last == 1 && a.sequence == 1)
+        try await a.append("third")
     }
 
     @Test("A node without a copy cannot join a cluster that began from a store with events")

@@ -22,6 +22,10 @@ final class ClusterNode: Sendable {
         var listening = Duration.zero
         var pollInterval = Duration.milliseconds(4)
         var mostBytes: Int?
+        /// The time between two looks at a stream with which nothing is wrong.
+        var checkInterval = Duration.seconds(60)
+        /// The longest wait for the first message of a stream.
+        var joining = Duration.seconds(10)
         /// The node reaches no broker.
         var isCut = false
         /// Makes the transport of its log from the replica.
@@ -34,6 +38,8 @@ final class ClusterNode: Sendable {
         settings.listening = setup.listening
         settings.publishTimeout = .milliseconds(50)
         settings.pollInterval = setup.pollInterval
+        settings.checkInterval = setup.checkInterval
+        settings.joining = setup.joining
         if let mostBytes = setup.mostBytes { settings.mostBytes = mostBytes }
         let stream = brokers.connect(name)
         stream.isCut = setup.isCut

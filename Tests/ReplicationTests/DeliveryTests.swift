@@ -1,5 +1,6 @@
 import ProfileLog
 import ProfileLogReplication
+import ProfileLogRequests
 import TestSupport
 import Testing
 
@@ -238,6 +239,55 @@ struct DeliveryTests {
         let version = try #require(try await a.append("event").users.values.first)
         let receipt = try await b.append("next", expecting: .exactly(version))
         #expect(try await expectOnce("event", "next", at: [a, b], of: brokers)[1] == receipt.last)
+    }
+
+    @Test("A request that a lagging node would refuse, or find done, is decided by what the cluster has")
+    func laggingRequest() async throws {
+        let brokers = MemoryBrokers()
+        let a = try await ClusterNode.start("a", of: brokers)
+        let b = try await ClusterNode.start("b", of: brokers, .init(pollInterval: .seconds(1)))
+        let store = RequestStore(b.log, b.writer)
+        try await a.append("event")
+        let (isKnown, receipt) = try await store.decide { view -> Decision<Bool> in
+            Decision(try view.find(.ana) != nil)
+        }
+        #expect(isKnown && receipt == nil)
+        try await a.append("event", to: .bo)
+        let version = try await store.decide { view -> Decision<Version> in
+            guard let bo = try view.find(.bo) else { throw AppendError.unknownUser(.bo) }
+            return Decision(bo.version)
+        }.value
+        #expect(try version == a.log.find(.bo)?.version)
+        // What the cluster does not know either is refused.
+        await #expect(throws: AppendError.unknownUser(.externalID("x"))) {
+            _ = try await store.decide { _ -> Decision<Bool> in throw AppendError.unknownUser(.externalID("x")) }
+        }
+        #expect(brokers.last == 3)
+    }
+
+    @Test("An append whose place another node takes each time is refused at its deadline, and a later one is stored")
+    func alwaysSecond() async throws {
+        let brokers = MemoryBrokers()
+        let a = try await ClusterNode.start("a", of: brokers, .init(deadline: .milliseconds(100)))
+        let b = try await ClusterNode.start("b", of: brokers)
+        // An end, should the append be decided again for ever.
+        let rounds = Guarded(5_000)
+        @Sendable func letFirstEachTime() {
+            brokers.beforePublish {
+                guard rounds.withReading({ $0 }) > 0 else { return }
+                rounds.withWriting { $0 -= 1 }
+                do { try b.appendNow("first", to: .bo) } catch { Issue.record("the other node's append: \(error)") }
+                letFirstEachTime()
+            }
+        }
+        letFirstEachTime()
+        let error = try await a.refusal(of: "second")
+        #expect(error?.unavailableReason?.contains("took each place first") == true, "\(String(describing: error))")
+        rounds.withWriting { $0 = 0 }
+        #expect(try a.positions()["second"] == nil)
+        try await a.append("second")
+        for node in [a, b] { #expect(try await node.wait(for: brokers.last)) }
+        #expect(try a.positions()["second"]?.count == 1 && a.truth() == b.truth())
     }
 
     @Test("A node that lags erases, voids and merges what it does not know yet")

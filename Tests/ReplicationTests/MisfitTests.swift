@@ -188,6 +188,206 @@ struct MisfitTests {
         #expect(try b.positions()["of-a"] == nil && a.positions()["of-b"] == nil)
     }
 
+    // MARK: - Lost by the brokers
+
+    @Test("A node does not write on where the brokers lost batches that another node has")
+    func lostBatch() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        b.stream.isStale = true
+        try await a.append("third")
+        let lost = try #require(brokers.message(at: 4))
+        brokers.loseLast(1)
+        b.stream.isStale = false
+        try await expectReadOnly(
+            b, "The stream ends at batch 3, and the node a has 4: the brokers lost batches", has: "first", "second")
+        #expect(brokers.last == 3)
+        // It stands while nothing changes, also when other brokers are asked.
+        #expect(try await b.wait { $0.hasStopped })
+        // The brokers find the batch again.
+        brokers.inject(lost)
+        #expect(try await b.wait { $0.sequence == 4 && $0.replica.status.refusal == nil })
+        try await b.append("fourth")
+        #expect(try await a.wait(for: brokers.last))
+        #expect(try a.truth() == b.truth())
+    }
+
+    @Test("A node whose last batch the brokers lost stops after some looks, and goes on when they find it")
+    func lostOwnBatch() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        try await b.end()
+        let lost = try #require(brokers.message(at: 3))
+        let again = try await restart(a, of: brokers) { brokers.loseLast(1) }
+        try await expectReadOnly(
+            again, "The stream ends at batch 2, and this node's store has 3", has: "first", "second")
+        #expect(try await again.wait { $0.hasStopped })
+        brokers.inject(lost)
+        #expect(try await again.wait { $0.replica.status.refusal == nil })
+        try await again.append("third")
+        #expect(brokers.last == 4)
+    }
+
+    @Test("A node that starts on a shortened stream writes nothing while another node has more")
+    func lostBatchAtStart() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        try await b.end()
+        try await a.append("third")
+        brokers.loseLast(1)
+        var setup = ClusterNode.Setup()
+        setup.listening = .milliseconds(600)
+        let again = try await ClusterNode.start("b", of: brokers, in: b.folder, setup)
+        try await expectReadOnly(again, "The stream ends at batch 3, and the node a has 4", has: "first", "second")
+        #expect(brokers.last == 3)
+    }
+
+    @Test("An undecided batch does not take the place of a lost one that another node has")
+    func undecidedAtLostPlace() async throws {
+        let brokers = MemoryBrokers()
+        let a = try await ClusterNode.start("a", of: brokers)
+        let b = try await ClusterNode.start("b", of: brokers, .init(deadline: .milliseconds(100)))
+        try await a.append("first")
+        #expect(try await b.wait(for: 2))
+        b.stream.isStale = true
+        // Another leader drops what b sent, and a is first there; b sends its batch again and again.
+        brokers.script(.limbo)
+        brokers.beforePublish(2) {
+            brokers.dropProposals()
+            do { try a.appendNow("second") } catch { Issue.record("the other node's append: \(error)") }
+        }
+        #expect(try await b.refusal(of: "event", key: "k") == .outcomePending)
+        let created = try last(of: a).created
+        #expect(try await b.wait { $0.replica.isHeld(3, of: created) })
+        // A publish that began before that has ended.
+        try await Task.sleep(for: .milliseconds(50))
+        let lost = try #require(brokers.message(at: 3))
+        brokers.loseLast(1)
+        b.stream.isStale = false
+        #expect(try await b.refusal(of: "other")?.isUnavailable == true)
+        #expect(brokers.last == 2 && b.replica.status.hasUndecided)
+        // The brokers find the batch again: the place is another node's.
+        brokers.inject(lost)
+        #expect(try await b.wait(for: 3))
+        #expect(try await b.wait { $0.replica.status.refusal == nil })
+        let receipt = try await b.append("event", key: "k")
+        #expect(!receipt.isRepetition)
+        #expect(try await a.wait(for: brokers.last))
+        #expect(try a.truth() == b.truth() && a.positions()["event"]?.count == 1)
+    }
+
+    @Test("A node goes on when the node that has what the brokers lost is gone")
+    func lostForGood() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        b.stream.isStale = true
+        try await a.append("third")
+        brokers.loseLast(1)
+        b.stream.isStale = false
+        #expect(try await b.waitForRefusal()?.sentence.contains("the node a has 4") == true)
+        try await a.end()
+        #expect(try await b.wait { $0.replica.status.refusal == nil })
+        try await b.append("fourth")
+        #expect(try b.positions()["fourth"]?.count == 1)
+    }
+
+    @Test("A node whose reads lag behind the note of another one finds nothing wrong with the stream")
+    func lateReads() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        b.stream.isStale = true
+        try await a.append("third")
+        let looks = brokers.looks
+        // The first of these is whole when the second one begins.
+        #expect(try await b.wait { _ in brokers.looks >= looks + 2 })
+        #expect(b.replica.status.refusal == nil && b.sequence == 3)
+        b.stream.isStale = false
+        try await b.append("fourth")
+        #expect(try await a.wait(for: brokers.last))
+        #expect(try a.truth() == b.truth())
+    }
+
+    @Test("More batches of another stream, as a node tells of them, stop no one")
+    func moreOfAnotherStream() async throws {
+        let brokers = MemoryBrokers()
+        let (_, b) = try await two(brokers)
+        let stream = brokers.connect("x")
+        stream.tell(note("x", of: b, sequence: 99, created: "another time"))
+        #expect(try await b.wait { $0.replica.status.others.contains { $0.name == "x" } })
+        let looks = brokers.looks
+        try await onOwnThread { try b.replica.check() }
+        #expect(brokers.looks == looks + 1)
+        #expect(b.replica.status.refusal == nil)
+        try await b.append("third")
+    }
+
+    /// A note of a node that does not exist.
+    private func note(
+        _ name: String, of node: ClusterNode, store: [UInt8]? = nil, sequence: UInt64, created: String
+    ) -> [UInt8] {
+        var status = node.replica.ownStatus
+        (status.name, status.instance, status.sequence) = (name, 7, sequence)
+        status.url = "http://\(name):8080"
+        return NodeNote(status, store: store ?? node.log.storeID, created: created, isLeaving: false).bytes
+    }
+
+    @Test("The notes of a node of another store are ignored, and the operator is told")
+    func stranger() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        let created = try last(of: b).created
+        let stream = brokers.connect("x")
+        let other = [UInt8](repeating: 1, count: ReplicaMessage.idBytes)
+        // With the name of a node, too: it is none of this cluster.
+        for name in ["x", "a"] { stream.tell(note(name, of: b, store: other, sequence: 99, created: created)) }
+        for node in [a, b] {
+            #expect(
+                try await node.wait { node in
+                    let status = node.replica.status
+                    let isTold = status.stranger?.sentence.contains("The node a at http://a") == true
+                    return isTold && !status.others.isEmpty
+                })
+            let status = node.replica.status
+            #expect(status.missing == 0 && status.refusal == nil && status.others.count == 1)
+            #expect(status.stranger?.remedy.contains("--cluster") == true)
+        }
+        try await a.append("third")
+    }
+
+    // MARK: - Looks at the stream
+
+    @Test("A look at the stream that gets no answer does not delay what is followed")
+    func slowLook() async throws {
+        let brokers = MemoryBrokers()
+        let a = try await ClusterNode.start("a", of: brokers, .init(checkInterval: .seconds(3_600)))
+        // This node looks at the stream again and again.
+        let b = try await ClusterNode.start("b", of: brokers, .init(checkInterval: .zero))
+        brokers.holdsLooks = true
+        let looks = brokers.looks
+        #expect(try await b.wait { _ in brokers.looks > looks })
+        try await a.append("event")
+        #expect(try await b.wait(for: brokers.last))
+        brokers.holdsLooks = false
+        #expect(try a.truth() == b.truth())
+    }
+
+    @Test("A clock that is set while the node runs is looked at before the next look at the stream is due")
+    func clockSet() async throws {
+        let brokers = MemoryBrokers()
+        brokers.setClock { Timestamp.now() }
+        let offset = Guarded(Int64(0))
+        var setup = ClusterNode.Setup()
+        setup.checkInterval = .seconds(3_600)
+        setup.options.now = { Timestamp(rawValue: Timestamp.now().rawValue + offset.withReading { $0 } * 1_000_000) }
+        let a = try await ClusterNode.start("a", of: brokers, setup)
+        try await a.append("event")
+        offset.withWriting { $0 = 40 }
+        try await expectReadOnly(a, "This machine's clock is 40 s ahead of the brokers' clock", has: "event")
+        offset.withWriting { $0 = 0 }
+        #expect(try await a.wait { $0.replica.status.refusal == nil })
+        try await a.append("next")
+    }
+
     // MARK: - Other messages
 
     @Test("The stream of another store is refused at the start, and while running")

@@ -89,6 +89,8 @@ package final class MemoryBrokers: Sendable {
         /// A closure for one publish to come, by its number.
         var beforePublish: (number: Int, body: @Sendable () -> Void)?
         var publishes = 0
+        var looks = 0
+        var holdsLooks = false
     }
 
     private let state: Mutex<State>
@@ -186,6 +188,9 @@ package final class MemoryBrokers: Sendable {
         }
     }
 
+    /// Loses the last messages, as brokers do whose disks were lost.
+    package func loseLast(_ count: Int) { state.withLock { $0.stream?.messages.removeLast(count) } }
+
     /// Deletes the stream.
     package func delete() { state.withLock { $0.delete() } }
 
@@ -206,6 +211,15 @@ package final class MemoryBrokers: Sendable {
 
     /// The number of publishes that came, those of unreachable nodes not counted.
     package var publishes: Int { state.withLock { $0.publishes } }
+
+    /// The number of times that a node asked for the stream's state.
+    package var looks: Int { state.withLock { $0.looks } }
+
+    /// Tells whether those who ask for the stream's state wait for the answer.
+    package var holdsLooks: Bool {
+        get { state.withLock { $0.holdsLooks } }
+        set { state.withLock { $0.holdsLooks = newValue } }
+    }
 }
 
 // MARK: - What the handles ask
@@ -247,6 +261,8 @@ extension MemoryBrokers {
     }
 
     fileprivate func describe(to handle: Int) throws(StreamError) -> StreamState {
+        state.withLock { $0.looks += 1 }
+        while state.withLock({ $0.holdsLooks }) { Thread.sleep(forTimeInterval: 0.002) }
         let answer = state.withLock { state -> Result<StreamState, StreamError> in
             guard state.isReachable(handle) else { return .failure(Self.unreachable) }
             guard let stream = state.stream else { return .failure(Self.missing) }
@@ -276,10 +292,6 @@ extension MemoryBrokers {
             return true
         }
         if !isDone { throw Self.unreachable }
-    }
-
-    fileprivate func stepDown(by handle: Int) throws(StreamError) {
-        if !state.withLock({ $0.isReachable(handle) }) { throw Self.unreachable }
     }
 
     fileprivate func changeBroker(of handle: Int) {
@@ -477,7 +489,6 @@ package final class MemoryStream: BatchStream {
     package func state() throws(StreamError) -> StreamState { try brokers.describe(to: handle) }
     package func create(first: UInt64) throws(StreamError) { try brokers.create(first: first, by: handle) }
     package func delete() throws(StreamError) { try brokers.delete(by: handle) }
-    package func stepDown() throws(StreamError) { try brokers.stepDown(by: handle) }
     package func changeBroker() { brokers.changeBroker(of: handle) }
     package func tell(_ note: [UInt8]) { brokers.tell(note, from: handle) }
     package func onNote(_ body: @escaping @Sendable ([UInt8]) -> Void) { brokers.onNote(body, of: handle) }

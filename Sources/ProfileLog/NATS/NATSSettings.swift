@@ -5,7 +5,7 @@ internal import ProfileLogReplication
 package struct NATSSettings: Sendable {
     /// The URLs of the brokers, `nats://host:4222` or `tls://host:4222`, in the order in which they are tried.
     package var servers: [String]
-    /// The cluster's name: letters, digits, `-` and `_`.
+    /// The cluster's name (``ClusterName``).
     package var cluster: String
     /// The name under which the brokers list the connection.
     package var client = "profilelog"
@@ -30,29 +30,11 @@ package struct NATSSettings: Sendable {
 
     /// The URLs of the brokers' monitoring ports, as `http://host:8222`.
     package var monitors: [String] = []
-    /// Gives the body of a GET of a URL; nil if there is no answer. It may block for a second or two.
+    /// Gives the body of a GET of a URL; nil if there is no answer. It may block for half a second.
     package var monitor: (@Sendable (_ url: String) -> [UInt8]?)?
 
     package init(servers: [String], cluster: String = "profilelog") {
         (self.servers, self.cluster) = (servers, cluster)
-    }
-
-    /// The URLs that `text` names: `nats://a:4222,b:4222` or `nats://a,tls://b`. One without a scheme has that of the
-    /// one before it. Nil if a part is no URL of a broker.
-    package static func servers(in text: String) -> [String]? {
-        var scheme = "nats"
-        var servers: [String] = []
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            var rest = part
-            if let end = part.firstRange(of: "://") {
-                scheme = String(part[..<end.lowerBound])
-                rest = part[end.upperBound...]
-            }
-            guard ["nats", "tls"].contains(scheme), !rest.isEmpty, !rest.contains(where: { $0 == "/" || $0 == " " })
-            else { return nil }
-            servers.append("\(scheme)://\(rest)")
-        }
-        return servers
     }
 
     // MARK: - Names
@@ -71,11 +53,9 @@ package struct NATSSettings: Sendable {
         guard !servers.isEmpty else {
             throw StreamError(.unfit, "No broker is named.", remedy: "Name three, as nats://a:4222,b:4222,c:4222.")
         }
-        guard !cluster.isEmpty, cluster.count <= 64,
-            cluster.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
-        else {
+        guard ClusterName.isName(cluster) else {
             throw StreamError(
-                .unfit, "\"\(cluster)\" is no name of a cluster.", remedy: "Use letters, digits, - and _, at most 64.")
+                .unfit, "\"\(cluster)\" is no name of a cluster.", remedy: "It \(ClusterName.rule).")
         }
         guard 1...5 ~= replicas else {
             throw StreamError(

@@ -179,7 +179,7 @@ package final class NATSStream: BatchStream {
     package func state() throws(StreamError) -> StreamState {
         var info = StreamInfo(try information())
         let monitored = monitored()
-        // Monitoring ports that do not answer take seconds: the brokers' time is asked for after that.
+        // Monitoring ports that do not answer take a moment each: the brokers' time is asked for after that.
         if !settings.monitors.isEmpty { info = StreamInfo(try information()) }
         guard var state = info.state else { throw JetStreamAnswer.unreadable }
         state.faults = configuration.faults(of: info.configuration)
@@ -208,12 +208,6 @@ package final class NATSStream: BatchStream {
 
     package func delete() throws(StreamError) {
         _ = try ask("STREAM.DELETE.\(settings.stream)", timeout: Self.changeTimeout)
-    }
-
-    /// Does nothing to a stream of one replica, which no other broker can lead.
-    package func stepDown() throws(StreamError) {
-        guard settings.replicas > 1 else { return }
-        _ = try ask("STREAM.LEADER.STEPDOWN.\(settings.stream)", timeout: Self.timeout)
     }
 
     private func information() throws(StreamError) -> AttributeValue {

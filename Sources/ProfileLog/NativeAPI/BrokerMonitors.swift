@@ -6,7 +6,7 @@ internal import Synchronization
 package final class BrokerMonitors: Sendable {
     /// The addresses, as an operator gave them.
     private let urls: [String]
-    /// Gives the body of a GET of a URL; nil if there is no answer. It may block for a second or two.
+    /// Gives the body of a GET of a URL; nil if there is no answer. It may block for half a second.
     private let get: @Sendable (_ url: String) -> [UInt8]?
     /// The broker that each port last named; nil where there was no answer.
     private let seen = Mutex<[String: String?]>([:])

@@ -102,7 +102,7 @@ package struct ClusterNews {
         warnings = Set(report.warnings)
         return new.map { warning in
             let facts = ["reason": warning.error, "remedy": warning.remedy]
-            return Line(level: .warning, text: "something of the brokers is not known", facts: facts)
+            return Line(level: .warning, text: "a warning about the cluster", facts: facts)
         }
     }
 }

@@ -16,8 +16,6 @@ package protocol BatchStream: Sendable {
     func create(first: UInt64) throws(StreamError)
     /// Deletes the stream with all its messages.
     func delete() throws(StreamError)
-    /// Lets the broker that leads the stream hand over, for a planned stop.
-    func stepDown() throws(StreamError)
     /// Leaves the broker, and connects to another one.
     func changeBroker()
     /// Sends a short note to all nodes of the cluster. It may be lost.

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The waits between two tries to settle a batch, and the time after which another broker is tried.
 struct Patience {
     /// Without progress for so long, the broker may be cut off from the others.
@@ -19,9 +17,4 @@ struct Patience {
         Pause.milliseconds(milliseconds)
         milliseconds = min(milliseconds * 2, Self.longestWait)
     }
-}
-
-/// Lets this thread sleep.
-enum Pause {
-    static func milliseconds(_ count: Int) { Thread.sleep(forTimeInterval: Double(count) / 1_000) }
 }

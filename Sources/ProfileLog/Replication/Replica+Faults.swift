@@ -19,11 +19,27 @@ extension Replica {
             remedy: "Compare with `profilecli cluster status`. " + rebuildStep)
     }
 
-    static func shorter(last: UInt64, than sequence: UInt64) -> StreamError {
+    /// The stream ends at `last`, before the last batch of the store. While it is not `sure`, a broker may be late.
+    static func shorter(last: UInt64, than sequence: UInt64, sure: Bool) -> StreamError {
         StreamError(
-            .unfit,
+            sure ? .unfit : .unreachable,
             "The stream ends at batch \(last), and this node's store has \(sequence): the brokers lost batches.",
             remedy: "Write nothing. " + rebuildStep)
+    }
+
+    /// The stream ends at `last`, and the node `name` has more of it. While it is not `sure`, a broker may be late.
+    static func lost(after last: UInt64, _ name: String, has sequence: UInt64, sure: Bool) -> StreamError {
+        StreamError(
+            sure ? .unfit : .unreachable,
+            "The stream ends at batch \(last), and the node \(name) has \(sequence): the brokers lost batches.",
+            remedy: "Run `profilecli cluster rebuild` at \(name). If \(name) is gone for good, stop it: this node "
+                + "writes again ten seconds later.")
+    }
+
+    static func stranger(_ name: String, at url: String) -> StreamError {
+        StreamError(
+            .unfit, "The node \(name) at \(url) has another store, and the same --cluster NAME.",
+            remedy: "Give its cluster another --cluster NAME; its notes are ignored.")
     }
 
     static let missing = StreamError(

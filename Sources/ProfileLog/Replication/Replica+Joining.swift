@@ -27,23 +27,28 @@ extension Replica {
         let own = ReplicaMessage(
             .batch, CommitBatch.creation(of: id, at: .now()).encoded(), of: id, after: .start(of: found.created),
             by: .init(name: settings.name, url: settings.url))
-        let bytes = own.encoded()
-        let deadline = ContinuousClock.now + Self.patience
+        guard found.first <= 1 else { throw needsCopy }
+        // A broker that lags may not have a message yet that is there.
+        let bytes = found.last == 0 ? own.encoded() : nil
+        let first = try firstMessage(at: 1, of: stream, publishing: bytes, settings)
+        guard first.sequence == 1 else { throw needsCopy }
+        let message = try ReplicaMessage(decoding: first.bytes)
+        guard message.kind == .batch, var batch = try? CommitBatch(decoding: message.batch) else { throw needsCopy }
+        batch.meta += message.position(first.bytes).rows
+        return batch
+    }
+
+    /// Waits until a message is at `sequence` or after it, and returns it. Until then it publishes `bytes` for that
+    /// place: what becomes of them, the next look tells.
+    private static func firstMessage(
+        at sequence: UInt64, of stream: any BatchStream, publishing bytes: [UInt8]?, _ settings: ReplicaSettings
+    ) throws(StreamError) -> StreamMessage {
+        let deadline = ContinuousClock.now + settings.joining
         var patience = Patience()
         while true {
-            if let first = try? stream.messages(from: 1, count: 1).first {
-                guard first.sequence == 1 else { throw needsCopy }
-                let message = try ReplicaMessage(decoding: first.bytes)
-                guard message.kind == .batch, var batch = try? CommitBatch(decoding: message.batch) else {
-                    throw needsCopy
-                }
-                batch.meta += message.position(first.bytes).rows
-                return batch
-            }
-            guard found.first <= 1 else { throw needsCopy }
+            if let first = try? stream.messages(from: sequence, count: 1).first { return first }
             guard ContinuousClock.now < deadline else { throw noMajority }
-            // What becomes of it, the next look tells. A broker that lags may not have a message yet that is there.
-            if found.last == 0 { _ = stream.publish(bytes, after: 0, timeout: settings.publishTimeout) }
+            if let bytes { _ = stream.publish(bytes, after: sequence - 1, timeout: settings.publishTimeout) }
             if patience.isOver() { stream.changeBroker() }
             patience.wait()
         }
@@ -57,42 +62,45 @@ extension Replica {
         return try stream.state()
     }
 
-    /// The longest wait for the first message of a stream.
-    private static let patience = Duration.seconds(10)
-
     private static let noMajority = StreamError(
         .unreachable, "The brokers took no message: they have no majority.",
         remedy: "Start the other brokers, then this node again.")
 
-    /// Lets a store that is of no cluster begin the cluster of an empty stream.
+    /// Lets a store that is of no cluster begin the cluster of an empty stream. A start before may have ended between
+    /// the message and the store: then the message is there, and the store goes on from it.
     func begin(_ log: EventLog) throws {
         let found = try Self.makeStream(stream)
         if let fault = found.faults.first { throw fault }
         guard found.last == 0 else {
-            throw try stream.messages(from: found.first, count: 1).first
-                .map { try ReplicaMessage(decoding: $0.bytes).storeID == log.storeID } == true
-                ? Self.notEmpty : Self.otherStore
+            guard let first = try stream.messages(from: found.first, count: 1).first,
+                try ReplicaMessage(decoding: first.bytes).storeID == log.storeID
+            else { throw Self.otherStore }
+            return try adopt(first, log, after: .start(of: found.created))
         }
         try publishBegin(log, after: .start(of: found.created))
     }
 
-    /// Publishes a message without a batch after `last`, and applies it here.
+    /// Publishes a message without a batch after `last`, and applies what is at its place then.
     private func publishBegin(_ log: EventLog, after last: ReplicaPosition) throws {
-        let message = ReplicaMessage(.begin, [], of: log.storeID, after: last, by: writerOfThisNode)
-        let bytes = message.encoded()
-        let deadline = ContinuousClock.now + Self.patience
-        var patience = Patience()
-        while true {
-            if let first = try? stream.messages(from: last.sequence + 1, count: 1).first {
-                guard first.bytes == bytes else { throw Self.notEmpty }
-                _ = try log.committer.apply(message.placed(bytes))
-                return state.withLock { $0.writer = message.writer }
-            }
-            guard ContinuousClock.now < deadline else { throw Self.noMajority }
-            _ = stream.publish(bytes, after: last.sequence, timeout: settings.publishTimeout)
-            if patience.isOver() { changeBroker() }
-            patience.wait()
-        }
+        let end = try Beginning(of: log)
+        let message = ReplicaMessage(.begin, end.bytes, of: log.storeID, after: last, by: writerOfThisNode)
+        let first = try Self.firstMessage(
+            at: last.sequence + 1, of: stream, publishing: message.encoded(), settings)
+        try adopt(first, log, after: last)
+    }
+
+    /// Applies a message of this node that begins the stream after `last`, if it says that it comes after all that `log`
+    /// has: this start's, or one of a start that ended before its store had it. Another node's copy of the store needs
+    /// the row too, and what the copy has beside its events is not in the message.
+    private func adopt(_ received: StreamMessage, _ log: EventLog, after last: ReplicaPosition) throws {
+        let message = try ReplicaMessage(decoding: received.bytes)
+        let end = try Beginning(of: log)
+        guard message.kind == .begin, message.storeID == log.storeID, message.writer.name == settings.name,
+            message.batch == end.bytes, received.sequence == last.sequence + 1, message.sequence == received.sequence,
+            message.previousHash == last.hash, message.created == last.created
+        else { throw Self.notEmpty }
+        _ = try log.committer.apply(message.placed(received.bytes))
+        state.withLock { $0.writer = message.writer }
     }
 
     private func deleteStream() throws(StreamError) {

@@ -48,6 +48,16 @@ package final class Replica: CommitTransport {
         var twin: (sentence: StreamError, at: ContinuousClock.Instant)?
         /// The number of looks, one after the other, that found fewer batches in the stream than the store has.
         var shorterLooks = 0
+        /// The number of looks, one after the other, that found fewer batches in the stream than another node has.
+        var lostLooks = 0
+        /// Tells whether another node has said for a while that it has more of the stream than reads find.
+        var isBehindNotes = false
+        /// Tells whether the stream is to be looked at now.
+        var wantsCheck = false
+        /// The last time at which the brokers did not answer.
+        var unservedAt: ContinuousClock.Instant?
+        /// A node of another store that sends notes.
+        var stranger: StreamError?
         var lastFailOver: FailOver?
         var counts = ReplicaCounts()
         var isStopping = false
@@ -68,6 +78,7 @@ package final class Replica: CommitTransport {
 
     package var mostBytes: Int { settings.mostBytes }
     package var isReplicated: Bool { true }
+    package var deadline: Duration { settings.deadline }
 
     package func prepare() throws(AppendError) {
         let begin = ContinuousClock.now
@@ -172,6 +183,8 @@ package final class Replica: CommitTransport {
             _ = try? follow(for: settings.publishTimeout)
             return .refused
         }
+        // What another node has there must come from the stream. If that lost it, this batch must not take its place.
+        if isHeld(place, of: undecided.last.created) { return nil }
         switch stream.publish(undecided.message, after: undecided.last.sequence, timeout: Self.retryTimeout) {
         case .stored(let sequence) where sequence == place:
             // A stream that was made again may have ended where the one before did.
@@ -203,73 +216,6 @@ package final class Replica: CommitTransport {
         let length = ContinuousClock.now - begin + settings.publishTimeout
         guard length > settings.publishTimeout + .seconds(1) else { return }
         state.withLock { $0.lastFailOver = FailOver(ended: .now(), length: length) }
-    }
-
-    // MARK: - Following
-
-    /// Applies what is in the stream after the last batch of this store, for some time at most: another node may write
-    /// as fast as this one applies. Returns false if there was nothing.
-    func follow(for most: Duration) throws -> Bool {
-        let begin = ContinuousClock.now
-        var isNew = false
-        while true {
-            let asked = ContinuousClock.now
-            let messages = try read(from: try sequence() + 1, count: Self.mostMessages)
-            for message in messages { isNew = try receive(message) || isNew }
-            if Self.isEnd(messages) {
-                noteEnd(seenAt: asked)
-                return isNew
-            }
-            if ContinuousClock.now - begin >= most { return isNew }
-        }
-    }
-
-    private static let mostMessages = 200
-    /// Of a read with more bytes, the limit may have been the end.
-    private static let mostBytesAtEnd = 2_000_000
-
-    /// Tells whether the stream had no more messages than these.
-    private static func isEnd(_ messages: [StreamMessage]) -> Bool {
-        messages.count < mostMessages && messages.reduce(0) { $0 + $1.bytes.count } < mostBytesAtEnd
-    }
-
-    /// Messages of the stream. What a broker refuses is no misfit: it says nothing of the store.
-    func read(from sequence: UInt64, count: Int) throws(StreamError) -> [StreamMessage] {
-        do throws(StreamError) { return try stream.messages(from: sequence, count: count) } catch {
-            throw error.ofBrokers
-        }
-    }
-
-    /// The last sequence that the store has.
-    func sequence() throws -> UInt64 {
-        guard let log = state.withLock({ $0.log }) else { throw StorageError.closed }
-        return try log.reader.replicaPosition()?.sequence ?? 0
-    }
-
-    /// Applies a message of the stream; false if the store has it already.
-    func receive(_ received: StreamMessage) throws -> Bool {
-        let message = try ReplicaMessage(decoding: received.bytes)
-        guard let log = state.withLock({ $0.log }) else { throw StorageError.closed }
-        guard message.storeID == log.storeID else { throw Self.otherStore }
-        let last = try log.reader.replicaPosition() ?? .start(of: message.created)
-        if received.sequence <= last.sequence { return false }
-        guard received.sequence == last.sequence + 1 else {
-            throw Self.gone(from: last.sequence + 1, to: received.sequence - 1)
-        }
-        guard message.sequence == received.sequence, message.previousHash == last.hash,
-            message.kind == .begin || message.created == last.created
-        else { throw Self.other(received.sequence) }
-        return try apply(message, received.bytes)
-    }
-
-    private func apply(_ message: ReplicaMessage, _ bytes: [UInt8]) throws -> Bool {
-        guard let log = state.withLock({ $0.log }) else { throw StorageError.closed }
-        let isNew = try log.committer.apply(message.placed(bytes))
-        state.withLock { state in
-            state.writer = message.writer
-            if isNew, message.writer != writerOfThisNode { state.counts.applied += 1 }
-        }
-        return isNew
     }
 
     /// Ends the following: the stream does not fit the store.

@@ -8,7 +8,7 @@ internal import ProfileLogStore
 /// ```
 /// format uint32 BE | kind uint8 | store ID, 16 bytes | batch ID, 16 bytes | wanted sequence uint64 BE |
 /// SHA-256 of the message before, 32 bytes | the time at which the stream was made | writer's name | writer's URL |
-/// batch (`CommitBatch.encoded`) | CRC-32C of all before it, uint32 LE
+/// batch (`CommitBatch.encoded`, or `Beginning.bytes`) | CRC-32C of all before it, uint32 LE
 /// ```
 ///
 /// The last four parts before the checksum are a length (varint) and as many bytes. The condition on the publish lets
@@ -20,7 +20,7 @@ struct ReplicaMessage: Hashable, Sendable {
     enum Kind: UInt8, Sendable {
         /// A batch of a node.
         case batch = 1
-        /// A store begins a stream, or goes on in another one: there is no batch.
+        /// A store begins a stream, or goes on in another one: there is no batch, but where its log ends.
         case begin = 2
     }
 
@@ -40,7 +40,7 @@ struct ReplicaMessage: Hashable, Sendable {
     /// The time at which the stream was made, as the brokers tell it.
     var created: String
     var writer: Writer
-    /// The encoded batch; empty for `begin`.
+    /// The encoded batch; of `begin`, the end of the store's log (``Beginning``).
     var batch: [UInt8]
 
     static let idBytes = 16

@@ -10,10 +10,14 @@ package struct ReplicaSettings: Sendable {
     package var publishTimeout: Duration = .seconds(1)
     /// The wait between two looks at the stream's end.
     package var pollInterval: Duration = .milliseconds(15)
+    /// The time between two looks at the stream's configuration while nothing is wrong.
+    package var checkInterval: Duration = .seconds(60)
     /// The greatest difference between this machine's clock and the brokers' with which the node writes.
     package var mostClockError: Duration = .seconds(30)
     /// The time for which a start listens for another node with this name.
     package var listening: Duration = .milliseconds(600)
+    /// The longest wait of a start for the first message of a stream.
+    package var joining: Duration = .seconds(10)
     /// The most bytes of a message.
     package var mostBytes = 7_000_000
 

@@ -33,6 +33,8 @@ package struct ReplicaStatus: Hashable, Sendable {
     package var missing: UInt64
     /// The reason why it takes no writes, and what to do; nil if it does.
     package var refusal: StreamError?
+    /// A node of another store that shares the cluster's name, if there is one: its notes are ignored.
+    package var stranger: StreamError?
     /// The stream as it was last looked at; nil if it never could be.
     package var stream: StreamState?
     /// The last time at which a batch had to wait for the brokers for more than a second; nil if none had.

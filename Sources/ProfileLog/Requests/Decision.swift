@@ -33,6 +33,9 @@ extension RequestStore {
     /// moves from the caller's thread, where other connections may wait, to the slow path. If it needs more under the
     /// lock too, the answer is 503 with `Retry-After`, and nothing is stored.
     ///
+    /// A node of a cluster that lags neither refuses nor finds nothing to do by what is outdated: it catches up once,
+    /// and if there was anything, the decision runs again.
+    ///
     /// - Parameter evenIfFull: whether the writer's queue takes the append when it is full.
     package func decide<Value: Sendable>(
         evenIfFull: Bool = false, _ decide: @escaping @Sendable (DecisionView) throws -> Decision<Value>
@@ -51,10 +54,24 @@ extension RequestStore {
         _ effort: DecisionView.Effort, _ evenIfFull: Bool,
         _ decide: @escaping @Sendable (DecisionView) throws -> Decision<Value>
     ) async throws -> (value: Value, receipt: AppendReceipt?) {
+        var mayBeBehind = true
         for _ in 0..<Self.optimisticAttempts {
             let view = DecisionView(log, effort)
-            let decision = try RequestPhases.measuring(.decide) { try decide(view) }
-            guard let append = decision.append else { return (decision.value, nil) }
+            let decision: Decision<Value>
+            do {
+                decision = try RequestPhases.measuring(.decide) { try decide(view) }
+            } catch {
+                if error is WorkBudgetExceeded || !mayBeBehind { throw error }
+                mayBeBehind = false
+                guard await catchUp() else { throw error }
+                continue
+            }
+            guard let append = decision.append else {
+                guard mayBeBehind else { return (decision.value, nil) }
+                mayBeBehind = false
+                guard await catchUp() else { return (decision.value, nil) }
+                continue
+            }
             do {
                 return (decision.value, try await commit(view.completed(append), evenIfFull: evenIfFull))
             } catch AppendError.conflict {
@@ -71,6 +88,14 @@ extension RequestStore {
         }
         if let receipt { activity.stored(receipt) }
         return (value, receipt)
+    }
+
+    /// Applies what other nodes of the cluster have stored by now, on a thread that may wait; tells whether there was
+    /// anything.
+    private func catchUp() async -> Bool {
+        guard log.options.transport.isReplicated else { return false }
+        let isNew = try? await SlowPath.run { [log] in log.catchUp() }
+        return isNew ?? false
     }
 }
 

@@ -91,6 +91,7 @@ final class ClusterNode: ClusterView {
     private func report(of status: ReplicaStatus) -> ClusterReport {
         var report = ClusterReport(status, cluster: cluster, isWriter: isWriter)
         report.warnings = monitors.warnings(for: report.stream)
+        if let stranger = status.stranger { report.warnings.append(ClusterReport.Reason(stranger)) }
         return report
     }
 

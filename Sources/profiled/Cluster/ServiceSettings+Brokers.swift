@@ -37,7 +37,7 @@ extension ServiceSettings {
         /// The monitoring ports that the settings name.
         var monitors: BrokerMonitors { BrokerMonitors(brokerMonitors?.urls ?? []) { Self.content(of: $0) } }
 
-        private static let monitorTimeout = TimeAmount.seconds(2)
+        private static let monitorTimeout = TimeAmount.milliseconds(500)
 
         /// The body at `url`; nil if there is no answer. Blocks its thread.
         private static func content(of url: String) -> [UInt8]? {

@@ -1,4 +1,5 @@
 internal import Logging
+internal import ProfileLogReplication
 internal import ProfileLogRequests
 
 extension Setting {

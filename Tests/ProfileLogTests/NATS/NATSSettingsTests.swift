@@ -6,20 +6,6 @@
 
     @Suite("Settings of the brokers")
     struct NATSSettingsTests {
-        @Test("A broker without a scheme has that of the broker before it")
-        func schemes() {
-            #expect(NATSSettings.servers(in: "nats://a,b:4223") == ["nats://a", "nats://b:4223"])
-            #expect(NATSSettings.servers(in: "tls://a,b,nats://[::1]:9") == ["tls://a", "tls://b", "nats://[::1]:9"])
-            #expect(NATSSettings.servers(in: "a") == ["nats://a"])
-        }
-
-        @Test(
-            "What is no URL of a broker is refused",
-            arguments: ["", "nats://", "a,,b", "http://a", "nats://a/b", "a, b"])
-        func wrongServers(text: String) {
-            #expect(NATSSettings.servers(in: text) == nil)
-        }
-
         @Test(
             "The address of a broker has a port and no password",
             arguments: [
@@ -42,6 +28,7 @@
             #expect(refuses { $0.servers = [] })
             #expect(refuses { $0.cluster = "a.b" })
             #expect(refuses { $0.cluster = "" })
+            #expect(refuses { $0.cluster = "A" })
             #expect(refuses { $0.replicas = 0 })
             #expect(refuses { $0.maxAge = .seconds(1) })
             #expect(refuses { $0.certificateFile = "/dev/null" })

@@ -102,7 +102,7 @@ struct ClusterNewsTests {
         let node = Watched()
         _ = node.look(after: 0)
         let warn: (inout ClusterReport) -> Void = { $0.warnings = [.init("A monitor is silent.", remedy: "Mend it.")] }
-        let line = "something of the brokers is not known reason=A monitor is silent. remedy=Mend it."
+        let line = "a warning about the cluster reason=A monitor is silent. remedy=Mend it."
         #expect(node.look(after: 1, warn) == [line])
         #expect(node.look(after: 2, warn) == [])
         #expect(node.look(after: 3) == [])

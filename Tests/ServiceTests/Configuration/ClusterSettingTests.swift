@@ -140,7 +140,7 @@ struct ClusterSettingTests {
             ("nats://a", #"["nats://a"]"#), ("nats://a,b:4223,c", #"["nats://a","nats://b:4223","nats://c"]"#),
             ("tls://a,tls://[::1]:4222", #"["tls://a","tls://[::1]:4222"]"#), ("a,b", nil), ("nats://", nil),
             ("nats://a,tls://b", nil), ("http://a", nil), ("nats://u:p@a", nil), ("nats://a/x", nil),
-            ("nats://a?x", nil),
+            ("nats://a?x", nil), ("a", nil), ("nats://a/b,c", nil),
         ] as [(String, String?)])
     func brokers(text: String, urls: String?) async throws {
         let outcome = try await run(

@@ -10,6 +10,8 @@ package protocol CommitTransport: Sendable {
     var mostBytes: Int { get }
     /// Tells whether other stores apply the same batches.
     var isReplicated: Bool { get }
+    /// The longest time for which a commit is decided again while other stores' batches come first.
+    var deadline: Duration { get }
     /// Waits until no earlier batch is undecided. Called without a lock, before each commit; throws if the log takes no
     /// writes now.
     func prepare() throws(AppendError)
@@ -24,6 +26,25 @@ package protocol CommitTransport: Sendable {
     func settle(_ batch: UndecidedBatch) throws(AppendError) -> SettledBatch
     /// Applies what other stores have decided by now, and tells whether there was anything.
     func catchUp() throws(AppendError) -> Bool
+}
+
+extension CommitTransport {
+    package var deadline: Duration { .seconds(10) }
+}
+
+extension EventLog {
+    /// Applies what the other stores of a replicated log have decided by now, and tells whether there was anything. Where
+    /// the log takes no writes now there is nothing. Blocks its thread for the answer of the cluster, for a second or
+    /// two at most as a rule.
+    package func catchUp() -> Bool {
+        let transport = options.transport
+        do {
+            try transport.prepare()
+            return try transport.catchUp()
+        } catch {
+            return false
+        }
+    }
 }
 
 /// A batch whose delivery ended without an acknowledgement: it may have its place, or get it later.

@@ -104,6 +104,7 @@ package struct Committer: Sendable {
             try attempt(&decision)
             return decision
         }
+        let deadline = ContinuousClock.now + transport.deadline
         var catchUps = 0
         // Tells whether other stores had decided more, which this one has now: one that lags must neither refuse nor
         // find nothing to do by what is outdated. Where the cluster does not answer, what this store has decides.
@@ -125,6 +126,7 @@ package struct Committer: Sendable {
                     return decision
                 }
                 CoverageMark.hit(.decidedAgain)
+                guard ContinuousClock.now < deadline else { throw Self.alwaysSecond }
             } catch let error as AppendError where error.isOfThisMoment {
                 guard isBehind() else { throw error }
             }
@@ -134,6 +136,11 @@ package struct Committer: Sendable {
     /// The most times that one commit catches up before it refuses or finds nothing to do: another store may write all
     /// the time.
     private static let mostCatchUps = 10
+
+    /// Nothing was stored: other stores' batches took each place.
+    private static let alwaysSecond = AppendError.unavailable(
+        reason: "other nodes of the cluster write all the time, and took each place first",
+        remedy: "Send it again, best to the node that writes.")
 
     /// Delivers `batch` and writes it, in the transaction in which it was decided. `isPlaced` becomes true when other
     /// stores have it, whatever happens here.
