@@ -1,7 +1,7 @@
 internal import ProfileLogRequests
 
 /// What a node tells its log of its cluster: one line for each change, however often the node is looked at.
-package struct ClusterNews {
+package struct ClusterNews: Sendable {
     /// A line of the log.
     package struct Line: Hashable, Sendable {
         package enum Level: Hashable, Sendable { case info, notice, warning }
