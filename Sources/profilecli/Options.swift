@@ -150,9 +150,15 @@ struct NodeOptions: PlaceArguments {
         try notePlace()
     }
 
+    /// Connects to the node that is named.
+    func connect() throws -> any Connection {
+        try connect(to: url ?? Terminal.environment("PROFILELOG_URL") ?? "")
+    }
+
     /// Connects to another node, with the same key and certificates.
     func connect(to url: String) throws -> any Connection {
-        try RemoteAPI(url: url, key: Terminal.environment("PROFILELOG_KEY"), trustedFile: trustedFile)
+        try RemoteAPI(
+            url: url, key: Terminal.environment("PROFILELOG_KEY"), trustedFile: trustedFile, isOfCluster: true)
     }
 }
 

@@ -257,6 +257,8 @@ struct CommandError: Error {
     var message: String
     var remedy: String
     var status: ExitStatus
+    /// Nothing listens at the address of a service.
+    var isUnreached = false
 
     init(_ message: String, remedy: String, status: ExitStatus = .failed) {
         (self.message, self.remedy, self.status) = (message, remedy, status)

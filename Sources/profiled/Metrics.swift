@@ -195,7 +195,7 @@ final class Metrics: Sendable {
             }
         }
         text.single(
-            "profilelog_store_usable", .gauge, "1 while the store can be read and written, as /health/ready says.",
+            "profilelog_store_usable", .gauge, "1 while the store can be read and written, as /health says.",
             store.failure == nil ? 1 : 0)
         text.single(
             "profilelog_damage_found_total", .counter, "Reads that met a damaged record or page.", KnownDamage.count)

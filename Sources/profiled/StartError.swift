@@ -8,6 +8,8 @@ internal import ProfileLogRequests
 struct StartError: Error, CustomStringConvertible {
     let sentence: String
     let remedy: String
+    /// The command line is wrong, and nothing else: the exit status is that of a wrong flag.
+    var isUsage = false
 
     init(_ sentence: String, remedy: String) { (self.sentence, self.remedy) = (sentence, remedy) }
 

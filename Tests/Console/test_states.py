@@ -135,7 +135,8 @@ class StateTests(PageTests):
         nodes = [{"name": "a", **node}, {"name": "b", **node, "is_writer": False, "age_s": 12.2},
                  {"name": "c", **node, "is_writer": False, "broker": None, "refusal": "The clock is 40 s ahead."},
                  {"name": "d", **node, "is_writer": False}]
-        body = {"cluster": "shop", "node": nodes[0], "nodes": nodes, "writer": "a", "lag_s": 0.004}
+        body = {"cluster": "shop", "node": nodes[0], "nodes": nodes, "writer": "a", "lag_s": 0.004,
+                "warnings": [{"error": "The monitor http://n2:8222 does not answer.", "remedy": "Correct it."}]}
         proxy.headers = {"X-ProfileLog-Node": "a"}
         try:
             with proxy.fault("^/v1/cluster$", status=200, body=body):
@@ -147,6 +148,7 @@ class StateTests(PageTests):
         self.assertEqual(rows, ["a | 1,200 | n1:4222 | writes", "b | 1,200 | n1:4222 | no word for 12 seconds",
                                 "c | 1,200 | none | The clock is 40 s ahead.", "d | 1,200 | n1:4222 | ready"])
         self.assertIn("Lag of a: 4 ms", b.text("#root"))
+        self.assertIn("The monitor http://n2:8222 does not answer. Correct it.", b.text("#root"))
 
     def test_an_address_of_what_is_not_there_says_so_accessibly(self):
         self.scene = scene()

@@ -112,7 +112,8 @@ struct StreamConfiguration {
         let age = found["max_age"]?.asInteger ?? 0
         require(
             age == maxAgeNanoseconds, "keeps batches \(Self.text(age)) instead of \(Self.text(maxAgeNanoseconds))",
-            "Start all nodes with the same --stream-max-age, or set it: \(edit) --max-age.")
+            "Set it at the brokers (`\(edit) --max-age \(Self.option(maxAgeNanoseconds))`), or start this node with the "
+                + "setting of the others.")
         return faults
 
         func isOn(_ key: Name) -> Bool { found[key]?.asFlag ?? false }
@@ -126,7 +127,30 @@ struct StreamConfiguration {
     }
 
     private static func text(_ nanoseconds: Int64) -> String {
-        nanoseconds == 0 ? "for ever" : "for \(DurationText.compact(.nanoseconds(nanoseconds)))"
+        nanoseconds == 0 ? "for ever" : "for \(words(.nanoseconds(nanoseconds)))"
+    }
+
+    /// A duration in whole units, so that no two are the same text: `7 d`, `36 h`, `90 s`.
+    private static func words(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        guard attoseconds == 0 else { return DurationText.compact(duration) }
+        let (count, unit) = units(seconds)
+        return "\(count) \(unit == "m" ? "min" : unit)"
+    }
+
+    /// As NATS' command and `--stream-max-age` read it: `7d`, `36h`. No seconds are for ever.
+    private static func option(_ nanoseconds: Int64) -> String {
+        let (count, unit) = units(nanoseconds / 1_000_000_000)
+        return "\(count)\(unit)"
+    }
+
+    /// Seconds in the largest unit of which they are a whole number.
+    private static func units(_ seconds: Int64) -> (count: Int64, unit: String) {
+        let units: [(length: Int64, unit: String)] = [(86_400, "d"), (3_600, "h"), (60, "m")]
+        guard seconds > 0, let fit = units.first(where: { seconds.isMultiple(of: $0.length) }) else {
+            return (seconds, "s")
+        }
+        return (seconds / fit.length, fit.unit)
     }
 }
 

@@ -61,6 +61,10 @@ extension JSONWriter {
         member("writes_here", report.isWriter)
         member("writable", report.refusal == nil)
         reason("refusal", report.refusal)
+        objects("warnings", report.warnings) { json, warning in
+            json.member("error", warning.error)
+            json.member("remedy", warning.remedy)
+        }
         member("lag_s") { json in
             if let lag = report.lag { json.value(Self.seconds(lag)) } else { json.null() }
         }
@@ -152,7 +156,8 @@ extension ClusterEndpoints {
 
     static let shape: AnswerShape = [
         "cluster": .text, "node": node, "nodes": [node], "writer": .orNull(.text), "writes_here": .boolean,
-        "writable": .boolean, "refusal?": reason, "lag_s": .orNull(.number), "missing": .integer,
+        "writable": .boolean, "refusal?": reason, "warnings": [reason], "lag_s": .orNull(.number),
+        "missing": .integer,
         "undecided": .boolean, "stream": .orNull(stream),
         "last_failover": .orNull(["ended": .time, "length_s": .number]),
         "counts": [

@@ -26,6 +26,8 @@ package struct ClusterReport: Sendable {
     package var missing: UInt64 = 0
     /// The reason why it takes no writes; nil if it does.
     package var refusal: Reason?
+    /// What an operator should change, and what stops no write.
+    package var warnings: [Reason] = []
     /// The stream as it was last looked at; nil if it never could be.
     package var stream: Stream?
     /// Tells whether the outcome of a batch of this node is not known yet.
@@ -64,7 +66,7 @@ package struct ClusterReport: Sendable {
     }
 
     /// A sentence, and what to do.
-    package struct Reason: Sendable {
+    package struct Reason: Hashable, Sendable {
         package var error: String
         package var remedy: String
 
@@ -121,6 +123,16 @@ extension ClusterReport {
 
     /// The number of nodes that are alive, this one too.
     package var aliveNodes: Int { 1 + others.count { $0.age < Self.patience } }
+
+    /// The reason why the node should get no requests yet: it follows the stream, and has not reached its end since the
+    /// start. Nil also for a node that takes no writes: it serves reads, as far as it is.
+    package var unready: Reason? {
+        guard let stream, refusal == nil, lag == nil else { return nil }
+        return Reason(
+            "This node has not caught up with its cluster since its start: it is at batch \(own.sequence), and the "
+                + "stream ended at \(max(stream.last, own.sequence)) when it was last looked at.",
+            remedy: "Wait until it has, and ask another node meanwhile; its log says when.")
+    }
 
     /// A lag as in the header `X-ProfileLog-Lag`: seconds with three decimals, or `unknown` if the node never knew that
     /// it has all batches.

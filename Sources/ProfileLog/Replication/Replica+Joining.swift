@@ -131,9 +131,10 @@ extension Replica {
                 .unfit, "The node \(ahead.name) has batch \(ahead.sequence), this one only \(last.sequence).",
                 remedy: "Rebuild at \(ahead.name).")
         }
-        // What they had in between may be on no node.
-        if let found = try? stream.state(), found.created == last.created, found.first > last.sequence + 1 {
-            throw Self.gone(from: last.sequence + 1, to: found.first - 1)
+        if let found = try? stream.state(), found.created == last.created {
+            // What they had in between may be on no node.
+            if found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
+            if found.last >= last.sequence, (try? compare(last, log)) == true { throw Self.isSound }
         }
         try deleteStream()
         try stream.create(first: last.sequence + 1)

@@ -25,15 +25,22 @@ package final class WriteForwarder: Sendable {
     private let nodes: any WritingNodes
     private let connections: any NodeConnections
     private let counts: ForwardingCounts
+    /// The time that a node has for its answer from the moment the request goes out, also if its notes stop.
+    private let patience: Duration
     /// Waits between two looks at the notes of a node whose answer is awaited.
     private let pause: @Sendable () async throws -> Void
 
+    /// Longer than a node waits for brokers that do not answer before it says that it stored nothing.
+    package static let usualPatience = Duration.seconds(2)
+
     package init(
         of node: String, _ nodes: any WritingNodes, over connections: any NodeConnections, counts: ForwardingCounts,
+        patience: Duration = WriteForwarder.usualPatience,
         pause: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .milliseconds(100)) }
     ) {
         self.node = node
-        (self.nodes, self.connections, self.counts, self.pause) = (nodes, connections, counts, pause)
+        (self.nodes, self.connections, self.counts) = (nodes, connections, counts)
+        (self.patience, self.pause) = (patience, pause)
         counts.begin()
     }
 
@@ -76,12 +83,15 @@ package final class WriteForwarder: Sendable {
     /// Ends the connections to the other nodes.
     package func close() async { await connections.close() }
 
-    /// Sends the request, and gives it up if the node falls silent.
+    /// Sends the request, and gives it up if the node falls silent, but not before it could say that it stored nothing.
     private func send(_ write: ForwardedWrite, to node: WritingNode) async -> NodeAnswer {
         await withTaskGroup(of: NodeAnswer?.self) { group in
             group.addTask { [connections] in await connections.send(write, to: node) }
-            group.addTask { [nodes, pause] in
-                while !Task.isCancelled, nodes.hears(node.name) { do { try await pause() } catch { break } }
+            group.addTask { [nodes, patience, pause] in
+                let begin = ContinuousClock.now
+                while !Task.isCancelled, nodes.hears(node.name) || ContinuousClock.now - begin < patience {
+                    do { try await pause() } catch { break }
+                }
                 return nil
             }
             for await answer in group {

@@ -14,7 +14,12 @@ extension Connection {
     func exchange(
         _ request: APIRequest, notes: Bool = true
     ) async throws -> (object: JSONObject, refusal: CommandError?) {
-        let answer = try await answer(request)
+        try read(try await answer(request), of: request, notes: notes)
+    }
+
+    private func read(
+        _ answer: APIAnswer, of request: APIRequest, notes: Bool
+    ) throws -> (object: JSONObject, refusal: CommandError?) {
         guard let object = try? JSONObject(answer.body) else {
             throw CommandError(
                 "The answer (status \(answer.status)) is not a JSON object.",
@@ -33,6 +38,17 @@ extension Connection {
 
     func post(_ path: String, _ write: (inout JSONWriter) throws -> Void) async throws -> JSONObject {
         try await send(APIRequest(.post, path, body: Array(JSONWriter.object(write).utf8)))
+    }
+
+    /// As `post`, with the name of the node that answered; nil for what is no node of a cluster.
+    func postToNode(
+        _ path: String, _ write: (inout JSONWriter) throws -> Void
+    ) async throws -> (object: JSONObject, node: String?) {
+        let request = APIRequest(.post, path, body: Array(try JSONWriter.object(write).utf8))
+        let answer = try await answer(request)
+        let (object, refusal) = try read(answer, of: request, notes: true)
+        if let refusal { throw refusal }
+        return (object, answer.headers.first { $0.name == WriteForwarder.nodeHeader }?.value)
     }
 
     func get(_ path: String, _ query: Parameters = [], notes: Bool = true) async throws -> JSONObject {

@@ -22,6 +22,8 @@ actor HTTPClient {
         var status: Int
         var body: [UInt8]
         var etag: String?
+        /// The node of a cluster that answered (`X-ProfileLog-Node`); nil for a service that is none.
+        var node: String?
     }
 
     /// The reason why there is no answer (`curl_easy_perform`).
@@ -143,8 +145,10 @@ actor HTTPClient {
         case _ where String(cString: reason).contains("certificate required"): throw .clientCertificate
         default: throw .other(String(cString: curl_easy_strerror(code)))
         }
-        let etag = profilecli_curl_header(handle, "ETag").map { String(cString: $0) }
-        return Answer(status: profilecli_curl_status(handle), body: body, etag: etag)
+        func header(_ name: String) -> String? { profilecli_curl_header(handle, name).map { String(cString: $0) } }
+        return Answer(
+            status: profilecli_curl_status(handle), body: body, etag: header("ETag"),
+            node: header("X-ProfileLog-Node"))
     }
 
     private func set(_ option: CURLoption, _ value: Int) { _ = profilecli_curl_set_number(handle, option, value) }

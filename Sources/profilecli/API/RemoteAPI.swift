@@ -10,10 +10,12 @@ struct RemoteAPI: Connection {
     private let socket: String?
     private let key: String?
     private let trustedFile: String?
+    /// The command can ask another node of the cluster, and has no `--store`.
+    private let isOfCluster: Bool
 
     /// `url` is the service's address, as in `http://127.0.0.1:8080` or `unix:/run/profilelog/socket`, and `key` one of
     /// its keys. Certificates in `trustedFile` are trusted as well as those that this machine trusts.
-    init(url: String, key: String?, trustedFile: String?) throws {
+    init(url: String, key: String?, trustedFile: String?, isOfCluster: Bool = false) throws {
         socket = try Self.socket(url)
         // The host is in the header `Host` alone.
         let text = socket != nil ? "http://localhost" : url.contains("://") ? url : "http://\(url)"
@@ -24,6 +26,7 @@ struct RemoteAPI: Connection {
         address = socket.map { "unix:\($0)" } ?? base.absoluteString
         self.key = key
         self.trustedFile = trustedFile
+        self.isOfCluster = isOfCluster
     }
 
     private static func unusable(_ url: String) -> CommandError {
@@ -55,7 +58,9 @@ struct RemoteAPI: Connection {
         }
         do {
             let answer = try await HTTPClient.shared.send(http)
-            return APIAnswer(status: answer.status, body: answer.body, etag: answer.etag)
+            var told = APIAnswer(status: answer.status, body: answer.body, etag: answer.etag)
+            if let node = answer.node { told.headers.append((WriteForwarder.nodeHeader, node)) }
+            return told
         } catch {
             throw failure(error)
         }
@@ -69,9 +74,13 @@ struct RemoteAPI: Connection {
                 "\(address) did not answer within \(HTTPClient.timeoutSeconds) s: whether a write was done is unknown.",
                 remedy: "Look at its log; a write with --key can be run again safely.")
         case .unreached:
-            return CommandError(
+            var failure = CommandError(
                 "Nothing answers at \(address).",
-                remedy: "Start the service (`profiled`) or correct --url; --store works without a service.")
+                remedy: isOfCluster
+                    ? "Start the node (`profiled`), or name another one with --url."
+                    : "Start the service (`profiled`) or correct --url; --store works without a service.")
+            failure.isUnreached = true
+            return failure
         case .certificate(let problem): return failure(problem)
         case .trustedFile:
             return CommandError(

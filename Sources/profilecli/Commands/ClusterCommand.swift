@@ -56,7 +56,7 @@ struct ClusterStatusCommand: AsyncParsableCommand {
         let nodes = cluster.nodes
         let hasVersions = Set(nodes.map { $0.told["version"].cell }).count > 1
         return Table(
-            "NODE!", "URL", "#POSITION", "#SEQUENCE", "#MISSING", "BROKER", "VERSION", "STATE!", of: nodes
+            "NODE!", "URL", "#POSITION", "#BATCH", "#MISSING", "BROKER", "VERSION", "STATE!", of: nodes
         ) { node in
             [
                 node.name, node.url ?? "", Number.grouped(node.position), Number.grouped(node.sequence),
@@ -105,7 +105,7 @@ struct ClusterRebuildCommand: AsyncParsableCommand {
         "rebuild", "Make the stream again from the store of one node, after the stream was lost.",
         """
         For a stream that was deleted, purged below a node, or made again by others: the nodes read only then. Ask the \
-        node with the highest position. It refuses while the stream is sound, or if another node has more. All other \
+        node with the highest batch in `cluster status`. It refuses while the stream is sound, or if another node has more. All other \
         nodes follow the new stream if their store ends where the node's does; else they need a copy (--join).
 
         On a terminal it asks; elsewhere it needs --yes. It cannot be undone.
@@ -127,8 +127,8 @@ struct ClusterRebuildCommand: AsyncParsableCommand {
             json.member("sequence", cluster.asked.sequence)
         }
         let sentence =
-            "The stream of cluster \(cluster.name) was made again from node \(cluster.asked.name), at position "
-            + "\(Number.grouped(cluster.asked.position)). \(Suggestion.next("cluster status"))"
+            "The stream of cluster \(cluster.name) was made again from node \(cluster.asked.name), after batch "
+            + "\(Number.grouped(cluster.asked.sequence)). \(Suggestion.next("cluster status"))"
         try Output.print([node.isJSON ? answer.line : sentence], after: "The stream was made again")
     }
 
@@ -138,7 +138,7 @@ struct ClusterRebuildCommand: AsyncParsableCommand {
             throw CommandError(
                 "The stream was not made again: that cannot be undone.", remedy: "Add --yes to do it.", status: .usage)
         }
-        let node = "\(cluster.asked.name), at position \(Number.grouped(cluster.asked.position))"
+        let node = "\(cluster.asked.name), after batch \(Number.grouped(cluster.asked.sequence))"
         Output.message("Make the stream of cluster \(cluster.name) again from node \(node)? Type `yes`.".oneLine)
         guard Question.answer() == "yes" else {
             throw CommandError(

@@ -64,7 +64,7 @@ struct ClusterVerifyCommand: AsyncParsableCommand {
                 try await Self.wait(for: one, by: connection, until: end)
                 all[index].connection = connection
             } catch let failure as CommandError {
-                all[index].failure = failure
+                all[index].failure = Self.told(failure, of: all[index].node)
             }
         }
         let range = try await Self.compare(&all, upTo: end)
@@ -94,6 +94,14 @@ struct ClusterVerifyCommand: AsyncParsableCommand {
         }
     }
 
+    /// `failure` with the next step for a node that is down.
+    private static func told(_ failure: CommandError, of node: ClusterStatus.Node) -> CommandError {
+        guard failure.isUnreached else { return failure }
+        var told = failure
+        told.remedy = "Start node \(node.name), or compare later."
+        return told
+    }
+
     // MARK: - Comparing
 
     /// Compares slice after slice up to `end`, or to the first one that differs. Returns the last slice.
@@ -118,7 +126,7 @@ struct ClusterVerifyCommand: AsyncParsableCommand {
                     all[index].digest = try await connection.get(
                         "/v1/cluster/digest", [("from", "\(range.from)"), ("position", "\(range.to)")])
                 } catch let failure as CommandError {
-                    (all[index].digest, all[index].failure) = (nil, failure)
+                    (all[index].digest, all[index].failure) = (nil, Self.told(failure, of: all[index].node))
                 }
             }
             findDifferences(&all)
@@ -148,7 +156,7 @@ struct ClusterVerifyCommand: AsyncParsableCommand {
 
     private func print(_ all: [Compared], _ range: (from: UInt64, to: UInt64)) throws {
         if node.isJSON { return try Output.print(all.map(Self.line) + [Self.total(all, range)]) }
-        let table = Table("NODE!", "#SEQUENCE", "LOG!", "NAMES!", "META!", "WHY NOT", of: all) { one in
+        let table = Table("NODE!", "#BATCH", "LOG!", "NAMES!", "META!", "WHY NOT", of: all) { one in
             let cells = Self.parts.map { part in
                 one.digest == nil ? "–" : one.different.contains(part) ? "different" : "equal"
             }
@@ -208,7 +216,11 @@ struct ClusterVerifyCommand: AsyncParsableCommand {
                 remedy: "Stop it, keep its folder for a report, and let it join again with an empty one (--join).")
         }
         guard let one = all.first(where: { $0.failure != nil }), let failure = one.failure else { return nil }
-        return CommandError(
-            "Node \(one.node.name) could not be compared. \(failure.message)", remedy: failure.remedy)
+        var remedy = failure.remedy
+        let others = all.filter { $0.failure == nil }
+        if failure.isUnreached, others.count == all.count - 1, others.count > 1, others.allSatisfy(\.isEqual) {
+            remedy = String(remedy.dropLast()) + ": the other nodes are equal."
+        }
+        return CommandError("Node \(one.node.name) could not be compared. \(failure.message)", remedy: remedy)
     }
 }

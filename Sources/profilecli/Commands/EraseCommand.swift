@@ -13,7 +13,8 @@ struct EraseCommand: AsyncParsableCommand {
         the one that it showed.
 
         Old copies may be in free parts of the file until `profilecli compact`, and in backups for as long as you keep \
-        those.
+        those. In a cluster each node is stopped for it, one after the other, and the brokers have copies of their own \
+        (docs/scaling.md).
         """,
         examples: """
             profilecli erase jane --reason "request 4711" --yes
@@ -34,12 +35,15 @@ struct EraseCommand: AsyncParsableCommand {
         let users = try chosen(candidates)
         for (index, user) in users.enumerated() {
             // By its own ID, and only if that still leads to the same user.
-            let answer = try await connection.post("/v1/erase") { json in
+            let (answer, node) = try await connection.postToNode("/v1/erase") { json in
                 json.member("user", Self.id(user))
                 json.member("number", user.count("number"))
                 reason.write(to: &json)
             }
-            let next = index == users.count - 1 ? " " + Suggestion.next("compact") : ""
+            let step =
+                node == nil
+                ? Suggestion.next("compact") : "Next: on each node, stopped: profilecli compact --store FOLDER"
+            let next = index == users.count - 1 ? " " + step : ""
             try Output.answer(place.isJSON ? answer.line : Self.sentence(answer) + next, to: answer)
         }
     }

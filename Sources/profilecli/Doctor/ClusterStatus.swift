@@ -62,7 +62,7 @@ struct ClusterStatus {
 
     /// The findings about what is not well: an error where a node is missing or may not write, else a warning.
     var findings: [Finding] {
-        var findings = refusals + nodes.dropFirst().compactMap(finding)
+        var findings = refusals + nodes.dropFirst().compactMap(finding) + warnings
         if let stream {
             // A fault of the stream is often the refusal of the node too.
             findings += stream.objects("faults").map(Self.error).filter { fault in
@@ -108,6 +108,12 @@ struct ClusterStatus {
     private var refusals: [Finding] {
         guard answer["refusal"] == .null else { return [Self.error(answer.object("refusal"))] }
         return asked.refusal.map { [takesNoWrites(asked, $0)] } ?? []
+    }
+
+    private var warnings: [Finding] {
+        answer.objects("warnings").map { warning in
+            .warning(Self.check, warning["error"].cell, remedy: warning["remedy"].text ?? "Look at its log.")
+        }
     }
 
     private static func error(_ fault: JSONObject) -> Finding {

@@ -4,7 +4,7 @@ internal import ProfileLog
 
 /// The brokers of a cluster, as in `nats://a,b:4223,c` or `tls://a,b,c`: the scheme of the first counts for those after
 /// it.
-struct BrokerList: SettingValue, ExpressibleByArgument {
+struct BrokerList: SettingValue {
     /// Each with its scheme.
     let urls: [String]
 
@@ -27,7 +27,13 @@ struct BrokerList: SettingValue, ExpressibleByArgument {
         self.urls = urls
     }
 
-    init?(argument: String) { self.init(word: argument) }
+    /// Reads the value of the flag; an error names the form.
+    @Sendable static func typed(_ word: String) throws -> BrokerList {
+        guard let brokers = BrokerList(word: word) else {
+            throw ValidationError("it \(Setting.named("cluster.replicate").words.rule).")
+        }
+        return brokers
+    }
 
     var json: AttributeValue { .array(urls.map { .string($0) }) }
 

@@ -14,20 +14,42 @@ final class ClusterNode: ClusterView {
     /// The lag as it was last looked at: each read tells it, and a look reads the store.
     private let lastLook = Mutex<(at: ContinuousClock.Instant, currentAt: ContinuousClock.Instant?)?>(nil)
 
-    private init(_ replica: Replica, cluster: String) { (self.replica, self.cluster) = (replica, cluster) }
+    private let monitors: BrokerMonitors
+    /// What the log was told.
+    private let news = Mutex(ClusterNews(from: 0, isBeginning: false))
+
+    private init(_ replica: Replica, cluster: String, _ monitors: BrokerMonitors) {
+        (self.replica, self.cluster, self.monitors) = (replica, cluster, monitors)
+    }
 
     /// Joins the cluster that the settings name; nil without one. Waits for the brokers if the folder has no store yet.
     static func open(_ settings: ServiceSettings) throws -> ClusterNode? {
         guard settings.brokers != nil else { return nil }
         let node = try settings.nodeSettings()
-        let stream = try settings.batchStream()
-        do {
+        let monitors = settings.monitors
+        let stream = try settings.batchStream(monitors)
+        do throws(StreamError) {
             let replica = try Replica.open(stream, node, folder: settings.store)
-            return ClusterNode(replica, cluster: settings.clusterName)
+            return ClusterNode(replica, cluster: settings.clusterName, monitors)
         } catch {
             stream.close()
-            throw error
+            throw error.atStart
         }
+    }
+
+    /// Begins to follow the stream, and to take writes.
+    func start(_ log: EventLog) throws {
+        let place = try log.reader.replicaPosition()
+        do { try replica.start(log) } catch let error as StreamError { throw error.atStart }
+        // A store that was of no cluster, or that was made just now of the node's own first message.
+        let isNew = place == nil || replica.creation != nil && replica.status.preferred == replica.settings.name
+        news.withLock { $0 = ClusterNews(from: place?.sequence ?? 1, isBeginning: isNew) }
+    }
+
+    /// The lines for the log about what has changed since the last call, in the view of `status`.
+    func newLines(_ status: ReplicaStatus) -> [ClusterNews.Line] {
+        let report = report(of: status)
+        return news.withLock { $0.lines(of: report) }
     }
 
     /// Lets the last commits end soon, also where brokers do not answer.
@@ -64,7 +86,14 @@ final class ClusterNode: ClusterView {
         replica.status.refusal.map { HealthReason(.cluster, error: $0.sentence, remedy: $0.remedy) }
     }
 
-    var report: ClusterReport { ClusterReport(replica.status, cluster: cluster, isWriter: isWriter) }
+    var report: ClusterReport { report(of: replica.status) }
+
+    private func report(of status: ReplicaStatus) -> ClusterReport {
+        var report = ClusterReport(status, cluster: cluster, isWriter: isWriter)
+        report.warnings = monitors.warnings(for: report.stream)
+        if let stranger = status.stranger { report.warnings.append(ClusterReport.Reason(stranger)) }
+        return report
+    }
 
     /// The time since the node last knew that it has all batches; since its start, if it never did.
     func lag(of report: ClusterReport) -> Duration { report.lag ?? (ContinuousClock.now - started) }
@@ -106,6 +135,15 @@ final class ClusterNode: ClusterView {
         let lag = replica.status.lag
         lastLook.withLock { $0 = (now, lag.map { now - $0 }) }
         return lag
+    }
+}
+
+extension StreamError {
+    /// The error of a start that ends with it: no node goes on trying.
+    fileprivate var atStart: StreamError {
+        guard kind == .unreachable else { return self }
+        return StreamError(
+            kind, sentence, remedy: "Start the brokers, or correct --replicate, and start this program again.")
     }
 }
 

@@ -1,16 +1,15 @@
 internal import Logging
+internal import ProfileLogNativeAPI
 internal import ProfileLogReplication
 internal import ServiceLifecycle
 
-/// Tells the log when the node stops writing and why, when it writes again, and when another node becomes the preferred
-/// writer, and once that a node of another store is there: one line for each, however often the words of the reason change.
+/// Tells the log when the node stops writing and why, when it writes again, and what else changes in the cluster: one
+/// line for each, however often the words of the reason change.
 struct ClusterWatch: Service {
     let cluster: ClusterNode
     let logger: Logger
 
     private static let interval = Duration.seconds(1)
-    /// Between two lines about the writer: nodes that cannot reach each other may take turns.
-    private static let writerInterval = Duration.seconds(10)
 
     /// What the log was told.
     private struct Told {
@@ -18,8 +17,6 @@ struct ClusterWatch: Service {
         var refusal: (error: StreamError, since: ContinuousClock.Instant)?
         /// Since when brokers do not answer, which may pass in a moment.
         var silentSince: ContinuousClock.Instant?
-        var writer: (name: String, at: ContinuousClock.Instant)?
-        var hasStranger = false
     }
 
     func run() async throws {
@@ -33,13 +30,7 @@ struct ClusterWatch: Service {
         while !Task.isCancelled {
             let status = cluster.replica.status
             tell(status.refusal, at: status.node.broker, &told)
-            tell(writer: status.preferred, &told)
-            if let stranger = status.stranger, !told.hasStranger {
-                told.hasStranger = true
-                logger.warning(
-                    "a node of another store uses this cluster's name",
-                    metadata: ["reason": "\(stranger.sentence)", "remedy": "\(stranger.remedy)"])
-            }
+            for line in cluster.newLines(status) { tell(line) }
             try? await Task.sleep(for: Self.interval)
         }
     }
@@ -54,7 +45,7 @@ struct ClusterWatch: Service {
                 "the node takes writes again",
                 metadata: [
                     "broker": "\(broker ?? "none")",
-                    "seconds": .stringConvertible((now - before.since) / .seconds(1)),
+                    "seconds": .stringConvertible(((now - before.since) / .milliseconds(100)).rounded() / 10),
                 ])
             return
         }
@@ -76,16 +67,14 @@ struct ClusterWatch: Service {
         return before.kind == now.kind && (now.kind == .unreachable || words(before) == words(now))
     }
 
-    private func tell(writer: String?, _ told: inout Told) {
-        guard let writer, writer != told.writer?.name else { return }
-        let now = ContinuousClock.now
-        if let before = told.writer {
-            if now - before.at < Self.writerInterval { return }
-            logger.notice(
-                "the preferred writer changed", metadata: ["from": "\(before.name)", "to": "\(writer)"])
-        } else {
-            logger.info("the preferred writer is known", metadata: ["node": "\(writer)"])
-        }
-        told.writer = (writer, now)
+    private func tell(_ line: ClusterNews.Line) {
+        let level: Logger.Level =
+            switch line.level {
+            case .info: .info
+            case .notice: .notice
+            case .warning: .warning
+            }
+        let facts: Logger.Metadata = line.facts.mapValues { "\($0)" }
+        logger.log(level: level, "\(line.text)", metadata: facts)
     }
 }

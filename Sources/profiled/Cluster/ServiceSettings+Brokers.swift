@@ -1,3 +1,4 @@
+internal import ProfileLogNativeAPI
 internal import ProfileLogReplication
 
 #if Replicas
@@ -13,7 +14,7 @@ extension ServiceSettings {
         static let hasReplicas = true
 
         /// The stream that the settings name. It connects by itself.
-        func batchStream() throws -> any BatchStream {
+        func batchStream(_ monitors: BrokerMonitors) throws -> any BatchStream {
             var settings = NATSSettings(servers: brokers?.urls ?? [], cluster: clusterName)
             settings.client = "profilelog-\(nodeName ?? "")"
             settings.replicas = replicas
@@ -29,9 +30,12 @@ extension ServiceSettings {
             settings.certificateFile = brokerTLSCertificate
             settings.keyFile = brokerTLSKey
             settings.monitors = brokerMonitors?.urls ?? []
-            settings.monitor = { Self.content(of: $0) }
+            settings.monitor = { monitors.content(of: $0) }
             return try NATSStream(settings)
         }
+
+        /// The monitoring ports that the settings name.
+        var monitors: BrokerMonitors { BrokerMonitors(brokerMonitors?.urls ?? []) { Self.content(of: $0) } }
 
         private static let monitorTimeout = TimeAmount.milliseconds(500)
 
@@ -46,8 +50,10 @@ extension ServiceSettings {
     #else
         static let hasReplicas = false
 
+        var monitors: BrokerMonitors { BrokerMonitors([]) { _ in nil } }
+
         /// No settings lead here: ``refuseHalfCluster()`` comes first.
-        func batchStream() throws -> any BatchStream {
+        func batchStream(_ monitors: BrokerMonitors) throws -> any BatchStream {
             throw StreamError(
                 .unfit, "This profiled was built without replicas.", remedy: "Build it with the trait Replicas.")
         }

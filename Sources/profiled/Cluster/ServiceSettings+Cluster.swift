@@ -80,8 +80,10 @@ extension ServiceSettings {
     /// Returns what the node tells of itself.
     func nodeSettings() throws(StartError) -> ReplicaSettings {
         guard let nodeName else {
-            throw StartError(
+            var error = StartError(
                 "--replicate is there without --node.", remedy: "Give this node a name of its own: --node NAME.")
+            error.isUsage = true
+            throw error
         }
         var settings = ReplicaSettings(name: nodeName, url: try nodeAddress())
         settings.version = Profiled.configuration.version

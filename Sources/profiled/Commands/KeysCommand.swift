@@ -30,10 +30,12 @@ struct KeysAdd: ParsableCommand {
         abstract: "Make a key, which is shown only once.",
         discussion: """
             Permissions are named as Braze names them (users.track, users.export.ids, …); v1.read and v1.write are \
-            for the native API, metrics is for /metrics, and all is for everything.
+            for the native API, v1.cluster is for a node that joins and for a rebuild of the stream, metrics is for \
+            /metrics, and all is for everything. The status of a cluster needs v1.read.
 
             EXAMPLES
               profiled keys add --name app --permissions users.track,users.export.ids
+              profiled keys add --name join --permissions v1.cluster,v1.read
             """)
 
     @OptionGroup var store: StoreOptions

@@ -98,7 +98,7 @@ struct ServeCommand: AsyncParsableCommand {
                     path: store.path, create: !options.expectsStore, options: logOptions,
                     projections: RequestStore.projections, creation: cluster?.replica.creation)
             }
-            try cluster?.replica.start(log)
+            try cluster?.start(log)
             try refuseLostKeys(of: log, options, areClosed: keys.isClosed, logger)
             log.preload()
             let writes: [StartWrites.Work] = [

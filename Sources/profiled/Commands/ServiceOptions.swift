@@ -33,7 +33,9 @@ struct ServiceOptions: ParsableArguments, Sendable {
     @Option(name: .setting("backup.verify-every"), help: .setting("backup.verify-every"))
     var backupVerifyEvery: Seconds?
 
-    @Option(name: .setting("cluster.replicate"), help: .setting("cluster.replicate")) var brokers: BrokerList?
+    @Option(name: .setting("cluster.replicate"), help: .setting("cluster.replicate"), transform: BrokerList.typed)
+    var brokers: BrokerList?
+
     @Option(name: .setting("cluster.node"), help: .setting("cluster.node")) var nodeName: String?
     @Option(name: .setting("cluster.node-url"), help: .setting("cluster.node-url")) var nodeURL: BaseURL?
     @Option(name: .setting("cluster.name"), help: .setting("cluster.name")) var clusterName: String?

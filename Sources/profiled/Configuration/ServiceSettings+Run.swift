@@ -18,7 +18,7 @@ extension ServiceSettings {
             let failure = StartError(error, host: host, port: port)
             failure.report()
             ServiceManager.status(failure.sentence)
-            throw ExitCode.failure
+            throw failure.isUsage ? ExitCode.validationFailure : ExitCode.failure
         }
     }
 

@@ -33,7 +33,8 @@ export function growth(root, context) {
     show: (c) => [list('Nodes', ['Node', 'Position', 'Broker', 'State'], c.nodes.map((n) => {
       const bad = n.age_s > 3 ? `no word for ${span(n.age_s)}` : n.refusal;
       return [foreign(n.name), number(n.position), foreign(n.broker ?? 'none'), bad ? h('span', {class: 'bad'}, bad) : n.is_writer ? 'writes' : 'ready'];
-    })), para('dim', 'Lag of ', foreign(c.node.name), `: ${c.lag_s === null ? 'not known' : span(c.lag_s)}`)],
+    })), para('dim', 'Lag of ', foreign(c.node.name), `: ${c.lag_s === null ? 'not known' : span(c.lag_s)}`),
+    ...[c.refusal, ...c.warnings ?? []].filter(Boolean).map((w) => para(w === c.refusal ? 'bad' : 'dim', foreign(`${w.error} ${w.remedy}`, {cut: false})))],
   });
   let last = null, skipped = 0;
   const tail = panel(context, {

@@ -1,4 +1,5 @@
 internal import ProfileLog
+internal import ProfileLogNativeAPI
 internal import ProfileLogRequests
 
 /// `GET /`, which lists the endpoints, and the paths under `/health`.
@@ -39,6 +40,13 @@ struct Overview: Sendable {
                 "status": "degraded", "last_position": last, "error": .string(first.error),
                 "remedy": .string(first.remedy), "reasons": .array(all),
             ])
+    }
+
+    /// As `health`, but 503 for a node of a cluster with a reason why it is not ready yet.
+    func ready(_ store: LiveStore, _ reasons: [HealthReason], _ unready: ClusterReport.Reason?) -> APIAnswer {
+        guard let unready, store.failure == nil else { return health(store, reasons) }
+        return APIAnswer(
+            503, ["status": "starting", "error": .string(unready.error), "remedy": .string(unready.remedy)])
     }
 
     /// Answers with a list of the endpoints. Where keys are needed, it tells nothing of the store.

@@ -143,41 +143,55 @@ final class RequestAdaptor: Sendable {
         let (status, code, took) = (response.status.code, exchange.code, ContinuousClock.now - begin)
         metrics.record(
             method: request.method.rawValue, template: exchange.route.template, status: status, code: code, took: took)
+        let isError = status >= 500 && !["not_reached", "not_simulated"].contains(code)
+        var times: Logger.Metadata = [:]
         if let phases, took >= .milliseconds(slow) {
-            note(exchange, path, id, status, took, phases.measured, .milliseconds(slow))
+            times = Self.times(took, phases.measured, beyond: .milliseconds(slow))
         }
-        logger.log(
-            level: status >= 500 && !["not_reached", "not_simulated"].contains(code) ? .error : .info, "request",
-            metadata: [
-                "id": "\(id)", "method": "\(request.method.rawValue)", "path": "\(exchange.route.logged(path))",
-                "status": .stringConvertible(status), "bytes": .stringConvertible(response.body.contentLength ?? 0),
-                "ms": .stringConvertible(took / .milliseconds(1)),
-            ].merging(
-                [("code", code), ("bulk", asked.isBulk ? "true" : nil)].compactMap { key, text in
-                    text.map { (key, "\($0)") }
-                }
-            ) { $1 })
+        // Only called for a line that is written.
+        func mainFacts(_ times: Logger.Metadata) -> Logger.Metadata {
+            var facts = times
+            facts["id"] = "\(id)"
+            facts["method"] = "\(request.method.rawValue)"
+            facts["path"] = "\(exchange.route.logged(path))"
+            facts["status"] = .stringConvertible(status)
+            return facts
+        }
+        func allFacts(_ times: Logger.Metadata) -> Logger.Metadata {
+            var facts = mainFacts(times)
+            facts["bytes"] = .stringConvertible(response.body.contentLength ?? 0)
+            facts["ms"] = Self.milliseconds(took)
+            if let code { facts["code"] = "\(code)" }
+            if asked.isBulk { facts["bulk"] = "true" }
+            return facts
+        }
+        // An error has one line.
+        if isError {
+            logger.error("request", metadata: allFacts(times))
+        } else {
+            if !times.isEmpty { logger.notice("slow request", metadata: mainFacts(times)) }
+            logger.info("request", metadata: allFacts([:]))
+        }
         return response
     }
 
-    /// Logs a request that took long, unless it only waited for news.
-    private func note(
-        _ exchange: Exchange, _ path: String, _ id: String, _ status: Int, _ took: Duration,
-        _ times: RequestPhases.Times, _ slow: Duration
-    ) {
+    /// The times of a request that took at least as long as `slow`; empty if it only waited for news.
+    private static func times(
+        _ took: Duration, _ times: RequestPhases.Times, beyond slow: Duration
+    ) -> Logger.Metadata {
         let own = took - times.news
-        if own < slow { return }
-        func milliseconds(_ duration: Duration) -> Logger.MetadataValue {
-            .stringConvertible((duration / .milliseconds(1) * 10).rounded() / 10)
-        }
+        if own < slow { return [:] }
         let phases = [RequestPhases.Phase.read, .decide, .wait, .commit, .sync]
         var metadata: Logger.Metadata = [
-            "id": "\(id)", "method": "\(exchange.request.method.rawValue)", "path": "\(exchange.route.logged(path))",
-            "status": .stringConvertible(status), "ms": milliseconds(own),
-            "other_ms": milliseconds(phases.reduce(own) { $0 - times[$1] }),
+            "ms": milliseconds(own), "other_ms": milliseconds(phases.reduce(own) { $0 - times[$1] }),
         ]
         for phase in phases { metadata["\(phase.rawValue)_ms"] = milliseconds(times[phase]) }
-        logger.notice("slow request", metadata: metadata)
+        return metadata
+    }
+
+    /// With one decimal.
+    private static func milliseconds(_ duration: Duration) -> Logger.MetadataValue {
+        .stringConvertible((duration / .milliseconds(1) * 10).rounded() / 10)
     }
 
     /// The names in the client's certificate. A browser shows it whatever page sends the request, so with the page of
@@ -243,7 +257,8 @@ final class RequestAdaptor: Sendable {
             return metrics.answer(
                 store, connections.counts, reads.counts, health, certificates?.report, cluster)
         case .live: return overview.live
-        case .health, .ready: return overview.health(store, health.reasons)
+        case .health: return overview.health(store, health.reasons)
+        case .ready: return overview.ready(store, health.reasons, cluster?.report.unready)
         }
     }
 

@@ -14,7 +14,8 @@ enum OwnPath: String, CaseIterable, Sendable {
         case .overview: "what is where"
         case .openAPI: "this description, for programs (OpenAPI 3.1)"
         case .metrics: "numbers for Prometheus"
-        case .health, .ready: "whether the store can be read and written"
+        case .health: "whether the store can be read and written"
+        case .ready: "whether the store can be read and written, and a node has caught up with its cluster"
         case .live: "whether the process answers"
         }
     }

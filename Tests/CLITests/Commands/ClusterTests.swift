@@ -72,6 +72,10 @@ struct ClusterTests {
             ("stream", brokers(leader: #""n1""#, isCurrent: false), "Broker n2 does not have the whole stream.", true),
             ("stream", brokers(fault: "Its batches may be lost."), "Its batches may be lost.", false),
             ("undecided", "true", "is not known yet", true), ("lag_s", "null", "has not caught up", true),
+            (
+                "warnings", #"[{"error":"The monitor http://n1 does not answer.","remedy":"Correct it."}]"#,
+                "The monitor http://n1 does not answer.", true
+            ),
         ])
     func stream(member: String, value: String, message: String, passes: Bool) throws {
         try nodes.set("a", ["GET /v1/cluster": nodes.state(of: "a", [member: value])])
@@ -88,6 +92,7 @@ struct ClusterTests {
         #expect(alone.status == 1 && alone.errors.contains("It is in no cluster."), "\(alone)")
         let gone = try cli.run("cluster", "status", "--url", "http://127.0.0.1:1")
         #expect(gone.status == 1 && gone.errors.contains("Nothing answers at http://127.0.0.1:1."), "\(gone)")
+        #expect(!gone.errors.contains("--store"), "\(gone)")
         for command in ["status", "verify", "rebuild"] {
             let none = try cli.run("cluster", command)
             #expect(none.status == 64 && none.errors.contains("No node is named."), "\(none)")
@@ -167,6 +172,35 @@ struct ClusterTests {
         let outcome = try run("verify")
         #expect(outcome.status == 1 && !outcome.output.contains("with the same"), "\(outcome)")
         #expect(outcome.errors.contains("Node b could not be compared. Nothing answers at http://127.0.0.1:1."))
+        // Of two nodes nothing was compared.
+        #expect(outcome.errors.hasSuffix("\nStart node b, or compare later.\n"), "\(outcome)")
+        try nodes.set(
+            "a",
+            [
+                "GET /v1/cluster": nodes.state(of: "a", nodes: [gone, nodes.node("c")]),
+                "GET /v1/cluster/digest": nodes.digest(),
+            ])
+        let rest = try run("verify")
+        #expect(rest.status == 1, "\(rest)")
+        #expect(
+            rest.errors.hasSuffix("\nStart node b, or compare later: the other nodes are equal.\n"), "\(rest)")
+    }
+
+    // MARK: - Erasing
+
+    @Test("After an erasure by a node the next step is at each node")
+    func erase() throws {
+        let user = #"{"id":"jane","kind":"identified","since":"","version":3,"braze_id":"00","number":4}"#
+        try nodes.set(
+            "a",
+            [
+                "GET /v1/erase": #"{"users":[\#(user)]}"#,
+                "POST /v1/erase": #"{"events":3,"user_number":4,"position":121}"#,
+            ])
+        let outcome = try cli.run("erase", "jane", "--reason", "asked to", "--yes", "--url", nodes.url("a"))
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(
+            outcome.output.hasSuffix(" Next: on each node, stopped: profilecli compact --store FOLDER\n"), "\(outcome)")
     }
 
     @Test("Nodes that differ while only one has applied an erasure are asked again")
@@ -229,7 +263,7 @@ struct ClusterTests {
         #expect(refused.status == 64 && refused.errors.contains("Add --yes to do it."), "\(refused)")
         #expect(!nodes.asked("a").contains { $0.hasPrefix("POST") })
         let done = try run("rebuild", "--yes")
-        #expect(done.status == 0 && done.output.contains("was made again from node a, at position 120."), "\(done)")
+        #expect(done.status == 0 && done.output.contains("was made again from node a, after batch 40."), "\(done)")
         #expect(nodes.asked("a").last == "POST /v1/cluster/rebuild")
     }
 

@@ -27,6 +27,7 @@ final class FakeNodes: Sendable {
                 body = json.dumps(body).encode()
                 self.send_response(status)
                 self.send_header('Content-Length', str(len(body)))
+                self.send_header('X-ProfileLog-Node', name)
                 self.end_headers()
                 self.wfile.write(body)
             do_POST = do_GET
@@ -98,7 +99,8 @@ final class FakeNodes: Sendable {
         let all = [own] + (nodes ?? others)
         var members: [String: String] = [
             "cluster": #""shop""#, "node": own, "nodes": "[" + all.joined(separator: ",") + "]",
-            "writer": #""\#(names[0])""#, "writes_here": "true", "writable": "true", "lag_s": "0.004", "missing": "0",
+            "writer": #""\#(names[0])""#, "writes_here": "true", "writable": "true", "warnings": "[]",
+            "lag_s": "0.004", "missing": "0",
             "stream": """
             {"created":"2026-01-31T10:00:00Z","first":1,"last":40,"leader":"n1",\
             "followers":[{"name":"n2","current":true},{"name":"n3","current":true}],"faults":[]}

@@ -49,6 +49,27 @@
             #expect(faults.allSatisfy { !$0.remedy.isEmpty })
         }
 
+        @Test(
+            "Another age of batches is told with the command that sets it, in units that are whole",
+            arguments: [
+                (nil, 604_800, "for ever instead of for 7 d", "7d"),
+                (604_800, nil, "for 7 d instead of for ever", "0s"),
+                (86_400, 129_600, "for 1 d instead of for 36 h", "36h"),
+                (90, 120, "for 90 s instead of for 2 min", "2m"),
+                (61, 60, "for 61 s instead of for 1 min", "1m"),
+            ] as [(Int64?, Int64?, String, String)])
+        func age(found: Int64?, wanted: Int64?, sentence: String, option: String) throws {
+            var settings = NATSSettings(servers: ["nats://a"])
+            settings.maxAge = wanted.map { .seconds($0) }
+            let stream = try changed(["max_age": .int((found ?? 0) * 1_000_000_000)])
+            let faults = StreamConfiguration(settings: settings).faults(of: stream)
+            #expect(faults.map(\.sentence) == ["The stream profilelog-profilelog keeps batches \(sentence)."])
+            let command = "nats stream edit profilelog-profilelog --max-age \(option)"
+            #expect(
+                faults.first?.remedy
+                    == "Set it at the brokers (`\(command)`), or start this node with the setting of the others.")
+        }
+
         @Test("A stream that is made again begins after the last batch")
         func firstSequence() throws {
             #expect(try JSON.parse(configuration.json(first: 43))["first_seq"] == 43)

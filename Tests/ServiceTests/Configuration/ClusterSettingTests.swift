@@ -26,7 +26,6 @@ struct ClusterSettingTests {
                 (["--max-lag", "5s"], "--max-lag is there without --replicate."),
                 (["--broker-creds", "x"], "--broker-creds is there without --replicate."),
                 (["--any-broker-version"], "--any-broker-version is there without --replicate."),
-                (["--replicate", "nats://b1"], "--replicate is there without --node."),
                 (node + ["--ephemeral"], "--replicate has no meaning with --ephemeral"),
                 (node + ["--port", "0"], "Other nodes cannot be told how they reach this one"),
                 (node + ["--join-key-file", "x"], "--join-key-file is there without --join."),
@@ -54,6 +53,20 @@ struct ClusterSettingTests {
             #expect(!FileManager.default.fileExists(atPath: folder.file("profilelog").path))
         }
 
+        @Test("A start with brokers and without a name, or with an address that is none, is a wrong command line")
+        func usage() async throws {
+            let nameless = try await run(["--config", "/dev/null", "--replicate", "nats://b1"], in: folder)
+            #expect(nameless.code == 64, "\(nameless.errors)")
+            #expect(nameless.errors.contains("--replicate is there without --node."), "\(nameless.errors)")
+            let checked = try await check(["--replicate", "nats://b1"])
+            #expect(checked.code == 1 && checked.errors == nameless.errors, "\(checked.errors)")
+            let other = try await run(
+                ["--config", "/dev/null", "--replicate", "http://b1", "--node", "a"], in: folder)
+            #expect(other.code == 64, "\(other.errors)")
+            #expect(other.errors.contains("nats://a,b:4223,c or tls://a,b,c"), "\(other.errors)")
+            #expect(!FileManager.default.fileExists(atPath: folder.file("profilelog").path))
+        }
+
         @Test("Settings of a node that belong together are good")
         func good() async throws {
             for name in ["key", "password", "ca.pem"] { try Data("x".utf8).write(to: folder.file(name)) }
@@ -77,6 +90,8 @@ struct ClusterSettingTests {
                 ], in: folder)
             #expect(outcome.code == 1 && outcome.errors.contains("profiled: "), "\(outcome.errors)")
             #expect(!outcome.errors.contains("unexpected error"), "\(outcome.errors)")
+            let remedy = "\nStart the brokers, or correct --replicate, and start this program again.\n"
+            #expect(outcome.errors.hasSuffix(remedy), "\(outcome.errors)")
             #expect(!FileManager.default.fileExists(atPath: folder.file("s/data.mdb").path))
         }
     #else

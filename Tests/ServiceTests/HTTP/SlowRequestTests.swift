@@ -59,6 +59,22 @@ struct SlowRequestTests {
         #expect(try await service.stop() == 0)
     }
 
+    @Test("A request is logged with milliseconds of one decimal")
+    func decimals() async throws {
+        try await withService(arguments: ["--log-level", "info", "--log-format", "json"]) { service in
+            for name in ["a", "b", "c", "d"] {
+                #expect(try await service.post("/v1/log/event", #"{"user":"u","name":"\#(name)"}"#).status == 200)
+            }
+            func times() throws -> [Double] {
+                try service.messages.split(separator: "\n").map { try JSON.parse(String($0)) }
+                    .filter { $0.at("message") == "request" && $0.at("path") == "/v1/log/event" }
+                    .map { try #require($0.at("ms").asNumber) }
+            }
+            try await waitUntil { try times().count >= 4 }
+            #expect(try times().allSatisfy { $0 == ($0 * 10).rounded() / 10 }, "\(service.messages)")
+        }
+    }
+
     @Test("A request that only waits for news is not slow")
     func news() async throws {
         try await withService(arguments: ["--slow-request", "1500", "--log-format", "json"]) { service in

@@ -55,12 +55,14 @@ struct WriteForwarderTests {
 
         /// `pause` runs between two looks at the notes.
         init(
-            _ nodes: Nodes = Nodes(), pause: @escaping @Sendable () async throws -> Void = { await Task.yield() },
+            _ nodes: Nodes = Nodes(), patience: Duration = .zero,
+            pause: @escaping @Sendable () async throws -> Void = { await Task.yield() },
             body: @escaping @Sendable () async -> NodeAnswer
         ) {
             self.nodes = nodes
             connections = Connections(body)
-            forwarder = WriteForwarder(of: "a", nodes, over: connections, counts: counts, pause: pause)
+            forwarder = WriteForwarder(
+                of: "a", nodes, over: connections, counts: counts, patience: patience, pause: pause)
         }
 
         func answer(hasKey: Bool = false) async throws(APIError) -> APIAnswer? {
@@ -227,11 +229,18 @@ struct WriteForwarderTests {
         #expect(await outcome(Self.reply(201, "{}"), hasKey: false) == "201")
     }
 
-    @Test("An answer is awaited as long as the other node sends notes")
-    func patience() async {
+    @Test(
+        "An answer is awaited as long as the other node sends notes, and for some time after the request without them",
+        arguments: [true, false])
+    func patience(isHeard: Bool) async {
         let (looks, looking) = AsyncStream<Void>.makeStream()
+        let nodes = Nodes()
+        // More than the time in which a node says that it stored nothing.
+        #expect(WriteForwarder.usualPatience >= .seconds(2))
         let trial = Trial(
+            nodes, patience: isHeard ? .zero : .seconds(600),
             pause: {
+                if !isHeard { nodes.silence() }
                 looking.yield()
                 try await Task.sleep(for: .milliseconds(1))
             },
