@@ -32,7 +32,8 @@ extension Replica {
                 glance()
             }
             if isWanted && now - lastCheck >= Self.leastInterval || isClockSet
-                || now - lastCheck >= (isFit ? settings.checkInterval : Self.quickInterval) {
+                || now - lastCheck >= (isFit ? settings.checkInterval : Self.quickInterval)
+            {
                 (lastCheck, lastOffset) = (now, offset)
                 state.withLock { $0.wantsCheck = false }
                 do { try check() } catch let error as StreamError { note(error) } catch {}
