@@ -171,7 +171,8 @@ let package = Package(
         .testTarget(
             name: "ReplicationTests",
             dependencies: [
-                "ProfileLog", "ProfileLogReplication", "ProfileLogRequests", "ProfileLogTesting", "TestSupport",
+                "ProfileLog", "ProfileLogNativeAPI", "ProfileLogReplication", "ProfileLogRequests", "ProfileLogTesting",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .executableTarget(

@@ -29,6 +29,7 @@ struct PositionWait {
         let position = cursor.position
         if try await RequestPhases.awaiting(.news, { try await reaches(position, log) }) {
             ReadBudget.current?.restart()
+            if log.reader.isOfCluster { try cursor.check(log.reader, "wait_for", mayBeBeyond: true) }
             return
         }
         let last = try log.lastPosition()

@@ -73,6 +73,9 @@ package struct OtherHistory: Error {
 }
 
 extension LogReader {
+    /// Tells whether other stores apply the same batches, so that this one may lack an event that a client has seen.
+    package var isOfCluster: Bool { store.options.transport.isReplicated }
+
     /// The cursor of `position`; without a check if that is before the first event, or after the last one.
     package func cursor(at position: Position) throws -> HistoryCursor {
         try withView { view in
