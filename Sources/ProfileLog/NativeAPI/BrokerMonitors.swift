@@ -26,7 +26,7 @@ package final class BrokerMonitors: Sendable {
         return body
     }
 
-    /// What is not known of the brokers of `stream`, each with the next step; empty before a port was asked.
+    /// The facts that are not known of the brokers of `stream`, each with the next step; empty before a port was asked.
     package func warnings(for stream: ClusterReport.Stream?) -> [ClusterReport.Reason] {
         let seen = seen.withLock { $0 }
         let silent = urls.filter { url in seen[url].map { $0 == nil } ?? false }

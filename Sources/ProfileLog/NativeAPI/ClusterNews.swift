@@ -1,6 +1,6 @@
 internal import ProfileLogRequests
 
-/// What a node tells its log of its cluster: one line for each change, however often the node is looked at.
+/// The lines of a node's log about its cluster: one for each change, however often the node is looked at.
 package struct ClusterNews: Sendable {
     /// A line of the log.
     package struct Line: Hashable, Sendable {
@@ -41,7 +41,7 @@ package struct ClusterNews: Sendable {
         return lines
     }
 
-    /// Where it begins to follow, once a broker has answered.
+    /// The place at which it begins to follow, once a broker has answered.
     private mutating func startLines(_ report: ClusterReport) -> [Line] {
         guard !hasToldStart, report.stream != nil, let broker = report.own.broker else { return [] }
         hasToldStart = true

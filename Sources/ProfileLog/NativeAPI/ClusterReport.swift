@@ -26,7 +26,7 @@ package struct ClusterReport: Sendable {
     package var missing: UInt64 = 0
     /// The reason why it takes no writes; nil if it does.
     package var refusal: Reason?
-    /// What an operator should change, and what stops no write.
+    /// The things that an operator should change, and that stop no write.
     package var warnings: [Reason] = []
     /// The stream as it was last looked at; nil if it never could be.
     package var stream: Stream?

@@ -1,6 +1,6 @@
 /// Names of nodes and of clusters: they become a part of names at the brokers.
 package enum ClusterName {
-    /// What a name must be, as the end of a sentence.
+    /// The rule for a name, as the end of a sentence.
     package static let rule = "must be 1 to 63 characters of a-z, 0-9 and -"
 
     package static func isName(_ text: String) -> Bool {

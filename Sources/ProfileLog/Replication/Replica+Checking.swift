@@ -12,7 +12,7 @@ extension Replica {
     private static let longestElection = Duration.seconds(10)
 
     /// Looks at the stream from time to time, on a thread of its own: monitoring ports that do not answer must not delay
-    /// what is followed. At once if the brokers answer again, or somebody sets the clock.
+    /// what is followed. At once if the brokers answer again, or the clock is set.
     func runChecks() {
         let start = ContinuousClock.now
         var lastCheck = start
@@ -60,8 +60,8 @@ extension Replica {
         }
     }
 
-    /// The time on this machine's clock, less the time that went by since `start`: it changes when somebody sets the
-    /// clock.
+    /// The time on this machine's clock, less the time that went by since `start`: it changes when the
+    /// clock is set.
     private func clockOffset(_ start: ContinuousClock.Instant) -> Duration {
         guard let log = state.withLock({ $0.log }) else { return .zero }
         return .microseconds(log.options.now().rawValue) - (ContinuousClock.now - start)
@@ -79,7 +79,7 @@ extension Replica {
             do {
                 guard try isWhole(found, last, log) else { return }
             } catch let error as StreamError where error.kind == .unfit {
-                // Batches that were applied meanwhile fit, and those before them may be gone from the stream since.
+                // Batches that were applied in between fit, and those before them may be gone from the stream since.
                 guard try log.reader.replicaPosition() == last else { return state.withLock { $0.wantsCheck = true } }
                 throw error
             }

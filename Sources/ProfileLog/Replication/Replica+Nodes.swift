@@ -53,7 +53,7 @@ extension Replica {
         }
     }
 
-    /// What this node tells the others now.
+    /// The note that this node sends to the others now.
     func ownNote(isLeaving: Bool) -> NodeNote {
         let status = ownStatus
         let log = state.withLock { $0.log }

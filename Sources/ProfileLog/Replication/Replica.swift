@@ -29,7 +29,7 @@ package final class Replica: CommitTransport {
         var misfit: StreamError?
         /// The fault that the last look at the stream found; it may pass by itself.
         var fault: StreamError?
-        /// Why a batch of the cluster could not be stored here; the node tries again.
+        /// The reason why a batch of the cluster could not be stored here; the node tries again.
         var storeFault: StreamError?
         /// A batch that no caller waits for any more.
         var leftOver: UndecidedBatch?
@@ -241,7 +241,7 @@ extension Replica.State {
 }
 
 extension StreamError {
-    /// What a broker refuses, as one that passes when an operator has mended it there.
+    /// The refusal of a broker, as one that passes when an operator has mended it there.
     var ofBrokers: StreamError { kind == .unfit ? StreamError(.unreachable, sentence, remedy: remedy) : self }
 
     /// The sentence as a part of another one.

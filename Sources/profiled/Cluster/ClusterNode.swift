@@ -15,7 +15,7 @@ final class ClusterNode: ClusterView {
     private let lastLook = Mutex<(at: ContinuousClock.Instant, currentAt: ContinuousClock.Instant?)?>(nil)
 
     private let monitors: BrokerMonitors
-    /// What the log was told.
+    /// The changes that the log was told of.
     private let news = Mutex(ClusterNews(from: 0, isBeginning: false))
 
     private init(_ replica: Replica, cluster: String, _ monitors: BrokerMonitors) {

@@ -11,9 +11,9 @@ struct ClusterWatch: Service {
 
     private static let interval = Duration.seconds(1)
 
-    /// What the log was told.
+    /// The changes that the log was told of.
     private struct Told {
-        /// Why the node takes no writes, and since when.
+        /// The reason why the node takes no writes, and since when.
         var refusal: (error: StreamError, since: ContinuousClock.Instant)?
         /// Since when brokers do not answer, which may pass in a moment.
         var silentSince: ContinuousClock.Instant?

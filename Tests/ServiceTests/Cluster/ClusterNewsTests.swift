@@ -1,7 +1,7 @@
 import ProfileLogNativeAPI
 import Testing
 
-/// What a node tells its log of the cluster, by reports that the test makes.
+/// The lines of a node's log about the cluster, by reports that the test makes.
 @Suite("What a node tells its log of its cluster")
 struct ClusterNewsTests {
     /// Node b at batch 41, at broker n1, with node a, which has written last.
