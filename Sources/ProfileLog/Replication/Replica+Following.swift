@@ -175,9 +175,12 @@ extension Replica {
     }
 
     /// The last sequence that the store has.
-    func sequence() throws -> UInt64 {
+    func sequence() throws -> UInt64 { try position()?.sequence ?? 0 }
+
+    /// The last batch that the store has; nil before the first one.
+    func position() throws -> ReplicaPosition? {
         guard let log = state.withLock({ $0.log }) else { throw StorageError.closed }
-        return try log.reader.replicaPosition()?.sequence ?? 0
+        return try log.reader.replicaPosition()
     }
 
     /// Applies a message of the stream; false if the store has it already.

@@ -161,10 +161,9 @@ package final class Replica: CommitTransport {
     /// Looks once what became of a batch, and sends it again if nothing has its place. Nil if that is still open.
     func step(_ undecided: UndecidedBatch) throws -> SettledBatch? {
         let place = undecided.last.sequence + 1
-        if try sequence() == place, let log = state.withLock({ $0.log }) {
-            // The node's thread was faster.
-            let isOwn = try log.reader.replicaPosition()?.hash == SHA256.hash(undecided.message)
-            return isOwn ? .stored : .refused
+        // The node's thread may have been faster. One read: it goes on.
+        if let applied = try position(), applied.sequence == place {
+            return applied.hash == SHA256.hash(undecided.message) ? .stored : .refused
         }
         guard let found = try? stream.messages(from: place, count: 1) else { return nil }
         if let first = found.first {
