@@ -210,7 +210,7 @@ class Run:
         row["reads"] += sum(each.kind == "read" and each.outcome == ACKED for each in operations)
         own = [each.outcome for each in operations if each.kind == "own"]
         row["own"] += own.count(ACKED)
-        row["late"] += len(own) - own.count(ACKED)
+        row["late"] += own.count(PENDING) + own.count(UNAVAILABLE)
         for name, number in verify.counts(operations).items():
             row[name] += number
         row["settled"] += settled
