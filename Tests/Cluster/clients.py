@@ -14,6 +14,24 @@ from linearizability import FOREVER, Call
 ACKED, REFUSED, PENDING, UNAVAILABLE = "acked", "refused", "pending", "unavailable"
 # 503 with one of these: it may be stored. Any other 503 says that nothing was.
 MAY_BE_STORED = {"outcome_pending", "outcome_unknown"}
+# A read of a register, which clients agree on, and a client's read at another node of what it has just written.
+READS = ("read", "own")
+# A read of events asks for so many, the newest first.
+EVENTS_OF_A_READ = 50
+
+
+def tag_of(event):
+    """The unique name that a client gave to an event; None for those that the log makes by itself."""
+    if event.get("kind") == "customEventLogged":
+        return (event.get("properties") or {}).get("n")
+    if event.get("kind") == "customAttributesChanged":
+        return (event.get("attributes") or {}).get("reg")
+    return None
+
+
+def position_of(cursor):
+    """The position in a cursor."""
+    return int(cursor.split("-")[0])
 
 
 @dataclasses.dataclass
@@ -23,7 +41,7 @@ class Operation:
     number: int
     round: int
     client: str
-    kind: str  # event, track, batch, write, swap, read, erase
+    kind: str  # event, track, batch, write, swap, read, own, erase
     node: str
     method: str
     path: str
@@ -37,7 +55,12 @@ class Operation:
     outcome: str = ""
     status: int = 0
     position: int | None = None
-    reached: int | None = None  # a position at or after that of its last event
+    reached: int | None = None  # a position at or after that of its last event; of a read, the end of the log
+    floor: int = 0  # the last position that was told to a client before it: its events come after
+    cursors: tuple = ()  # what a write was told for `wait_for`: by the body, by the header
+    follows: int | None = None  # the number of the write that an own read must have
+    waits_for: str | None = None
+    timeout: int = 0
     version: int | None = None
     value: object = None
     events: int = 1
@@ -74,17 +97,21 @@ class Operation:
 
 
 class History:
-    """All operations of a run, and what clients know in common: the last position of each user that was told to one."""
+    """All operations of a run, and what clients know in common: the last position and cursor of each user that was told
+    to one."""
 
     def __init__(self):
         self._lock = threading.Lock()
-        self.operations, self.known, self.erased = [], {}, {}
+        self.operations, self.known, self.last = [], {}, 0
 
     def add(self, operation):
         with self._lock:
             self.operations.append(operation)
+            self.last = max(self.last, operation.position or 0)
             if operation.position and operation.user:
-                self.known[operation.user] = max(self.known.get(operation.user, 0), operation.position)
+                cursor = operation.cursors[0] if operation.cursors else str(operation.position)
+                found = (operation.position, cursor)  # of one position, the cursor with a check is the greater text
+                self.known[operation.user] = max(self.known.get(operation.user, found), found)
         # Only now it ends: what begins later waits for its position.
         operation.end = time.monotonic()
 
@@ -110,11 +137,20 @@ def judge(operation, status, found, headers):
     if 200 <= status < 300:
         operation.outcome = ACKED
         operation.position, operation.is_repeated = found.get("position"), bool(found.get("repeated"))
-        if cursor := headers.get("X-ProfileLog-Position"):
-            operation.reached = int(cursor.split("-")[0])
+        header = headers.get("X-ProfileLog-Position")
+        if header:
+            operation.reached = position_of(header)
+        if operation.kind not in READS:
+            operation.cursors = tuple(each for each in (found.get("cursor"), header) if each)
         if operation.kind in ("write", "swap", "event"):
             operation.version = found.get("version")
         elif operation.kind == "read":
+            operation.version = found.get("version", 0)
+            operation.value = found.get("custom_attributes", {}).get("reg")
+        elif operation.kind == "own" and "events" in found:
+            operation.reached = found.get("last", 0)
+            operation.value = [(each["position"], tag_of(each)) for each in found["events"]]
+        elif operation.kind == "own":
             operation.version = found.get("version", 0)
             operation.value = found.get("custom_attributes", {}).get("reg")
         return
@@ -123,9 +159,9 @@ def judge(operation, status, found, headers):
         operation.outcome, operation.version = ACKED, 0
     elif status == 503:
         operation.outcome = PENDING if code in MAY_BE_STORED else UNAVAILABLE
-    elif status in (429, 507):
+    elif status in (429, 507) or (operation.kind in READS and status == 504 and code == "not_reached"):
         operation.outcome = UNAVAILABLE
-    elif 400 <= status < 500 or operation.kind == "read":
+    elif 400 <= status < 500 or operation.kind in READS:
         operation.outcome = REFUSED
     else:
         operation.outcome = PENDING  # 500 and the like: nobody said that nothing was stored
@@ -189,6 +225,8 @@ class Client(threading.Thread):
         self.sender, self.versions = Sender(cluster), {}
         # Two of three stay at one node each: whoever waits for a node that stands still leaves the others at work.
         self.home = cluster.nodes[number % 3] if isinstance(number, int) and number < 6 else None
+        # One at each node never looks elsewhere.
+        self.looks_elsewhere = not (isinstance(number, int) and number < 3)
 
     def run(self):
         try:
@@ -205,9 +243,10 @@ class Client(threading.Thread):
     def make(self, kind, path, body, user, method="POST", tags=1, key=None, **more):
         number = self.history.number()
         names = tuple(f"{self.round}-{number}.{each}" for each in range(tags))
-        if key is None and self.random.random() < 0.6 and kind not in ("read", "erase"):
+        if key is None and self.random.random() < 0.6 and kind not in (*READS, "erase"):
             key = f"{self.random.getrandbits(96):024x}"
-        return Operation(number, self.round, self.name, kind, "", method, path, body, key or None, user, names, **more)
+        return Operation(number, self.round, self.name, kind, "", method, path, body, key or None, user, names,
+                         floor=self.history.last, **more)
 
     def send(self, operation, node=None):
         node = node or self.home or self.random.choice(self.cluster.nodes)
@@ -248,27 +287,47 @@ class Client(threading.Thread):
     def read(self, user, is_current):
         query, begin = {"user": user}, time.monotonic()
         if is_current and (known := self.history.known.get(user)):
-            query |= {"wait_for": known, "timeout": 5}
+            query |= {"wait_for": known[1], "timeout": 5}
         return self.make("read", "/v1/profile?" + urllib.parse.urlencode(query), None, user, method="GET", tags=0,
                          begin=begin)
+
+    def read_own(self, write, node, timeout):
+        """Reads at another node what was acknowledged, with the cursor of the body or of the header."""
+        user = write.user or next(each[-1].get("user") or each[-1].get("external_id")
+                                  for each in write.body.values() if isinstance(each, list))
+        cursor = self.random.choice(write.cursors)
+        query, path = {"user": user}, "/v1/profile"
+        if write.version is None or self.random.random() < 0.5:
+            query, path = query | {"reverse": "true", "limit": EVENTS_OF_A_READ}, "/v1/events"
+        query |= {"wait_for": cursor, "timeout": timeout}
+        return self.send(self.make("own", f"{path}?{urllib.parse.urlencode(query)}", None, user, method="GET", tags=0,
+                                   follows=write.number, waits_for=cursor, timeout=timeout), node)
+
+    def look_elsewhere(self, write):
+        """At once, while the other node most likely does not have it yet."""
+        if not self.looks_elsewhere or write.outcome != ACKED or not write.cursors or self.random.random() > 0.3:
+            return
+        others = [each for each in self.cluster.nodes if each.name != write.node]
+        self.read_own(write, self.random.choice(others), self.random.choice((0, 2, 10)))
 
     def turn(self):
         chance = self.random.random()
         if chance < 0.22:
-            self.send(self.event(self.user("u")))
+            self.look_elsewhere(self.send(self.event(self.user("u"))))
         elif chance < 0.36:
-            self.send(self.track(self.random.randint(1, 4)))
+            self.look_elsewhere(self.send(self.track(self.random.randint(1, 4))))
         elif chance < 0.42:
-            self.send(self.batch(self.random.randint(2, 20)))
+            self.look_elsewhere(self.send(self.batch(self.random.randint(2, 20))))
         elif chance < (0.42 if self.home else 0.47):
             self.twins()
         elif chance < 0.62:
-            self.send(self.write(self.user("r")))
+            self.look_elsewhere(self.send(self.write(self.user("r"))))
         elif chance < 0.72:
             user = self.user("r")
             expected = self.versions.get(user)
             operation = self.send(self.write(user, expected))
             self.learn(operation)
+            self.look_elsewhere(operation)
         elif chance < 0.97:
             operation = self.send(self.read(self.user("r"), is_current=True))
             self.learn(operation)

@@ -2,7 +2,7 @@
 """Answers as profiled does, as far as these tests ask, with one log in a file that all nodes share.
 
 It tries the tests themselves: FAKE_FAULT names one way in which it goes wrong (`lose`, `double`, `stale`, `part`,
-`fence`). It has no store and speaks to no broker.
+`fence`; reads that wait: `foreign`, `early`, `never`). It has no store and speaks to no broker.
 """
 
 import argparse
@@ -101,10 +101,18 @@ class Log:
             self.catch_up(file)
             return 200, answer
 
-    def look(self):
+    def look(self, wait_for):
+        """Reads what others have written. Gives the refusal of a read that waits; None if it may be answered."""
+        position, _, check = (wait_for or "0").partition("-")
         with self.lock, open(self.path, "rb") as file:
-            if not (FAULT == "stale" and random.random() < 0.9):
+            is_odd = wait_for and random.random() < 0.5
+            if FAULT == "never" and is_odd:
+                return 504, {"code": "not_reached", "error": "The log has not reached it."}
+            if FAULT == "foreign" and is_odd and check and int(position) > len(self.events):
+                return 409, {"code": "other_history", "error": "The log does not hold the event."}
+            if not (FAULT == "stale" and random.random() < 0.9) and not (FAULT == "early" and is_odd):
                 self.catch_up(file)
+        return None
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -113,18 +121,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def answer(self, status, found):
+    def answer(self, status, found, headers=()):
         body = json.dumps(found).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("X-ProfileLog-Node", options.node)
+        for name, value in headers:
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 
     def do_GET(self):
         place = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(place.query))
-        log.look()
+        if refusal := log.look(query.get("wait_for")):
+            return self.answer(*refusal)
         last = len(log.events)
         if place.path == "/v1/profile":
             user = query["user"]
@@ -134,7 +145,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
                                      "custom_attributes": {"reg": log.values.get(user)}})
         if place.path == "/v1/events":
             after, limit = int(query.get("after", 0)), int(query.get("limit", 1000))
-            return self.answer(200, {"events": log.events[after:after + limit], "last": last})
+            found = log.events[after:]
+            if user := query.get("user"):
+                found = [each for each in found if each["user"] == user]
+            if query.get("reverse") == "true":
+                found.reverse()
+            return self.answer(200, {"events": found[:limit], "last": last})
         if place.path == "/v1/cluster":
             return self.answer(200, {"node": {"name": options.node, "sequence": last}, "preferred": "n1"})
         self.answer(200, {"status": "ok", "last_position": last})
@@ -162,7 +178,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             erase = body["user"]
         status, answer = log.append(key, items, expect, erase)
         if self.path.startswith("/users/track"):
-            answer = {"message": "success"}
+            cursor, answer = answer.get("cursor"), {"message": "success"}
+            return self.answer(status, answer, [("X-ProfileLog-Position", cursor)])
         self.answer(status, answer)
 
 

@@ -87,6 +87,47 @@ class VerifyTests(unittest.TestCase):
         self.assertEqual(verify.forward([read(1), read(2), read(2)]), [])
         self.assertFound("went back", verify.forward([read(2), read(1)]))
 
+    def own(self, status, found, timeout=0, is_calm=False):
+        """What is said of a read at another node after a write that was acknowledged at position 7, as version 3."""
+        write = Operation(1, 1, "client 1", "write", "n1", "POST", "", {}, None, "r", ("a",), value="a",
+                          floor=4)
+        clients.judge(write, 200, {"position": 7, "version": 3, "cursor": "7-00000001"}, {})
+        read = Operation(2, 1, "client 1", "own", "n2", "GET", "/v1/profile", None, None, "r", follows=1,
+                         waits_for=write.cursors[0], timeout=timeout)
+        if status:
+            clients.judge(read, status, found, {})
+        else:
+            read.outcome = PENDING
+        return verify.reads([write, read], is_calm)
+
+    def test_a_read_with_its_write_or_too_late_is_sound(self):
+        for version, value in ((3, "a"), (4, "b")):
+            found = {"version": version, "position": version + 4, "custom_attributes": {"reg": value}}
+            self.assertEqual(self.own(200, found, is_calm=True), [])
+        mine = {**event(7, None), "kind": "customAttributesChanged", "attributes": {"reg": "a"}}
+        self.assertEqual(self.own(200, {"events": [event(9, "b"), mine], "last": 9}), [])
+        full = [event(100 - each, f"b{each}") for each in range(clients.EVENTS_OF_A_READ)]
+        self.assertEqual(self.own(200, {"events": full, "last": 100}), [])
+        for status, code in ((504, "not_reached"), (503, "lagging"), (0, "")):
+            self.assertEqual(self.own(status, {"code": code}), [])
+        self.assertEqual(self.own(504, {"code": "not_reached"}, timeout=0, is_calm=True), [])
+
+    def test_a_read_without_the_write_that_it_waited_for_is_found(self):
+        full = [event(clients.EVENTS_OF_A_READ + 3 - each, f"b{each}") for each in range(clients.EVENTS_OF_A_READ)]
+        for found in ({"version": 2, "position": 8}, {"version": 3, "position": 6}, {"events": [], "last": 7},
+                      {"version": 3, "position": 7, "custom_attributes": {"reg": "b"}},
+                      {"events": [event(7, "b")], "last": 7}, {"events": [event(6, "b")], "last": 6},
+                      {"events": full, "last": 60}):
+            self.assertFound("without the write", self.own(200, found))
+
+    def test_a_refused_read_is_found(self):
+        for status, code in ((409, "other_history"), (404, "unknown_user"), (400, "invalid"), (500, ""), (504, "")):
+            self.assertFound("a read was refused", self.own(status, {"code": code}))
+
+    def test_a_read_without_an_answer_while_nothing_is_done_is_found(self):
+        for status, code in ((504, "not_reached"), (503, "lagging"), (0, "")):
+            self.assertFound("while nothing is done", self.own(status, {"code": code}, timeout=10, is_calm=True))
+
 
 class RoundTests(unittest.TestCase):
     """A whole round on a program that goes wrong in one way, without brokers."""
@@ -102,19 +143,29 @@ class RoundTests(unittest.TestCase):
         self.addCleanup(setattr, parts.Broker, "start", begin)
 
     def failures(self, fault):
-        options = argparse.Namespace(seed=1, clients=6, folder=self.folder, broken=None, keep=False, only="nothing",
+        options = argparse.Namespace(seed=1, clients=6, folder=self.folder, keep=False, only="nothing",
                                      short=False, rounds=1, minutes=None, most_failures=1)
         run = rounds.Run(options)
         run.environment = {"FAKE_FAULT": fault}
         with run.fresh():
-            return run.round(1, "nothing")[0]
+            failures = run.round(1, "nothing")[0]
+        self.row, self.operations = run.table["nothing"], run.history.operations
+        return failures
 
     def test_a_sound_program_has_no_failures(self):
         self.assertEqual(self.failures(""), [])
+        self.assertEqual(self.row["late"], 0)
+        numbers = {each.follows for each in self.operations if each.kind == "own"}
+        self.assertGreaterEqual(self.row["own"], len(numbers))
+        # With the cursor of the body, or of the header where the body has none.
+        self.assertLessEqual({"event", "track", "write"}, {each.kind for each in self.operations
+                                                           if each.number in numbers})
 
     def test_each_way_of_going_wrong_is_caught(self):
         for fault, words in (("lose", "is missing"), ("double", "more than once"), ("part", "in parts"),
-                             ("stale", "no order explains it"), ("fence", "no order explains it")):
+                             ("stale", "no order explains it"), ("fence", "no order explains it"),
+                             ("foreign", "other_history"), ("early", "without the write that it waited for"),
+                             ("never", "no answer while nothing is done")):
             with self.subTest(fault=fault):
                 found = self.failures(fault)
                 self.assertTrue(any(words in each for each in found), found[:5])

@@ -3,16 +3,7 @@
 import collections
 
 import linearizability
-from clients import ACKED, PENDING, REFUSED, UNAVAILABLE
-
-
-def tag_of(event):
-    """The unique name that a client gave to an event; None for those that the log makes by itself."""
-    if event.get("kind") == "customEventLogged":
-        return (event.get("properties") or {}).get("n")
-    if event.get("kind") == "customAttributesChanged":
-        return (event.get("attributes") or {}).get("reg")
-    return None
+from clients import ACKED, EVENTS_OF_A_READ, PENDING, READS, REFUSED, UNAVAILABLE, position_of, tag_of
 
 
 def gapless(name, events, after):
@@ -154,6 +145,46 @@ def forward(operations):
     return failures
 
 
+def lacks(read, write):
+    """What an answered read lacks of an acknowledged write; None if it has it."""
+    if isinstance(read.value, list):
+        if read.reached < position_of(read.waits_for):
+            return f"the log ends at {read.reached}"
+        if any(tag == write.tags[-1] for _, tag in read.value):
+            return None
+        # A page that is full and ends with later events says nothing.
+        is_whole = len(read.value) < EVENTS_OF_A_READ or read.value[-1][0] <= write.floor
+        return "its event is not there" if is_whole else None
+    if read.version < write.version:
+        return f"version {read.version} comes before {write.version}"
+    if read.position is not None and write.position and read.position < write.position:
+        return f"position {read.position} comes before {write.position}"
+    if write.value is not None and read.version == write.version and read.value != write.value:
+        return f"version {read.version} has {read.value}"
+    return None
+
+
+def reads(operations, is_calm=False):
+    """A read with the cursor of an acknowledged write has that write, at any node, or is late: 504, 503, or no answer.
+    Nothing is late with much time while nothing is done to the cluster (`is_calm`). No read is refused."""
+    failures, writes = [], {each.number: each for each in operations if each.kind not in READS}
+    for each in operations:
+        if each.kind not in READS:
+            continue
+        if each.outcome == REFUSED:
+            failures.append(f"a read was refused: {each}" + after(each, writes))
+        elif each.kind == "own" and each.outcome == ACKED:
+            if lack := lacks(each, writes[each.follows]):
+                failures.append(f"a read is without the write that it waited for, {lack}: {each}" + after(each, writes))
+        elif each.kind == "own" and is_calm and (each.timeout >= 10 or each.status != 504):
+            failures.append(f"a read has no answer while nothing is done: {each}" + after(each, writes))
+    return failures
+
+
+def after(read, writes):
+    return f" of {read.path}" + (f" AFTER {writes[read.follows]}" if read.follows in writes else "")
+
+
 def counts(operations):
-    found = collections.Counter(each.outcome for each in operations if each.kind != "read")
+    found = collections.Counter(each.outcome for each in operations if each.kind not in READS)
     return {name: found[name] for name in (ACKED, PENDING, REFUSED, UNAVAILABLE)}
