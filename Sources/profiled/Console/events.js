@@ -1,4 +1,4 @@
-// Events, newest first, and live. Events of one person, name or device come as a stream.
+// Events, newest first and live; those of one person, name or device as a stream.
 // All events: once a second a page of the newest, and how many it skipped. At most 1,000 rows stay.
 import {get, isAbort, lastPosition} from './api.js';
 import {button, count, fill, h, h1, labelled, number, printable, say, segments, uncut} from './dom.js';

@@ -1,4 +1,4 @@
-// Below the overview: the nodes if an answer named one, events recorded by minute, hour or day, and the newest ones.
+// Below the overview: nodes if an answer named one, events by minute, hour or day, the newest ones.
 import {store} from './api.js';
 import {copyLine} from './copy.js';
 import {count, foreign, h, number, para, ref, segments} from './dom.js';

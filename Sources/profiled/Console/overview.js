@@ -1,4 +1,4 @@
-// Overview. It must cost writers nothing: each panel asks at most once in some seconds, while the log grows and the tab is seen.
+// Overview. It costs writers nothing: a panel asks once in some seconds, while the log grows and the tab is seen.
 import {atMost, count, facts, foreign, h, h1, number, ref} from './dom.js';
 import {emptyView, panel} from './panel.js';
 import {span, time} from './time.js';

@@ -285,7 +285,7 @@ function person(root, context) {
     if (named !== document.activeElement) named.value = context.params.named ?? '';
     matching.textContent = isFiltered() ? `${all.filter(fits).length} of ${number(life.n)} match` : '';
     if (!context.params.list) return list.set(all);
-    // A saved item belongs to the launch that flushed it, anything else to the running launch of its device.
+    // A saved item is of the launch that flushed it, anything else of its device's running one.
     const titles = ['Servers, imports, before the first launch', ...life.launches.map((i, n) => `Launch ${n + 1} on ${life.device[i] ?? 'a device'}`), 'Waits for a launch'];
     const groups = titles.map((text) => ({text, rows: []}));
     for (const i of all) groups[life.launchOf(i) || (life.state(i) === 'waits' ? groups.length - 1 : life.launch[i] + 1)].rows.push(i);
@@ -306,7 +306,7 @@ function person(root, context) {
     placeCause();
     showList();
     line.show({k, at: context.at, b: b() === null ? null : life.count(b()), axis: context.params.axis ?? 'step', dims: isFiltered() ? (j) => !fits(j) : null});
-    // What waited before a flush is in effect after it: the rows say what was known at the moment.
+    // What waited before a flush takes effect after it: rows say what was known then.
     const [low, high] = [Math.min(k, listedAt), Math.max(k, listedAt)];
     if (high - low > 50 || life.shape.slice(low, high).some((shape) => /flush|rules/.test(shape))) list.redraw();
     listedAt = k;
