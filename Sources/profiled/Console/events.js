@@ -78,7 +78,7 @@ export function mount(root, context) {
   function add(events) {
     if (!events.length) return;
     if (list.state === 'empty') return void list.load();
-    // Who reads further down keeps what they read: what is too much for the list is counted.
+    // Who reads further down keeps what they read: what is too much is counted.
     if (rows.element.scrollTop > 0 && rows.count + events.length > KEPT) skipped += events.length;
     else {
       rows.prepend(events);
@@ -104,7 +104,7 @@ export function mount(root, context) {
     if (context.at !== null || context.params.paused || !isFiltered()) return;
     stop = stream('/v1/events', {query: filters(), after: newest, signal: context.signal,
       onEvent(e) { buffer.push(e); newest = e.position; if (buffer.length > 2 * PAGE) skipped += buffer.splice(0, buffer.length - PAGE).length; },
-      // A key that was revoked is asked for by the panel; the rest says itself, and the stream goes on.
+      // The panel asks for a key that was revoked; the rest says itself, and the stream goes on.
       onFailure(failure) { if (failure.status === 401 || failure.status === 403) list.load(); else note.textContent = printable(`${failure.error} ${failure.remedy}`); }});
   }
   const timer = setInterval(() => { const events = buffer.reverse(); buffer = []; add(events); }, 1000);

@@ -344,7 +344,7 @@ function person(root, context) {
   context.title(user);
   root.append(heading, identity, lifePanel.element, ...parts);
   lifePanel.load();
-  // The first time in words takes 40 ms: while the answer is on its way they are free.
+  // The first time in words takes 40 ms: free while the answer is on its way.
   timeText(iso(0));
   return {update};
 }
