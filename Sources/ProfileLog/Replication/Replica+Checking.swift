@@ -13,11 +13,12 @@ extension Replica {
 
     /// Looks at the stream from time to time, on a thread of its own: monitoring ports that do not answer must not delay
     /// what is followed. At once if the brokers answer again, or the clock is set.
-    func runChecks() {
-        let start = ContinuousClock.now
+    ///
+    /// `offset` is the clock's at `start`, before the first look.
+    func runChecks(since start: ContinuousClock.Instant, _ offset: Duration) {
         var lastCheck = start
         var lastGlance = start
-        var lastOffset = clockOffset(start)
+        var lastOffset = offset
         while !state.withLock({ $0.isStopping }) {
             let (isWanted, isFit) = state.withLock { state in
                 let isFit = state.misfit == nil && state.fault == nil && state.stream != nil && !state.isBehindNotes
@@ -62,7 +63,7 @@ extension Replica {
 
     /// The time on this machine's clock, less the time that went by since `start`: it changes when the
     /// clock is set.
-    private func clockOffset(_ start: ContinuousClock.Instant) -> Duration {
+    func clockOffset(_ start: ContinuousClock.Instant) -> Duration {
         guard let log = state.withLock({ $0.log }) else { return .zero }
         return .microseconds(log.options.now().rawValue) - (ContinuousClock.now - start)
     }

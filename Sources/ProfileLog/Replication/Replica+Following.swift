@@ -19,6 +19,8 @@ extension Replica {
         }
         state.withLock { $0.log = log }
         try refuseSameName()
+        let begin = ContinuousClock.now
+        let offset = clockOffset(begin)
         do { try check() } catch let error as StreamError { note(error) }
         if let misfit = state.withLock({ $0.misfit }), misfit == Self.otherStore {
             state.withLock { $0.log = nil }
@@ -26,7 +28,7 @@ extension Replica {
         }
         state.withLock { $0.threads = 3 }
         startThread("replica") { self.run() }
-        startThread("replica-checks") { self.runChecks() }
+        startThread("replica-checks") { self.runChecks(since: begin, offset) }
         startThread("replica-notes") { self.runNotes() }
     }
 

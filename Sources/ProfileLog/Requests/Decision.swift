@@ -56,6 +56,7 @@ extension RequestStore {
     ) async throws -> (value: Value, receipt: AppendReceipt?) {
         var mayBeBehind = true
         for _ in 0..<Self.optimisticAttempts {
+            let last = log.options.transport.isReplicated ? try log.lastPosition() : nil
             let view = DecisionView(log, effort)
             let decision: Decision<Value>
             do {
@@ -63,13 +64,13 @@ extension RequestStore {
             } catch {
                 if error is WorkBudgetExceeded || !mayBeBehind { throw error }
                 mayBeBehind = false
-                guard await catchUp() else { throw error }
+                guard await catchUp(since: last) else { throw error }
                 continue
             }
             guard let append = decision.append else {
                 guard mayBeBehind else { return (decision.value, nil) }
                 mayBeBehind = false
-                guard await catchUp() else { return (decision.value, nil) }
+                guard await catchUp(since: last) else { return (decision.value, nil) }
                 continue
             }
             do {
@@ -90,11 +91,11 @@ extension RequestStore {
         return (value, receipt)
     }
 
-    /// Applies what other nodes of the cluster have stored by now, on a thread that may wait; tells whether there was
-    /// anything.
-    private func catchUp() async -> Bool {
-        guard log.options.transport.isReplicated else { return false }
-        let isNew = try? await SlowPath.run { [log] in log.catchUp() }
+    /// Applies what other nodes of the cluster have stored by now, on a thread that may wait; tells whether the log has
+    /// gone on since `last`, the end that was decided by; nil where there are no other nodes.
+    private func catchUp(since last: Position?) async -> Bool {
+        guard let last else { return false }
+        let isNew = try? await SlowPath.run { [log] in log.catchUp(since: last) }
         return isNew ?? false
     }
 }

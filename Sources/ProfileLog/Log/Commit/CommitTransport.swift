@@ -24,7 +24,8 @@ package protocol CommitTransport: Sendable {
     ///
     /// Throws `AppendError.outcomePending` if that is not known in time; then the transport goes on by itself.
     func settle(_ batch: UndecidedBatch) throws(AppendError) -> SettledBatch
-    /// Applies what other stores have decided by now, and tells whether there was anything.
+    /// Applies what other stores have decided by now, and tells whether there was anything. The transport may apply at
+    /// any time, also just before.
     func catchUp() throws(AppendError) -> Bool
 }
 
@@ -33,17 +34,16 @@ extension CommitTransport {
 }
 
 extension EventLog {
-    /// Applies what the other stores of a replicated log have decided by now, and tells whether there was anything. Where
-    /// the log takes no writes now there is nothing. Blocks its thread for the answer of the cluster, for a second or
-    /// two at most as a rule.
-    package func catchUp() -> Bool {
+    /// Applies what the other stores of a replicated log have decided by now, and tells whether the log ends at another
+    /// position than `last`. Where the log takes no writes now it is left as it is. Blocks its thread for the answer of
+    /// the cluster, for a second or two at most as a rule.
+    package func catchUp(since last: Position) -> Bool {
         let transport = options.transport
         do {
             try transport.prepare()
-            return try transport.catchUp()
-        } catch {
-            return false
-        }
+            _ = try transport.catchUp()
+        } catch {}
+        return (try? lastPosition()) != last
     }
 }
 

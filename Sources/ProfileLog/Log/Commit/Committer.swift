@@ -108,17 +108,20 @@ package struct Committer: Sendable {
         var catchUps = 0
         // Tells whether other stores had decided more, which this one has now: one that lags must neither refuse nor
         // find nothing to do by what is outdated. Where the cluster does not answer, what this store has decides.
-        func isBehind() -> Bool {
+        func wasBehind(_ last: Position) -> Bool {
             catchUps += 1
-            return catchUps <= Self.mostCatchUps && (try? transport.catchUp()) == true
+            guard catchUps <= Self.mostCatchUps else { return false }
+            _ = try? transport.catchUp()
+            return (try? store.lastPosition()) != last
         }
         while true {
             try transport.prepare()
+            let last = try store.lastPosition()
             let begin = ContinuousClock.now
             var decision = Decision<Value>()
             do {
                 try attempt(&decision)
-                if decision.hasBatch || !isBehind() { return decision }
+                if decision.hasBatch || !wasBehind(last) { return decision }
             } catch let undecided as UndecidedBatch {
                 if try transport.settle(undecided) == .stored {
                     decision.isSettled = true
@@ -128,7 +131,7 @@ package struct Committer: Sendable {
                 CoverageMark.hit(.decidedAgain)
                 guard ContinuousClock.now < deadline else { throw Self.alwaysSecond }
             } catch let error as AppendError where error.isOfThisMoment {
-                guard isBehind() else { throw error }
+                guard wasBehind(last) else { throw error }
             }
         }
     }
