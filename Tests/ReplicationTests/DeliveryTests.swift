@@ -192,7 +192,7 @@ struct DeliveryTests {
         letFirst(b, brokers) { b in try b.appendNow("first", key: "k") }
         let refusal = try await a.refusal(of: "second", key: "k")
         let positions = try await expectOnce("first", at: [a, b], of: brokers)
-        // The key stands at the first event of the append, which makes the user.
+        // The key is at the first event of the append, which makes the user.
         guard case .keyReused(let position)? = refusal else {
             Issue.record("\(String(describing: refusal))")
             return

@@ -202,7 +202,7 @@ struct MisfitTests {
         try await expectReadOnly(
             b, "The stream ends at batch 3, and the node a has 4: the brokers lost batches", has: "first", "second")
         #expect(brokers.last == 3)
-        // It stands while nothing changes, also when other brokers are asked.
+        // The refusal stays while nothing changes, also when other brokers are asked.
         #expect(try await b.wait { $0.hasStopped })
         // The brokers find the batch again.
         brokers.inject(lost)

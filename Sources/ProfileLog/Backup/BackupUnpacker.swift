@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Unpacks a backup that comes as a tar archive (`BackupArchive`), in pieces of any length, into a folder. Nothing of it
-/// counts before the manifest, which comes last, and `BackupReader` compares every file with that.
+/// Unpacks a backup that comes as a tar archive (`BackupArchive`), in pieces of any length, into a folder. Nothing of
+/// it counts before the manifest, which comes last, and `BackupReader` compares every file with that.
 package final class BackupUnpacker {
     private enum State {
         case header([UInt8])

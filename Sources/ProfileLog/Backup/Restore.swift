@@ -20,8 +20,8 @@ package struct Restore: Sendable {
     package let recordedAt: Timestamp
     /// The histories of the backup.
     package let histories: LogHistories
-    /// Tells whether the store is for another node of the cluster: then its rows are those of the backup, and it has the
-    /// backup's place in the cluster.
+    /// Tells whether the store is for another node of the cluster: then its rows are those of the backup, and it has
+    /// the backup's place in the cluster.
     package let isForNode: Bool
     private let register: ErasureRegister
 

@@ -9,6 +9,7 @@ internal import Synchronization
 final class NATSConnection: Sendable {
     /// Host and port of the broker.
     let broker: String
+    // A pointer that libnats guards itself, as said above.
     nonisolated(unsafe) private let handle: OpaquePointer
     private let subscriptions = Mutex(Subscriptions())
 

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Subjects for answers, below one subscription. One request uses it at a time, with a subject of its own: the brokers may
-/// acknowledge a publish twice, seconds later, and no request may take the answer of another.
+/// Subjects for answers, below one subscription. One request uses it at a time, with a subject of its own: the brokers
+/// may acknowledge a publish twice, seconds later, and no request may take the answer of another.
 final class NATSInbox: Sendable {
     private let prefix: String
     private let answers: NATSSubscription

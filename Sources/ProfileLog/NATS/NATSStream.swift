@@ -41,8 +41,8 @@ package final class NATSStream: BatchStream {
         do throws(StreamError) { return try link.connection(until: deadline) } catch { throw passing(error) }
     }
 
-    /// `error`, as one that may pass by itself once all has worked: then it is a broker that stops, or an operator who is
-    /// changing something, and the node goes on trying.
+    /// `error`, as one that may pass by itself once all has worked: then it is a broker that stops, or an operator who
+    /// is changing something, and the node goes on trying.
     private func passing(_ error: StreamError) -> StreamError {
         guard error.kind == .unfit, hasWorked.load(ordering: .relaxed) else { return error }
         return StreamError(.unreachable, error.sentence, remedy: error.remedy)
@@ -100,14 +100,15 @@ package final class NATSStream: BatchStream {
 
     // MARK: - Reading
 
-    /// The waits for the next message of a read, at each attempt. The brokers hand a read to any of them, and to one that
-    /// is stopped or cut off as well, until the others give it up after a minute or two: another attempt finds another.
+    /// The waits for the next message of a read, at each attempt. The brokers hand a read to any of them, and to one
+    /// that is stopped or cut off as well, until the others give it up after a minute or two: another attempt finds
+    /// another.
     private static let readTimeouts: [Duration] = [
         .milliseconds(200), .milliseconds(400), .milliseconds(800), .milliseconds(1600),
     ]
 
-    /// Reads by one request without a consumer (ADR-31, batched direct get): any broker of the stream answers, with the
-    /// messages and then a status. A broker that is late gives fewer.
+    /// Reads by one request without a consumer (ADR-31, batched direct get): any broker of the stream answers, with
+    /// the messages and then a status. A broker that is late gives fewer.
     package func messages(from sequence: UInt64, count: Int) throws(StreamError) -> [StreamMessage] {
         let connection = try connection(until: .now + Self.timeout)
         var writer = JSONWriter()
@@ -237,7 +238,8 @@ package final class NATSStream: BatchStream {
         return answer
     }
 
-    /// The faults by the monitoring ports. One that does not answer tells nothing: its broker may be down, as it may be.
+    /// The faults by the monitoring ports. One that does not answer tells nothing: its broker may be down, as it may
+    /// be.
     private func monitored() -> [StreamError] {
         guard let monitor = settings.monitor else { return [] }
         return settings.monitors.flatMap { url -> [StreamError] in

@@ -2,10 +2,11 @@ internal import CNATS
 
 /// A subscription of a connection, from which a thread of ours takes the messages.
 ///
-/// It is freed with its connection, never before: libnats 3.4 looks a subscription up and locks it without a reference of
-/// its own, so that a message that comes while it is freed ends the process (nats.c issue 637, mended in 3.5.1).
+/// It is freed with its connection, never before: libnats 3.4 looks a subscription up and locks it without a reference
+/// of its own, so that a message that comes while it is freed ends the process (nats.c issue 637, mended in 3.5.1).
 /// For this reason, too, requests have inboxes of ours (`NATSInbox`): the library frees its own when it closes.
 final class NATSSubscription: Sendable {
+    // A pointer that libnats guards by its own lock.
     nonisolated(unsafe) private let handle: OpaquePointer
 
     init(taking handle: OpaquePointer) { self.handle = handle }

@@ -5,8 +5,8 @@ internal import Glibc
 ///
 ///     base32( prefix: 2 bytes of "SU" | 32 bytes | CRC-16, little-endian )
 ///
-/// and its public key `base32( "U": 1 byte | 32 bytes | CRC-16 )`. libnats signs with the seed, and wants the public key
-/// given.
+/// and its public key `base32( "U": 1 byte | 32 bytes | CRC-16 )`. libnats signs with the seed, and wants the public
+/// key given.
 enum NKey {
     private static let user: UInt8 = 20 << 3
     private static let seed: UInt8 = 18 << 3

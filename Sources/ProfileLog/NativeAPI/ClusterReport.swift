@@ -131,7 +131,7 @@ extension ClusterReport {
         return Reason(
             "This node has not caught up with its cluster since its start: it is at batch \(own.sequence), and the "
                 + "stream ended at \(max(stream.last, own.sequence)) when it was last looked at.",
-            remedy: "Wait until it has, and ask another node meanwhile; its log says when.")
+            remedy: "Wait until it has, or ask another node; its log says when.")
     }
 
     /// A lag as in the header `X-ProfileLog-Lag`: seconds with three decimals, or `unknown` if the node never knew that

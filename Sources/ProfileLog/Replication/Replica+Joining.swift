@@ -91,7 +91,7 @@ extension Replica {
 
     /// Applies a message of this node that begins the stream after `last`, if it says that it comes after all that `log`
     /// has: this start's, or one of a start that ended before its store had it. Another node's copy of the store needs
-    /// the row too, and what the copy has beside its events is not in the message.
+    /// the row too, and what the copy has besides its events is not in the message.
     private func adopt(_ received: StreamMessage, _ log: EventLog, after last: ReplicaPosition) throws {
         let message = try ReplicaMessage(decoding: received.bytes)
         let end = try Beginning(of: log)

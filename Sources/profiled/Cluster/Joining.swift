@@ -111,7 +111,7 @@ struct Joining {
                 guard number < Self.mostTries else {
                     throw StartError(
                         "The copy of \(url) was cut off after \(folder.unpacker.bytes) bytes, \(number) times.",
-                        remedy: "See the log of that node, and start this one again: it begins anew.")
+                        remedy: "See the log of that node, and start this one again: it begins from the start.")
                 }
                 logger.warning(
                     "the copy was cut off, and begins again",

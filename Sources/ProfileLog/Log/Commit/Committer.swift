@@ -94,8 +94,8 @@ package struct Committer: Sendable {
         var report = CommitReport()
     }
 
-    /// Runs `attempt`, which decides a batch, puts what it decided into its argument, and delivers the batch, all in one
-    /// transaction; again, if another store's batch came first. Returns what was decided when the batch is stored.
+    /// Runs `attempt`, which decides a batch, puts what it decided into its argument, and delivers the batch, all in
+    /// one transaction; again, if another store's batch came first. Returns what was decided when the batch is stored.
     @discardableResult
     func delivered<Value>(_ attempt: (inout Decision<Value>) throws -> Void) throws -> Decision<Value> {
         let transport = store.options.transport
@@ -290,8 +290,8 @@ package struct Committer: Sendable {
     /// Stores a batch that another store of the same log decided. What it erases leaves this store's caches too.
     package func apply(_ batch: CommitBatch) throws { _ = try apply(batch, placed: nil) }
 
-    /// Stores a batch at its place in the log of a cluster. Returns false if the store has it already. Throws if it does
-    /// not fit: then nothing is changed.
+    /// Stores a batch at its place in the log of a cluster. Returns false if the store has it already. Throws if it
+    /// does not fit: then nothing is changed.
     package func apply(_ placed: PlacedBatch) throws -> Bool {
         var batch = placed.batch
         batch.meta += placed.position.rows
