@@ -9,22 +9,47 @@ protocol PlaceArguments: ParsableArguments {
     var url: String? { get }
     /// A file of certificates to trust.
     var ca: String? { get }
+    /// The files of the client's certificate and of its key.
+    var certificate: String? { get }
+    var certificateKey: String? { get }
 }
 
 extension PlaceArguments {
     var ca: String? { nil }
+    var certificate: String? { nil }
+    var certificateKey: String? { nil }
 
-    /// The file by option or environment.
-    var trustedFile: String? { ca ?? Terminal.environment("PROFILELOG_CA") }
+    /// The files by option or environment.
+    var tls: ClientTLS {
+        ClientTLS(
+            trusted: ca ?? Terminal.environment("PROFILELOG_CA"),
+            certificate: certificate ?? Terminal.environment("PROFILELOG_CERTIFICATE"),
+            key: certificateKey ?? Terminal.environment("PROFILELOG_CERTIFICATE_KEY"))
+    }
 
     mutating func validate() throws { try notePlace() }
 
     fileprivate func notePlace() throws {
         if store == "" { throw ValidationError("--store must not be empty. Name a folder, or omit it.") }
         if store != nil, url != nil { throw ValidationError("--store and --url exclude each other. Omit one of them.") }
-        if ca == "" { throw ValidationError("--ca must not be empty. Name a file, or omit it.") }
-        if ca != nil, store != nil { throw ValidationError("--ca is for a service. Omit it, or name one with --url.") }
-        if let store { TypedPlace.note(.store(store)) } else if let url { TypedPlace.note(.service(url: url, ca: ca)) }
+        let files = [("--ca", ca), ("--certificate", certificate), ("--certificate-key", certificateKey)]
+            .compactMap { option, file in file.map { TypedPlace.Part(name: option, value: $0) } }
+        for file in files {
+            if file.value.isEmpty {
+                throw ValidationError("\(file.name) must not be empty. Name a file, or omit it.")
+            }
+            if store != nil {
+                throw ValidationError("\(file.name) is for a service. Omit it, or name one with --url.")
+            }
+        }
+        if certificateKey != nil, tls.certificate == nil {
+            throw ValidationError("--certificate-key is there without --certificate. Name the certificate of the key.")
+        }
+        if let store {
+            TypedPlace.note(.store(store))
+        } else if let url {
+            TypedPlace.note(.service([TypedPlace.Part(name: "--url", value: url)] + files))
+        }
     }
 
     /// Refuses `--url`, and a service that the environment names, for work that needs a store's own files.
@@ -58,7 +83,7 @@ extension PlaceArguments {
                 throw ValidationError("A service has a workspace file of its own. Omit --workspace, or omit --url.")
             }
             return try RemoteAPI(
-                url: url, key: Terminal.environment("PROFILELOG_KEY"), trustedFile: trustedFile)
+                url: url, key: Terminal.environment("PROFILELOG_KEY"), tls: tls)
         }
         if create, try StoreFolder(path: path) == .vacant { return NewStoreAPI(path) }
         let log = try openStore(path, create: create, projections: projections)
@@ -98,6 +123,10 @@ extension ArgumentHelp {
         "A node of the cluster, also as unix:FILE (or PROFILELOG_URL).", valueName: "url")
     fileprivate static let ca = ArgumentHelp(
         "Certificates in PEM to trust as well (or PROFILELOG_CA).", valueName: "file")
+    fileprivate static let certificate = ArgumentHelp(
+        "Your certificate in PEM, for a service that asks for one (or PROFILELOG_CERTIFICATE).", valueName: "file")
+    fileprivate static let certificateKey = ArgumentHelp(
+        "The key of --certificate, if it is in another file (or PROFILELOG_CERTIFICATE_KEY).", valueName: "file")
     static func when(_ what: String) -> ArgumentHelp {
         ArgumentHelp("\(what): WHEN in any form that `profilecli --help` lists.", valueName: "when")
     }
@@ -121,6 +150,8 @@ struct StoreOrService: PlaceArguments {
     @Option(help: .store, completion: .directory) var store: String?
     @Option(help: .url) var url: String?
     @Option(help: .ca, completion: .file()) var ca: String?
+    @Option(help: .certificate, completion: .file()) var certificate: String?
+    @Option(help: .certificateKey, completion: .file()) var certificateKey: String?
 }
 
 enum Format: String, ExpressibleByArgument, CaseIterable { case table, json }
@@ -136,6 +167,8 @@ struct NodeOptions: PlaceArguments {
     @Option(help: .hidden) var store: String?
     @Option(help: .node) var url: String?
     @Option(help: .ca, completion: .file()) var ca: String?
+    @Option(help: .certificate, completion: .file()) var certificate: String?
+    @Option(help: .certificateKey, completion: .file()) var certificateKey: String?
     @Option(help: .format) var format = Format.table
 
     var isJSON: Bool { format == .json }
@@ -158,7 +191,7 @@ struct NodeOptions: PlaceArguments {
     /// Connects to another node, with the same key and certificates.
     func connect(to url: String) throws -> any Connection {
         try RemoteAPI(
-            url: url, key: Terminal.environment("PROFILELOG_KEY"), trustedFile: trustedFile, isOfCluster: true)
+            url: url, key: Terminal.environment("PROFILELOG_KEY"), tls: tls, isOfCluster: true)
     }
 }
 
@@ -167,6 +200,8 @@ struct PlaceOptions: PlaceArguments {
     @Option(help: .store, completion: .directory) var store: String?
     @Option(help: .url) var url: String?
     @Option(help: .ca, completion: .file()) var ca: String?
+    @Option(help: .certificate, completion: .file()) var certificate: String?
+    @Option(help: .certificateKey, completion: .file()) var certificateKey: String?
     @Option(help: .format) var format = Format.table
 
     var isJSON: Bool { format == .json }

@@ -14,7 +14,8 @@ struct ProfileCLI: AsyncParsableCommand {
             Everything that is saved or logged is an event in a store: the folder named by --store, by \
             PROFILELOG_STORE, or ./profilelog. With --url (or PROFILELOG_URL) the same commands talk to a running \
             profiled, with the key in PROFILELOG_KEY if it asks for one, and a certificate that only --ca (or \
-            PROFILELOG_CA) knows. --store, --url, --ca and --format may come before or after the subcommand.
+            PROFILELOG_CA) knows; --certificate and --certificate-key are for one that asks for yours. These options, and \
+            --store, --url and --format, may come before or after the subcommand.
 
             \(HelpTopic.user.text)
 

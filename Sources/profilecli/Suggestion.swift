@@ -36,7 +36,14 @@ enum Suggestion {
 enum TypedPlace {
     enum Place: Sendable {
         case store(String)
-        case service(url: String, ca: String?)
+        /// `--url`, and the files for TLS.
+        case service([Part])
+    }
+
+    /// An option with its value.
+    struct Part: Sendable {
+        let name: String
+        let value: String
     }
 
     private static let place = Mutex<Place?>(nil)
@@ -65,8 +72,8 @@ enum TypedPlace {
         where storeOnly.contains(name) && shadowOptions.isDisjoint(with: words)
             || words.starts(with: ["cluster", "leave"]):
             "\(command) --store FOLDER"
-        case .service(let url, let ca):
-            "\(command) \(Shell.option("--url", url))\(ca.map { " " + Shell.option("--ca", $0) } ?? "")"
+        case .service(let parts):
+            ([command] + parts.map { Shell.option($0.name, $0.value) }).joined(separator: " ")
         }
     }
 
@@ -123,7 +130,7 @@ protocol TakesArguments: ParsableCommand {}
 ///     profilecli --store shop log --format json event jane hello
 ///     profilecli log event --store shop --format json jane hello
 enum TypedArguments {
-    private static let leading = ["--store", "--url", "--ca", "--format"]
+    private static let leading = ["--store", "--url", "--ca", "--certificate", "--certificate-key", "--format"]
 
     /// `arguments` with the leading options after the subcommand; nil if there is no subcommand. Throws for an unknown
     /// subcommand, and for a leading option with another value further on.

@@ -53,6 +53,16 @@ struct GlobalOptionsTests {
             (["--store", "shop", "frobnicate"], "There is no command profilecli frobnicate."),
             (["--store", "shop", "log", "evnt"], "Did you mean event?"), (["--store", "-x", "stats"], "Missing value"),
             (["--verbose", "stats"], "Unknown option '--verbose'"), (["--store", "", "stats"], "must not be empty"),
+            (["--certificate", "", "stats"], "--certificate must not be empty"),
+            (["--certificate", "a.pem", "stats", "--store", "shop"], "--certificate is for a service."),
+            (
+                ["--certificate-key", "a.pem", "stats", "--url", "https://127.0.0.1:1"],
+                "--certificate-key is there without --certificate."
+            ),
+            (
+                ["--certificate", "a.pem", "stats", "--url", "https://127.0.0.1:1", "--certificate", "b.pem"],
+                "--certificate is given twice, with different values."
+            ),
         ] {
             let outcome = try cli.run(arguments)
             #expect(outcome.status == 64 && outcome.output.isEmpty, "\(arguments): \(outcome)")

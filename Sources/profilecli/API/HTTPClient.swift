@@ -10,8 +10,7 @@ actor HTTPClient {
         /// The body of a POST; nil for a GET.
         var body: [UInt8]?
         var headers: [(name: String, value: String)] = []
-        /// A file of certificates to trust as well as those that this machine trusts; nil for none.
-        var trustedFile: String?
+        var tls = ClientTLS()
         /// The file of a unix socket to connect to, whatever host the URL has; nil for that host.
         var socket: String?
         /// Tells whether it may be sent once more where a kept connection turns out to be closed.
@@ -34,12 +33,18 @@ actor HTTPClient {
         case notHTTP
         /// The service's certificate is not trusted.
         case certificate(CertificateProblem)
-        /// `Request.trustedFile` cannot be read, or has no certificates.
+        /// `ClientTLS.trusted` cannot be read, or has no certificates.
         case trustedFile
+        /// `ClientTLS.certificate` cannot be used.
+        case ownCertificate
+        /// `ClientTLS.key` cannot be used, or is not that of the certificate.
+        case ownKey
         /// The other side does not speak TLS, or refused ours.
         case notTLS
         /// The service wants a certificate of the client.
         case clientCertificate
+        /// The service does not take the certificate of the client.
+        case refusedCertificate
         /// Another failure, in libcurl's words.
         case other(String)
     }
@@ -98,7 +103,13 @@ actor HTTPClient {
         set(CURLOPT_PROXY, "")
         // CURL_SSLVERSION_TLSv1_2
         set(CURLOPT_SSLVERSION, 6)
-        if let file = request.trustedFile { set(CURLOPT_CAINFO, file) }
+        if let file = request.tls.trusted { set(CURLOPT_CAINFO, file) }
+        if let file = request.tls.certificate {
+            set(CURLOPT_SSLCERT, file)
+            set(CURLOPT_SSLKEY, request.tls.key ?? file)
+            // Without it OpenSSL asks at the terminal for the passphrase of a key that has one.
+            set(CURLOPT_KEYPASSWD, "")
+        }
         if let socket = request.socket { set(CURLOPT_UNIX_SOCKET_PATH, socket) }
         var headers: UnsafeMutablePointer<curl_slist>?
         defer { curl_slist_free_all(headers) }
@@ -133,16 +144,19 @@ actor HTTPClient {
                 }, body)
             return curl_easy_perform(handle)
         }
+        let words = String(cString: reason)
         switch code {
         case CURLE_OK: break
         case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST: throw .unreached
         case CURLE_OPERATION_TIMEDOUT: throw profilecli_curl_is_connected(handle) ? .timeout : .unreached
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: throw .notHTTP
         case CURLE_PEER_FAILED_VERIFICATION:
-            throw .certificate(CertificateProblem(reason: String(cString: reason)))
+            throw .certificate(CertificateProblem(reason: words))
         case CURLE_SSL_CACERT_BADFILE: throw .trustedFile
+        case CURLE_SSL_CERTPROBLEM: throw words.lowercased().contains("private key") ? .ownKey : .ownCertificate
+        case _ where words.contains("certificate required"): throw .clientCertificate
+        case _ where Self.refusals.contains(where: { words.contains($0) }): throw .refusedCertificate
         case CURLE_SSL_CONNECT_ERROR: throw .notTLS
-        case _ where String(cString: reason).contains("certificate required"): throw .clientCertificate
         default: throw .other(String(cString: curl_easy_strerror(code)))
         }
         func header(_ name: String) -> String? { profilecli_curl_header(handle, name).map { String(cString: $0) } }
@@ -150,6 +164,12 @@ actor HTTPClient {
             status: profilecli_curl_status(handle), body: body, etag: header("ETag"),
             node: header("X-ProfileLog-Node"))
     }
+
+    /// The alerts of a service that does not take the certificate of the client, in OpenSSL's words.
+    private static let refusals = [
+        "unknown ca", "bad certificate", "unsupported certificate", "certificate unknown", "certificate expired",
+        "certificate revoked", "decrypt error",
+    ].map { "alert \($0)" }
 
     private func set(_ option: CURLoption, _ value: Int) { _ = profilecli_curl_set_number(handle, option, value) }
     private func set(_ option: CURLoption, _ value: String) { _ = profilecli_curl_set_text(handle, option, value) }

@@ -9,23 +9,24 @@ struct RemoteAPI: Connection {
     /// The file of its unix socket; nil for a port.
     private let socket: String?
     private let key: String?
-    private let trustedFile: String?
+    private let tls: ClientTLS
     /// The command can ask another node of the cluster, and has no `--store`.
     private let isOfCluster: Bool
 
     /// `url` is the service's address, as in `http://127.0.0.1:8080` or `unix:/run/profilelog/socket`, and `key` one of
-    /// its keys. Certificates in `trustedFile` are trusted as well as those that this machine trusts.
-    init(url: String, key: String?, trustedFile: String?, isOfCluster: Bool = false) throws {
+    /// its keys. Throws if the files of `tls` cannot be used.
+    init(url: String, key: String?, tls: ClientTLS, isOfCluster: Bool = false) throws {
         socket = try Self.socket(url)
         // The host is in the header `Host` alone.
         let text = socket != nil ? "http://localhost" : url.contains("://") ? url : "http://\(url)"
         guard let base = URL(string: text), ["http", "https"].contains(base.scheme), base.host?.isEmpty == false else {
             throw Self.unusable(url)
         }
+        if base.scheme == "https" { try tls.check() }
         self.base = base
         address = socket.map { "unix:\($0)" } ?? base.absoluteString
         self.key = key
-        self.trustedFile = trustedFile
+        self.tls = tls
         self.isOfCluster = isOfCluster
     }
 
@@ -47,7 +48,7 @@ struct RemoteAPI: Connection {
     func answer(_ request: APIRequest) async throws -> APIAnswer {
         var http = HTTPClient.Request(
             url: try url(request), isRepeatable: request.method == .get || request.idempotencyKey != nil)
-        http.trustedFile = trustedFile
+        http.tls = tls
         http.socket = socket
         if let key { http.headers.append(("Authorization", "Bearer \(key)")) }
         if let key = request.idempotencyKey { http.headers.append(("Idempotency-Key", key)) }
@@ -84,16 +85,31 @@ struct RemoteAPI: Connection {
         case .certificate(let problem): return failure(problem)
         case .trustedFile:
             return CommandError(
-                "The file \(trustedFile ?? "of certificates") cannot be read, or holds no certificates.",
+                "The file \(tls.trusted ?? "of certificates") cannot be read, or holds no certificates.",
                 remedy: "Name a PEM file with --ca or PROFILELOG_CA: it begins with -----BEGIN CERTIFICATE-----.")
         case .notTLS:
             return CommandError(
                 "\(address) does not speak TLS, or no version that this program speaks (1.2 or later).",
                 remedy: "Write http:// if the service has no --tls-certificate; else look at its log.")
         case .clientCertificate:
+            if tls.certificate != nil { return failure(.refusedCertificate) }
             return CommandError(
-                "\(address) takes only clients with a certificate, and profilecli has none.",
-                remedy: "Ask a service without --tls-client-ca, or use curl with --cert and --key.")
+                "\(address) takes only clients with a certificate, and none was named.",
+                remedy: "Name one in PEM, and its key, with --certificate FILE and --certificate-key FILE.")
+        case .refusedCertificate:
+            return CommandError(
+                "\(address) does not take the certificate in \(tls.certificate ?? "this request").",
+                remedy: "Name one that has not ended, and that an authority of its --tls-client-ca has signed.")
+        case .ownCertificate:
+            return CommandError(
+                "The certificate in \(tls.certificate ?? "--certificate") is damaged, or of a kind that is not known.",
+                remedy: "Name another one with --certificate; `openssl x509 -in FILE -noout -text` shows what it is.",
+                status: .usage)
+        case .ownKey:
+            return CommandError(
+                "The key in \(tls.key ?? tls.certificate ?? "--certificate-key") is not that of the certificate in "
+                    + "\(tls.certificate ?? "--certificate"), or is damaged.",
+                remedy: "Name the key that belongs to the certificate with --certificate-key.", status: .usage)
         case .notHTTP: return CommandError("\(address) does not answer by HTTP.", remedy: "Check the address.")
         case .other(let reason):
             return CommandError(

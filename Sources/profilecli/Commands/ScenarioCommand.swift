@@ -71,7 +71,7 @@ struct ScenarioRun: AsyncParsableCommand {
     /// Plays `scenarios`, prints how it went and writes the report; whether all is as expected.
     private func play(_ scenarios: [Scenario]) async throws -> Bool {
         let place = try await ScenarioPlace(
-            store: place.store, url: place.url, trustedFile: place.trustedFile)
+            store: place.store, url: place.url, tls: place.tls)
         for scenario in scenarios { try place.check(scenario) }
         guard let report else { return try await play(scenarios, in: place).allPassed }
         // Opened first, so that a wrong path is refused before anything is played.

@@ -14,10 +14,10 @@ enum ScenarioPlace: Sendable {
 
     /// The place that the options name. A service says whether it is for tests. The environment names no place: a run
     /// that forgets `--url` must not empty or change a service.
-    init(store: String?, url: String?, trustedFile: String?) async throws {
+    init(store: String?, url: String?, tls: ClientTLS) async throws {
         if let url {
             let service = try RemoteAPI(
-                url: url, key: Terminal.environment("PROFILELOG_KEY"), trustedFile: trustedFile)
+                url: url, key: Terminal.environment("PROFILELOG_KEY"), tls: tls)
             let question = APIRequest(.post, "/v1/clock", body: Array(#"{"advance":0}"#.utf8))
             let (answer, refusal) = try await service.exchange(question)
             if let refusal, answer["code"].text != "not_ephemeral" { throw refusal }

@@ -99,6 +99,72 @@ struct TLSTests {
         let cli = try await profilecli(
             "stats", "--url", "https://localhost:\(service.port)", "--ca", pair.certificate)
         #expect(cli.code == 1 && cli.errors.contains("takes only clients with a certificate"), "\(cli)")
+        #expect(cli.errors.contains("--certificate FILE and --certificate-key FILE"), "\(cli)")
+        #expect(try await service.stop() == 0)
+    }
+
+    @Test("profilecli shows the certificate of an option, of the environment, or of one file with its key")
+    func ownCertificate() async throws {
+        let (pair, clientCA) = (try authority.pair("a"), try authority.pair("clients"))
+        let known = try authority.signed("app", by: clientCA)
+        let service = try await Service(
+            in: folder, arguments: pair.options + ["--tls-client-ca", clientCA.certificate])
+        let place = ["--url", "https://localhost:\(service.port)", "--ca", pair.certificate]
+        let own = ["--certificate", known.certificate, "--certificate-key", known.key]
+        let program = ChildProcess.built("profilecli")
+        for arguments in [["log", "event", "jane", "played"] + place + own, place + own + ["stats"]] {
+            let outcome = try await run(program: program, arguments, in: folder)
+            #expect(outcome.code == 0, "\(outcome)")
+        }
+        // Each connection of the doctor needs it.
+        let doctor = try await run(program: program, ["doctor"] + place + own, in: folder)
+        #expect(!doctor.output.isEmpty && !doctor.errors.contains("takes only clients"), "\(doctor)")
+        let variables = ["PROFILELOG_CERTIFICATE=\(known.certificate)", "PROFILELOG_CERTIFICATE_KEY=\(known.key)"]
+        let byVariables = try await run(
+            program: URL(filePath: "/usr/bin/env"), variables + [program.path, "stats"] + place, in: folder)
+        #expect(byVariables.code == 0, "\(byVariables)")
+        let both = folder("both.pem")
+        try authority.write(authority.text(known.certificate) + authority.text(known.key), to: both)
+        let byOne = try await run(program: program, ["stats"] + place + ["--certificate", both], in: folder)
+        #expect(byOne.code == 0, "\(byOne)")
+        // What is suggested next can be typed as it is.
+        let nobody = try await run(program: program, ["profile", "nobody"] + place + own, in: folder)
+        #expect(nobody.errors.contains(own.joined(separator: " ")), "\(nobody)")
+        #expect(try await service.stop() == 0)
+    }
+
+    @Test("A client certificate that cannot be used gives profilecli one sentence and the next step")
+    func badOwnCertificate() async throws {
+        let (pair, clientCA) = (try authority.pair("a"), try authority.pair("clients"))
+        let known = try authority.signed("app", by: clientCA)
+        let foreign = try authority.signed("other", by: pair)
+        let (none, noise, locked) = (folder("none.pem"), folder("noise.pem"), folder("locked.pem"))
+        try authority.write("-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n", to: noise)
+        try authority.openssl(["pkey", "-in", known.key, "-aes256", "-passout", "pass:x", "-out", locked])
+        let service = try await Service(
+            in: folder, arguments: pair.options + ["--tls-client-ca", clientCA.certificate])
+        let cases: [(certificate: String, key: String?, code: Int32, words: String)] = [
+            (none, known.key, 64, "The file \(none) cannot be read: No such file"),
+            (known.certificate, none, 64, "The file \(none) cannot be read: No such file"),
+            (folder.path, known.key, 64, "cannot be read: Is a directory"),
+            (known.key, known.key, 64, "The file \(known.key) holds no certificate"),
+            (known.certificate, known.certificate, 64, "The file \(known.certificate) holds no private key"),
+            (known.certificate, nil, 64, "The file \(known.certificate) holds no private key"),
+            (known.certificate, locked, 64, "is encrypted with a passphrase"),
+            (known.certificate, foreign.key, 64, "The key in \(foreign.key) is not that of the certificate in"),
+            (noise, known.key, 64, "The certificate in \(noise) is damaged"),
+            (foreign.certificate, foreign.key, 1, "does not take the certificate in \(foreign.certificate)"),
+        ]
+        for (certificate, key, code, words) in cases {
+            let options = ["--certificate", certificate] + (key.map { ["--certificate-key", $0] } ?? [])
+            let outcome = try await run(
+                program: ChildProcess.built("profilecli"),
+                ["stats", "--url", "https://localhost:\(service.port)", "--ca", pair.certificate] + options,
+                in: folder)
+            #expect(outcome.code == code && outcome.errors.contains(words), "\(outcome)")
+            // The reason, and the next step.
+            #expect(outcome.errors.split(separator: "\n").count == 2, "\(outcome.errors)")
+        }
         #expect(try await service.stop() == 0)
     }
 
