@@ -100,7 +100,8 @@ struct ServiceOptions: ParsableArguments, Sendable {
         init?(argument: String) {
             let text = argument.hasSuffix("/") ? String(argument.dropLast()) : argument
             guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host()?.isEmpty == false,
-                url.query() == nil, url.fragment() == nil, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+                url.user() == nil, url.password() == nil, url.query() == nil, url.fragment() == nil,
+                text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
             else { return nil }
             self.text = text
         }

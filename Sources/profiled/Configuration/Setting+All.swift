@@ -8,6 +8,7 @@ extension Setting {
     /// A new one needs a row here, a property of ``ServiceSettings`` with its default, and an option of
     /// ``ServiceOptions``, whose name and help come from the row. A row that `reloads` also needs a ``ReloadHook``,
     /// unless what uses it asks ``LiveSettings`` each time. A secret is no setting: name a file that holds it.
+    /// So the configuration can be kept in a backup.
     static let all: [Setting] = [
         store, network, content, limits, tls, backup, cluster, brokers, messages,
     ].flatMap(\.self)
@@ -50,7 +51,8 @@ extension Setting {
             "base-url", ofOptional: \.baseURL, given: \.service?.baseURL,
             Words(
                 help: "The URL by which clients reach the service, for links in answers; without it links are "
-                    + "relative.", valueName: "url", rule: "must be a URL as https://profiles.example/path")),
+                    + "relative.", valueName: "url",
+                rule: "must be a URL as https://profiles.example/path, without a user")),
         Setting(
             "cors", \.crossOrigins, given: \.service?.givenCrossOrigins,
             Words(
@@ -169,7 +171,8 @@ extension Setting {
             "cluster.node-url", flag: "node-url", ofOptional: \.nodeURL, given: \.service?.nodeURL,
             Words(
                 help: "The URL by which the other nodes reach this one.", valueName: "url",
-                rule: "must be a URL as https://a.example:8080", defaultNote: "--base-url, or the host and the port")),
+                rule: "must be a URL as https://a.example:8080, without a user",
+                defaultNote: "--base-url, or the host and the port")),
         file(
             "cluster.node-ca", flag: "node-ca", \.nodeCA, given: \.service?.nodeCA,
             "The authorities of the other nodes' certificates, in PEM; those of the system without it."),
@@ -183,7 +186,7 @@ extension Setting {
             "cluster.join", flag: "join", ofOptional: \.joinURL, given: \.service?.joinURL,
             Words(
                 help: "If the folder is empty, begin with a copy of the store of the node at this URL.",
-                valueName: "url", rule: "must be a URL as https://a.example:8080")),
+                valueName: "url", rule: "must be a URL as https://a.example:8080, without a user")),
         file(
             "cluster.join-key-file", flag: "join-key-file", \.joinKeyFile, given: \.service?.joinKeyFile,
             "A file with a key of that node's service, of the permission v1.cluster."),

@@ -46,7 +46,9 @@ struct LinkTests {
         }
     }
 
-    @Test("A base URL that is none is refused", arguments: ["profiles.example", "ftp://x", "http://", "http://x?y=1"])
+    @Test(
+        "A base URL that is none, or has a user, is refused",
+        arguments: ["profiles.example", "ftp://x", "http://", "http://x?y=1", "https://u:secret@x", "https://u@x/y"])
     func wrong(url: String) async throws {
         let folder = try TemporaryFolder.made(prefix: "profiled")
         #expect(try await run(["--ephemeral", "--base-url", url], in: folder).code == 64)
