@@ -42,7 +42,7 @@ struct Server {
             ? Logger(label: "profiled", factory: { _ in SwiftLogNoOpLogHandler() }) : logger
         let (failures, failed) = AsyncStream<StartError>.makeStream()
         let connections = Connections(limit: maxConnections, limitPerAddress: options.maxConnectionsPerAddress)
-        let live = LiveSettings(options)
+        let live = LiveSettings(options, file: configured?.configuration.content ?? [])
         registerReasons(store, live)
         let requests = RequestAdaptor(
             store, connections, certificates, cluster, keys: keys, metrics: metrics, health: health, live: live,

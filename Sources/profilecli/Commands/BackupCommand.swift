@@ -33,7 +33,8 @@ struct BackupRunCommand: TakesArguments {
         """
         The store may be in use. The first run copies everything, later ones what is new; a run that was stopped goes \
         on. Until a run is complete, the backup is that of the run before. The keys of the service, as hashes, are \
-        copied from keys.json in the store's folder, and the workspace file that --workspace names.
+        copied from keys.json in the store's folder or from --keys, and the files that --workspace and --config name; \
+        a file that is not named stays in the backup as it was.
 
         What a backup has it keeps: a damaged record of the store stops the run, and so does one that differs from the \
         backup without an erasure that explains it. The folder is made if there is none; name one on another disk.
@@ -44,6 +45,7 @@ struct BackupRunCommand: TakesArguments {
             profilecli backup /backup/shop --store shop
             profilecli backup run /backup/shop --store shop --format json
             profilecli backup /backup/shop --workspace workspace.yaml
+            profilecli backup /backup/shop --config /etc/profilelog/profiled.yaml
             profilecli backup - --store shop > shop.tar
             """)
 
@@ -52,6 +54,16 @@ struct BackupRunCommand: TakesArguments {
 
     @Option(help: .init("A workspace file to keep with the log.", valueName: "file"), completion: .file())
     var workspace: String?
+
+    @Option(
+        help: .init("The configuration of the service, profiled.yaml, to keep with the log.", valueName: "file"),
+        completion: .file())
+    var config: String?
+
+    @Option(
+        help: .init("The service's file of keys, if it is not keys.json in the store's folder.", valueName: "file"),
+        completion: .file())
+    var keys: String?
 
     @OptionGroup var store: StoreOnlyOption
     @OptionGroup var output: FormatOption
@@ -67,6 +79,8 @@ struct BackupRunCommand: TakesArguments {
             throw ValidationError("The archive would be written to the terminal. Redirect it, as in `> backup.tar`.")
         }
         let log = try openStore(store.path)
+        // Before the folder of the backup is touched.
+        let settings = try self.settings()
         let target: any BackupTarget
         if folder == "-" {
             target = BackupArchive(modified: .now()) { try Output.write($0) }
@@ -75,7 +89,7 @@ struct BackupRunCommand: TakesArguments {
         }
         var backup = BackupRun(log: log, target: target)
         backup.program = ProfileCLI.configuration.version
-        backup.settings = try settings()
+        backup.settings = settings
         let report = try ProgressBar.run { try backup.run(progress: $0) }
         if let warning = report.warning { Output.message(warning) }
         for file in report.repaired {
@@ -96,10 +110,12 @@ struct BackupRunCommand: TakesArguments {
     /// The files of settings that there are.
     private func settings() throws -> [(name: String, content: [UInt8])] {
         var files: [(name: String, content: [UInt8])] = []
-        let keys = store.path + "/keys.json"
-        if FileManager.default.fileExists(atPath: keys) {
+        let usualKeys = store.path + "/keys.json"
+        if let keys {
+            files.append(("keys.json", try Self.keyHashes(keys)))
+        } else if FileManager.default.fileExists(atPath: usualKeys) {
             let content = try NamedFile.bytes(
-                keys, atMost: Self.mostSettingsBytes, remedy: "Run the backup as the user who owns the store.")
+                usualKeys, atMost: Self.mostSettingsBytes, remedy: "Run the backup as the user who owns the store.")
             files.append(("keys.json", content))
         }
         if let workspace {
@@ -107,7 +123,38 @@ struct BackupRunCommand: TakesArguments {
                 workspace, atMost: Self.mostSettingsBytes, remedy: "Check --workspace and the file's permissions.")
             files.append(("workspace.yaml", content))
         }
+        if let config { files.append(("profiled.yaml", try Self.serviceConfiguration(config))) }
         return files
+    }
+
+    /// The file of keys at `path`. One with a key itself must not come into a backup.
+    private static func keyHashes(_ path: String) throws(CommandError) -> [UInt8] {
+        let content = try NamedFile.bytes(
+            path, atMost: mostSettingsBytes, remedy: "Check --keys and the file's permissions.")
+        guard case .array? = try? JSON.parse(content)["keys"] else {
+            throw CommandError(
+                "The file \(path.oneLine) is no file of keys, which has the hash of each.",
+                remedy: "Name with --keys the file that `profiled keys` writes: the setting `keys`, or keys.json.",
+                status: .usage)
+        }
+        return content
+    }
+
+    /// The configuration at `path`. It names the files of secrets and has none, but a key that was named by mistake
+    /// must not come into a backup.
+    private static func serviceConfiguration(_ path: String) throws(CommandError) -> [UInt8] {
+        let content = try NamedFile.bytes(
+            path, atMost: mostSettingsBytes, remedy: "Check --config and the file's permissions.")
+        do throws(YAMLFileError) {
+            // A service knows more about it; this tells a configuration from another file.
+            _ = try YAMLNode(yaml: String(decoding: content, as: UTF8.self), withAnchors: false)?.members()
+        } catch {
+            // Without what the parser says, which may show a part of the file.
+            throw CommandError(
+                "The file \(path.oneLine) is no configuration of a service: line \(error.line) is no `key: value`.",
+                remedy: "Name profiled.yaml with --config; `profiled config check` looks at one.", status: .usage)
+        }
+        return content
     }
 
     private static func sentence(_ report: BackupReport) -> String {
@@ -265,7 +312,8 @@ struct BackupListCommand: ParsableCommand {
         table.add("names", Number.grouped(UInt64(manifest.nameCount)))
         table.add("bytes", Number.grouped(manifest.files.reduce(0) { $0 + $1.bytes }))
         table.add("erased users", Number.grouped(manifest.erasures.count))
-        table.add("settings", manifest.settings.map(\.name).joined(separator: ", "))
+        let settings = manifest.settings.map(\.file.name).joined(separator: ", ")
+        table.add("settings", settings.isEmpty ? "none" : settings)
         table.add("store", Hexadecimal.text(manifest.store))
         table.add("history", LogHistory.text(of: manifest.history))
         table.add("program", manifest.program)
@@ -296,6 +344,11 @@ struct BackupListCommand: ParsableCommand {
             json.member("bytes", manifest.files.reduce(0) { $0 + $1.bytes })
             json.member("erased_users", manifest.erasures.count)
             json.member("settings", manifest.settings.map(\.name))
+            json.objects("settings_files", manifest.settings) { json, settings in
+                json.member("name", settings.name)
+                json.member("file", settings.file.name)
+                json.member("bytes", settings.file.bytes)
+            }
             json.objects("segments", manifest.segments) { json, segment in
                 json.member("file", segment.file.name)
                 json.member("bytes", segment.file.bytes)

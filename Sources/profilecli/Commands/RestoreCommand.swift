@@ -8,9 +8,12 @@ struct RestoreCommand: ParsableCommand {
         "restore", "Rebuild a store from a backup, whole or up to a position or a time.",
         """
         The store is written next to its folder and gets its name when it is complete: same events, positions, times \
-        and names, with caches and the keys of the service. Stopped or killed, it leaves no store; the same command \
-        begins again. A folder that has a store is refused. With --replace that store is moved to a folder next to \
-        it, FOLDER.before-TIME, and nothing is deleted.
+        and names, with caches. Stopped or killed, it leaves no store; the same command begins again. A folder that \
+        has a store is refused. With --replace that store is moved to a folder next to it, FOLDER.before-TIME, and \
+        nothing is deleted.
+
+        The settings that the backup has come into the folder of the store: keys.json, which a service reads there, \
+        profiled.yaml and workspace.yaml. `backup list` shows their files in the backup.
 
         With --to, the store ends with the event at that position, or with the last one that was recorded at that \
         time or before. Names that came later are absent.
@@ -68,7 +71,7 @@ struct RestoreCommand: ParsableCommand {
         let restore = try Restore(
             BackupReader(path: backup), to: end(), erasures: erasures.map { try ErasureRegister.read($0) })
         let folder = try RestoreFolder(path: store.path, replacing: replace, backup: backup)
-        let report: RestoreReport
+        var report: RestoreReport
         do {
             report = try ProgressBar.run { progress in
                 if dryRun { return try restore.verify(progress: progress) }
@@ -79,6 +82,7 @@ struct RestoreCommand: ParsableCommand {
                 "Stopped by \(Interrupt.name); no store was made.", remedy: RestoreError.stopped.remedy,
                 status: Interrupt.status)
         }
+        if dryRun { report.settings = restore.reader.manifest.settings.map(\.name) }
         try Output.print(output.isJSON ? [json(report)] : lines(report), after: dryRun ? nil : "The store is restored")
         if erasures == nil {
             Output.message(
@@ -91,14 +95,28 @@ struct RestoreCommand: ParsableCommand {
         let events = report.end.rawValue
         let time = events == 0 ? "" : ", recorded at \(Phrase.time(.string(report.recordedAt.rfc3339())))"
         let what = "\(Number.counted(events, "event")) up to position \(events)\(time)"
-        if dryRun { return ["Sound: \(what), can be restored into \(store.path). Nothing was written."] }
+        if dryRun {
+            let sound = "Sound: \(what), can be restored into \(store.path). Nothing was written."
+            if report.settings.isEmpty { return [sound] }
+            return [sound, "Settings that come with it: \(report.settings.joined(separator: ", "))."]
+        }
         var lines = ["Restored \(what), into \(store.path) in \(Phrase.rate(events, in: report.elapsed))."]
         if report.erasedEvents > 0 {
             lines.append(
                 "Erased after the backup was made, and so here: \(Number.counted(report.erasedEvents, "event")) of "
                     + "\(Number.counted(UInt64(report.erasedUsers), "user")).")
         }
-        if !report.settings.isEmpty { lines.append("Settings: \(report.settings.joined(separator: ", ")).") }
+        if !report.settings.isEmpty {
+            lines.append("Settings, in \(store.path): \(report.settings.joined(separator: ", ")).")
+        }
+        // A service looks there for the keys alone.
+        let toCopy = report.settings.filter { $0 != "keys.json" }
+        if !toCopy.isEmpty {
+            let them = toCopy.count == 1 ? "it" : "them"
+            lines.append(
+                "On a new machine, copy \(toCopy.joined(separator: " and ")) to where the service reads \(them), "
+                    + "as /etc/profilelog.")
+        }
         if let aside = report.movedAside { lines.append("The store that was there is now in \(aside).") }
         return lines + ["History \(report.history.text) begins: back the store up into a new folder."]
     }

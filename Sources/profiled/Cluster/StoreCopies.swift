@@ -46,6 +46,7 @@ private final class CopyStream: APIAnswer.Stream {
         let archive = BackupArchive(modified: .now(), holdsOldGenerations: true) { try parts.put($0) }
         var run = BackupRun(log: log, target: archive)
         run.program = Profiled.configuration.version
+        // The configuration is this node's own.
         run.settings = BackupPlan.settings(keys: copies.keys, workspace: copies.workspace)
         _ = try run.run()
     }

@@ -18,6 +18,8 @@ struct Configuration: Sendable {
     var origins: [String: Origin] = [:]
     /// The file that was read; nil if there is none.
     var file: String?
+    /// The content of that file.
+    var content: [UInt8] = []
     /// Sentences about what is likely a mistake and no error.
     var notes: [String] = []
 
@@ -155,6 +157,7 @@ private struct Reading {
                     remedy: isLong ? "Name the right file with --config." : "Save it as UTF-8."))
             return
         }
+        configuration.content = Array(data)
         do throws(YAMLFileError) {
             // Without content, all has its default.
             guard let root = try YAMLNode(yaml: yaml, withAnchors: false) else { return }

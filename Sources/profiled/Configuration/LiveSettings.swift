@@ -3,13 +3,24 @@ internal import Synchronization
 
 /// The settings of a running service: what is read here at each use changes with the next reload.
 final class LiveSettings: Sendable {
-    private let settings: Mutex<ServiceSettings>
+    private struct State {
+        var settings: ServiceSettings
+        var file: [UInt8]
+    }
 
-    init(_ settings: ServiceSettings) { self.settings = Mutex(settings) }
+    private let state: Mutex<State>
 
-    var current: ServiceSettings {
-        get { settings.withLock { $0 } }
-        set { settings.withLock { $0 = newValue } }
+    /// - Parameter file: the content of the configuration file that they are from; empty if there is none.
+    init(_ settings: ServiceSettings, file: [UInt8]) { state = Mutex(State(settings: settings, file: file)) }
+
+    var current: ServiceSettings { state.withLock { $0.settings } }
+
+    /// The content of the configuration file that counts: the newest one that was accepted, whatever the file has
+    /// become since.
+    var file: [UInt8] { state.withLock { $0.file } }
+
+    func replace(with settings: ServiceSettings, file: [UInt8]) {
+        state.withLock { $0 = State(settings: settings, file: file) }
     }
 }
 

@@ -38,7 +38,7 @@ final class Reloader: Sendable {
             return refuse([ConfigurationError(sentence: failure.sentence, remedy: failure.remedy)])
         }
         for commit in commits { commit() }
-        live.current = new
+        live.replace(with: new, file: configuration.content)
         metrics.recordReload(isGood: true)
         for note in configuration.notes { logger.warning("\(note)") }
         let held = changed.filter(\.words.reloads).map(\.key)

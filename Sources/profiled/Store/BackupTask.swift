@@ -14,12 +14,17 @@ struct BackupPlan: Sendable {
     let keys: String
     let workspace: String?
 
-    /// The files of settings that can be read now.
-    static func settings(keys: String, workspace: String?) -> [(name: String, content: [UInt8])] {
+    /// The files of settings that can be read now, and the configuration. Nothing in them is a secret: keys are hashes,
+    /// and the configuration names the files of others.
+    static func settings(
+        keys: String, workspace: String?, configuration: [UInt8] = []
+    ) -> [(name: String, content: [UInt8])] {
         var files: [(name: String, content: [UInt8])] = []
         for (name, path) in [("keys.json", keys), ("workspace.yaml", workspace ?? "")] where !path.isEmpty {
             if let content = FileManager.default.contents(atPath: path) { files.append((name, Array(content))) }
         }
+        // `/dev/null` is no configuration.
+        if !configuration.isEmpty { files.append(("profiled.yaml", configuration)) }
         return files
     }
 }
@@ -107,6 +112,7 @@ struct BackupTask: Service {
         let (begin, log) = (ContinuousClock.now, store.api.log)
         // A backup that was there and is not: begun again, it would be on another disk, or lack the times before.
         let expectsBackup = live.current.expectsBackup || metrics.counts?.succeeded != nil
+        let configuration = live.file
         do {
             let report = try await Self.onThread("backup") { goesOn in
                 let folder = try BackupFolder(path: plan.folder, store: log.path, expectsBackup: expectsBackup)
@@ -114,7 +120,8 @@ struct BackupTask: Service {
                 run.program = Profiled.configuration.version
                 run.verified = verified
                 // Others are kept as the backup has them.
-                run.settings = BackupPlan.settings(keys: plan.keys, workspace: plan.workspace)
+                run.settings = BackupPlan.settings(
+                    keys: plan.keys, workspace: plan.workspace, configuration: configuration)
                 return try run.run { _ in goesOn() }
             }
             if let warning = report.warning, warning != lastWarning { logger.warning("\(warning)") }

@@ -121,6 +121,55 @@ struct BackupTests {
         _ = try cli.write(#"{"format":1,"keys":[]}"#, as: "store/keys.json")
         try cli.succeed("backup", backup)
         #expect(try contents()["settings/keys.json"] == Data(#"{"format":1,"keys":[]}"#.utf8))
-        #expect(try cli.succeed("backup", "list", backup).output.contains("keys.json"))
+        #expect(try cli.succeed("backup", "list", backup).output.contains("settings/keys.json"))
+    }
+
+    @Test("The settings that are named are kept, listed with their files, and put next to a restored store")
+    func settings() throws {
+        let keys = try cli.write(#"{"format":1,"keys":[]}"#, as: "hashes.json")
+        let config = try cli.write("# of the shop\nport: 8080\n", as: "shop.yaml")
+        let workspace = try cli.write("segments: []\n", as: "setup.yaml")
+        try cli.succeed("backup", backup, "--keys", keys, "--config", config, "--workspace", workspace)
+        // What is not named stays, and what is changed gets another file.
+        _ = try cli.write("# of the shop\nport: 8081\n", as: "shop.yaml")
+        try cli.succeed("backup", backup, "--config", config)
+        let files = try contents()
+        #expect(files["settings/keys.json"] == Data(#"{"format":1,"keys":[]}"#.utf8))
+        #expect(files["settings/profiled.g1.yaml"] == Data("# of the shop\nport: 8081\n".utf8))
+        #expect(files["settings/profiled.yaml"] == nil)
+        #expect(files["settings/workspace.yaml"] == Data("segments: []\n".utf8))
+        let list = try cli.succeed("backup", "list", backup)
+        let line = "settings/keys.json, settings/profiled.g1.yaml, settings/workspace.yaml"
+        #expect(list.lines.contains { $0.hasPrefix("settings") && $0.hasSuffix(line) }, "\(list)")
+        let json = try cli.succeed("backup", "list", backup, "--format", "json").output
+        #expect(json.contains(#"{"name":"profiled.yaml","file":"settings/profiled.g1.yaml","bytes":25}"#), "\(json)")
+        #expect(try cli.succeed("backup", "verify", backup).output.hasPrefix("Sound: 5 events"))
+        let tried = try cli.succeed("restore", backup, "--store", "again", "--dry-run")
+        #expect(tried.output.contains("Settings that come with it: keys.json, profiled.yaml, workspace.yaml."))
+        let restored = try cli.succeed("restore", backup, "--store", "again")
+        #expect(restored.output.contains("Settings, in again: keys.json, profiled.yaml, workspace.yaml."))
+        #expect(restored.output.contains("copy profiled.yaml and workspace.yaml to where the service reads them"))
+        let path = cli.folder.appending(path: "again/profiled.yaml").path
+        #expect(FileManager.default.contents(atPath: path) == Data("# of the shop\nport: 8081\n".utf8))
+    }
+
+    @Test("A file that is no setting, as a key itself, is refused, and the backup stays as it is")
+    func noSettings() throws {
+        try cli.succeed("backup", backup)
+        let before = try contents()
+        let pem = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\n-----END PRIVATE KEY-----\n"
+        let (tlsKey, key) = (try cli.write(pem, as: "key.pem"), try cli.write("plk_secret\n", as: "key"))
+        for (option, file, words) in [
+            ("--config", tlsKey, "is no configuration of a service"), ("--config", key, "is no configuration"),
+            ("--config", "nothing.yaml", "cannot be read"), ("--keys", key, "is no file of keys"),
+            ("--keys", tlsKey, "is no file of keys"), ("--keys", "nothing.json", "cannot be read"),
+        ] {
+            let outcome = try cli.run("backup", backup, option, file)
+            #expect(outcome.status == 64 && outcome.errors.contains(words), "\(option) \(file): \(outcome)")
+            // The reason, and the next step, without a word of the file.
+            #expect(outcome.errors.contains(option), "\(outcome.errors)")
+            #expect(!outcome.errors.contains("MIGH") && !outcome.errors.contains("secret"), "\(outcome.errors)")
+        }
+        #expect(try contents() == before)
     }
 }

@@ -66,6 +66,18 @@ struct StoreCopyTests {
         #expect(try await service.stop() == 0)
     }
 
+    @Test("A copy for a node has no configuration, which is of the node that sends it")
+    func withoutConfiguration() async throws {
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        try Self.makeMember(in: folder)
+        try Data("log:\n  level: info\n".utf8).write(to: folder.file("profiled.yaml"))
+        let service = try await Service(in: folder, arguments: ["--config", folder("profiled.yaml")])
+        let answer = try await service.get("/v1/cluster/copy")
+        let text = String(decoding: answer.body, as: UTF8.self)
+        #expect(answer.status == 200 && text.contains("manifest.json") && !text.contains("profiled.yaml"))
+        #expect(try await service.stop() == 0)
+    }
+
     @Test("A service that has its store alone has no copy for a node")
     func alone() async throws {
         try await withService { service in

@@ -44,6 +44,106 @@ struct BackupTests {
         #expect(service.messages.contains("on the file system of the store"))
     }
 
+    /// The file of settings `name` in the backup; nil if there is none, or while it is replaced.
+    private func settings(_ name: String, of backup: String) -> String? {
+        guard let reader = try? BackupReader(path: backup),
+            let file = reader.manifest.settings.first(where: { $0.name == name })?.file,
+            let content = try? reader.content(of: file)
+        else { return nil }
+        return String(decoding: content, as: UTF8.self)
+    }
+
+    @Test("The backup has the configuration that counts: that of the start, then that of each good reload")
+    func configuration() async throws {
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let (backup, file) = (folder("backup"), folder.file("profiled.yaml"))
+        func yaml(_ level: String) -> String {
+            "# The service of the shop.\nbackup:\n  folder: \(backup)\n  every: 1s\nlog:\n  level: \(level)\n"
+        }
+        try Data(yaml("notice").utf8).write(to: file)
+        let service = try await Service(in: folder, arguments: ["--config", file.path])
+        func hasConfiguration(_ level: String) -> Bool { settings("profiled.yaml", of: backup) == yaml(level) }
+        try await waitUntil { hasConfiguration("notice") }
+        #expect(hasConfiguration("notice"))
+        // What was not read again does not count.
+        try Data(yaml("info").utf8).write(to: file)
+        _ = try await service.post("/v1/log/event", #"{"user":"ana","name":"played"}"#)
+        _ = try await metrics(service, with: "profilelog_backup_last_position 2\n")
+        #expect(hasConfiguration("notice"))
+        service.signal(SIGHUP)
+        try await waitUntil { hasConfiguration("info") }
+        #expect(hasConfiguration("info"))
+        // Nor does one that was refused.
+        try Data(yaml("loud").utf8).write(to: file)
+        service.signal(SIGHUP)
+        try await waitUntil { service.messages.contains("the old one holds") }
+        #expect(service.messages.contains("the old one holds"), "\(service.messages)")
+        _ = try await service.post("/v1/log/event", #"{"user":"ana","name":"played"}"#)
+        _ = try await metrics(service, with: "profilelog_backup_last_position 3\n")
+        #expect(hasConfiguration("info"))
+        #expect(try await service.stop() == 0)
+    }
+
+    @Test("Keys, workspace and configuration of a service come back with a restore, and serve again")
+    func restoredSettings() async throws {
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let (backup, file, workspace) = (folder("backup"), folder.file("profiled.yaml"), folder.file("shop.yaml"))
+        let yaml = "workspace: \(workspace.path)\nbackup:\n  folder: \(backup)\n  every: 1s\n"
+        let segments = "segments:\n  - id: all\n    name: All\n    users: all\n"
+        try Data(yaml.utf8).write(to: file)
+        try Data(segments.utf8).write(to: workspace)
+        let added = try await run(["keys", "add", "--name", "app", "--store", folder("store")], in: folder)
+        #expect(added.code == 0, "\(added)")
+        let key = added.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let service = try await Service(in: folder, arguments: ["--config", file.path])
+        try await waitUntil { settings("profiled.yaml", of: backup) != nil }
+        #expect(try await service.stop() == 0)
+        // The secret that `keys add` printed is in no byte of it.
+        let secret = try #require(key.split(separator: "_").last.map(String.init))
+        let report = try BackupVerifier(path: backup).verify(absent: [secret])
+        #expect(
+            report.isSound
+                && report.manifest.settings.map(\.name).sorted() == [
+                    "keys.json", "profiled.yaml", "workspace.yaml",
+                ])
+        let restored = folder("restored")
+        let outcome = try await run(
+            program: ChildProcess.built("profilecli"), ["restore", backup, "--store", restored], in: folder)
+        #expect(outcome.code == 0, "\(outcome)")
+        let names = "Settings, in \(restored): keys.json, profiled.yaml, workspace.yaml."
+        #expect(outcome.output.contains(names), "\(outcome)")
+        #expect(outcome.output.contains("copy profiled.yaml and workspace.yaml to where"), "\(outcome)")
+        let contents = try ["profiled.yaml", "workspace.yaml"].map {
+            try String(contentsOfFile: restored + "/" + $0, encoding: .utf8)
+        }
+        #expect(contents == [yaml, segments])
+        let before = try Data(contentsOf: folder.file("store/keys.json"))
+        #expect(try Data(contentsOf: folder.file("restored/keys.json")) == before)
+        let check = try await run(
+            [
+                "config", "check", "--config", restored + "/profiled.yaml", "--store", restored, "--backup",
+                folder("backup-2"),
+            ], in: folder)
+        #expect(check.code == 0, "\(check)")
+    }
+
+    @Test("A backup of a service without a configuration file keeps the one that it has")
+    func withoutConfiguration() async throws {
+        let folder = try TemporaryFolder.made(prefix: "profiled")
+        let (backup, file) = (folder("backup"), folder.file("profiled.yaml"))
+        let yaml = "backup:\n  every: 1s\n"
+        try Data(yaml.utf8).write(to: file)
+        let first = try await Service(in: folder, arguments: ["--config", file.path, "--backup", backup])
+        try await waitUntil { settings("profiled.yaml", of: backup) == yaml }
+        #expect(try await first.stop() == 0)
+        let second = try await Service(
+            in: folder, arguments: ["--config", "/dev/null", "--backup", backup, "--backup-every", "1s"])
+        _ = try await second.post("/v1/log/event", #"{"user":"ana","name":"played"}"#)
+        _ = try await metrics(second, with: "profilelog_backup_last_position 2\n")
+        #expect(settings("profiled.yaml", of: backup) == yaml)
+        #expect(try await second.stop() == 0)
+    }
+
     @Test("A backup that fails is logged with its next step, counted by its reason, and tried again")
     func failure() async throws {
         let folder = try TemporaryFolder.made(prefix: "profiled")
