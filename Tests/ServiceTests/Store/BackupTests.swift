@@ -63,7 +63,7 @@ struct BackupTests {
         try Data(yaml("notice").utf8).write(to: file)
         let service = try await Service(in: folder, arguments: ["--config", file.path])
         func hasConfiguration(_ level: String) -> Bool { settings("profiled.yaml", of: backup) == yaml(level) }
-        try await waitUntil { hasConfiguration("notice") }
+        try await waitUntil(turns: 3_000) { hasConfiguration("notice") }
         #expect(hasConfiguration("notice"))
         // What was not read again does not count.
         try Data(yaml("info").utf8).write(to: file)
@@ -71,12 +71,12 @@ struct BackupTests {
         _ = try await metrics(service, with: "profilelog_backup_last_position 2\n")
         #expect(hasConfiguration("notice"))
         service.signal(SIGHUP)
-        try await waitUntil { hasConfiguration("info") }
+        try await waitUntil(turns: 3_000) { hasConfiguration("info") }
         #expect(hasConfiguration("info"))
         // Nor does one that was refused.
         try Data(yaml("loud").utf8).write(to: file)
         service.signal(SIGHUP)
-        try await waitUntil { service.messages.contains("the old one holds") }
+        try await waitUntil(turns: 3_000) { service.messages.contains("the old one holds") }
         #expect(service.messages.contains("the old one holds"), "\(service.messages)")
         _ = try await service.post("/v1/log/event", #"{"user":"ana","name":"played"}"#)
         _ = try await metrics(service, with: "profilelog_backup_last_position 3\n")
@@ -84,7 +84,7 @@ struct BackupTests {
         #expect(try await service.stop() == 0)
     }
 
-    @Test("Keys, workspace and configuration of a service come back with a restore, and serve again")
+    @Test("Keys, workspace and configuration of a service come back with a restore, and are good")
     func restoredSettings() async throws {
         let folder = try TemporaryFolder.made(prefix: "profiled")
         let (backup, file, workspace) = (folder("backup"), folder.file("profiled.yaml"), folder.file("shop.yaml"))
@@ -96,7 +96,7 @@ struct BackupTests {
         #expect(added.code == 0, "\(added)")
         let key = added.output.trimmingCharacters(in: .whitespacesAndNewlines)
         let service = try await Service(in: folder, arguments: ["--config", file.path])
-        try await waitUntil { settings("profiled.yaml", of: backup) != nil }
+        try await waitUntil(turns: 3_000) { settings("profiled.yaml", of: backup) != nil }
         #expect(try await service.stop() == 0)
         // The secret that `keys add` printed is in no byte of it.
         let secret = try #require(key.split(separator: "_").last.map(String.init))
@@ -134,7 +134,7 @@ struct BackupTests {
         let yaml = "backup:\n  every: 1s\n"
         try Data(yaml.utf8).write(to: file)
         let first = try await Service(in: folder, arguments: ["--config", file.path, "--backup", backup])
-        try await waitUntil { settings("profiled.yaml", of: backup) == yaml }
+        try await waitUntil(turns: 3_000) { settings("profiled.yaml", of: backup) == yaml }
         #expect(try await first.stop() == 0)
         let second = try await Service(
             in: folder, arguments: ["--config", "/dev/null", "--backup", backup, "--backup-every", "1s"])
