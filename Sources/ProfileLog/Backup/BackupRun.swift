@@ -120,12 +120,29 @@ package struct BackupRun {
 
     // MARK: - Copying
 
+    /// Lowers the priority of the calling thread, which makes a backup and nothing else: writers of the store come
+    /// first where cores are few.
+    package static func yieldToWriters() { yieldToOtherThreads(niceness: 10) }
+
+    /// The most bytes of a segment while whose file is written the next one is read: two of them are in memory then.
+    private static let mostBytesAhead = 64 << 20
+
     /// Copies the segments that are closed by now. False if `progress` stopped it.
     private func copyClosed(_ state: inout RunState, _ progress: (LogProgress) -> Bool) throws -> Bool {
         let end = try source.moment().last
+        var ahead: ValueAhead<StoreReads.LiveSegment>?
+        // It reads the store.
+        defer { _ = try? ahead?.value() }
         while Segment.last(of: state.closed + 1) <= end {
             let number = state.closed + 1
-            try take(source.segment(number, history: state.history), &state)
+            let live = try ahead?.value() ?? source.segment(number, history: state.history)
+            ahead = nil
+            if Segment.last(of: number + 1) <= end, live.bytes.count <= Self.mostBytesAhead {
+                ahead = ValueAhead { [source, history = state.history] in
+                    try source.segment(number + 1, history: history, expecting: live.bytes.count)
+                }
+            }
+            try take(live, &state)
             state.closed = number
             let done = Segment.last(of: number).rawValue
             let isLast = done + Segment.positions > end.rawValue

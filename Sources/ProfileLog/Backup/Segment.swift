@@ -136,10 +136,13 @@ package struct SegmentWriter {
     /// The position of the next record.
     package var next: Position { Position(rawValue: first.rawValue + count) }
 
-    /// Begins the segment `number`.
-    package init(store: [UInt8], history: UInt64, number: UInt64) {
+    /// Begins the segment `number`, which will have some `expected` bytes; 0 if that is not known.
+    package init(store: [UInt8], history: UInt64, number: UInt64, expecting expected: Int = 0) {
         first = Segment.first(of: number)
-        bytes = Segment.magic
+        bytes = []
+        // More than it needs costs nothing, and one byte too few a copy.
+        bytes.reserveCapacity(expected + expected / 8)
+        bytes += Segment.magic
         bytes.appendBigEndian(Segment.format)
         bytes += store
         bytes.appendBigEndian(history)

@@ -76,8 +76,8 @@ struct StoreReads {
     /// A segment as the store has it.
     struct LiveSegment {
         let bytes: [UInt8]
-        /// The SHA-256 of `bytes`.
-        let sha256: [UInt8]
+        /// The SHA-256 of `bytes`, computed at each call.
+        var sha256: [UInt8] { SHA256.hash(bytes) }
         let first, last: Position
         let firstAt, lastAt: Timestamp
         /// The end of the log when the first record was read: later erasures may have changed records since.
@@ -99,7 +99,7 @@ struct StoreReads {
             guard let times, let asOf else { return nil }
             let bytes = writer.finish()
             return LiveSegment(
-                bytes: bytes, sha256: SHA256.hash(bytes), first: Segment.first(of: number),
+                bytes: bytes, first: Segment.first(of: number),
                 last: Position(rawValue: writer.next.rawValue - 1), firstAt: times.first, lastAt: times.last,
                 asOf: asOf, erasures: erasures)
         }
@@ -114,17 +114,19 @@ struct StoreReads {
         }
     }
 
-    func reading(_ number: UInt64, history: UInt64) -> PartialSegment {
+    func reading(_ number: UInt64, history: UInt64, expecting bytes: Int = 0) -> PartialSegment {
         PartialSegment(
-            number: number, writer: SegmentWriter(store: log.storeID, history: history, number: number))
+            number: number,
+            writer: SegmentWriter(store: log.storeID, history: history, number: number, expecting: bytes))
     }
 
-    /// Reads the segment `number` up to `end`, or to its own end. The log reaches to there.
+    /// Reads the segment `number` up to `end`, or to its own end. The log reaches to there. It has about as many bytes
+    /// as `expecting` says, if that is known.
     func segment(
-        _ number: UInt64, history: UInt64, to end: Position = Position(rawValue: .max)
+        _ number: UInt64, history: UInt64, to end: Position = Position(rawValue: .max), expecting bytes: Int = 0
     ) throws -> LiveSegment {
         let end = min(end, Segment.last(of: number))
-        var reading = reading(number, history: history)
+        var reading = reading(number, history: history, expecting: bytes)
         while reading.writer.next <= end {
             try log.environment.withReadTransaction { transaction in
                 let last = try last(transaction)

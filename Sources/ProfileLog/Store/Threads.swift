@@ -19,12 +19,36 @@ package func startThread(_ name: String, stackBytes: Int = 0, _ body: @escaping 
     hasBegun.signal()
 }
 
-/// Lowers this thread's priority (nice(2)), so that others come first where cores are few. Linux keeps one for each
-/// thread. It stays low: only a thread that does nothing else may call this.
-package func yieldToOtherThreads() {
+/// Sets this thread's niceness (nice(2)) to `niceness`, so that others come first where cores are few. Linux keeps one
+/// for each thread, and a thread that it starts has the same. It stays: only a thread that does nothing else may call
+/// this.
+package func yieldToOtherThreads(niceness: Int32 = 5) {
     #if canImport(Glibc)
-        setpriority(.init(PRIO_PROCESS.rawValue), 0, 5)
+        setpriority(.init(PRIO_PROCESS.rawValue), 0, niceness)
     #endif
+}
+
+/// A value that another thread makes while the caller goes on.
+package final class ValueAhead<Value: Sendable>: Sendable {
+    private let made = Guarded<Result<Value, any Error>?>(nil)
+    private let isMade = DispatchSemaphore(value: 0)
+
+    /// Starts `make` on a thread of its own.
+    package init(_ make: @escaping @Sendable () throws -> Value) {
+        startThread("log-ahead") { [made, isMade] in
+            let result = Result { try make() }
+            made.withWriting { $0 = result }
+            isMade.signal()
+        }
+    }
+
+    /// Waits for the value. Throws the error of `make`.
+    package func value() throws -> Value {
+        isMade.wait()
+        defer { isMade.signal() }
+        guard let result = made.withReading({ $0 }) else { preconditionFailure("The value is set before the signal.") }
+        return try result.get()
+    }
 }
 
 /// The number of the machine's processors for this process.

@@ -87,8 +87,9 @@ struct BackupRunCommand: TakesArguments {
         } else {
             target = try BackupFolder(path: folder, store: store.path)
         }
+        BackupRun.yieldToWriters()
         var backup = BackupRun(log: log, target: target)
-        backup.program = ProfileCLI.configuration.version
+        backup.program = ProfileCLI.version
         backup.settings = settings
         let report = try ProgressBar.run { try backup.run(progress: $0) }
         if let warning = report.warning { Output.message(warning) }

@@ -86,7 +86,7 @@ extension ServiceSettings {
             throw error
         }
         var settings = ReplicaSettings(name: nodeName, url: try nodeAddress())
-        settings.version = Profiled.configuration.version
+        settings.version = Profiled.version
         return settings
     }
 

@@ -34,6 +34,7 @@ private final class CopyStream: APIAnswer.Stream {
             let begun = PartQueue()
             parts = begun
             startThread("copy") { [log, copies] in
+                BackupRun.yieldToWriters()
                 begun.end(with: Result { try Self.write(log, copies, into: begun) })
             }
             return begun
@@ -45,7 +46,7 @@ private final class CopyStream: APIAnswer.Stream {
         // A person who is erased while it runs is in the older of two files; the node that joins removes both.
         let archive = BackupArchive(modified: .now(), holdsOldGenerations: true) { try parts.put($0) }
         var run = BackupRun(log: log, target: archive)
-        run.program = Profiled.configuration.version
+        run.program = Profiled.version
         // The configuration is this node's own.
         run.settings = BackupPlan.settings(keys: copies.keys, workspace: copies.workspace)
         _ = try run.run()

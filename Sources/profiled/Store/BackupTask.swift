@@ -117,7 +117,7 @@ struct BackupTask: Service {
             let report = try await Self.onThread("backup") { goesOn in
                 let folder = try BackupFolder(path: plan.folder, store: log.path, expectsBackup: expectsBackup)
                 var run = BackupRun(log: log, target: folder)
-                run.program = Profiled.configuration.version
+                run.program = Profiled.version
                 run.verified = verified
                 // Others are kept as the backup has them.
                 run.settings = BackupPlan.settings(
@@ -198,7 +198,10 @@ struct BackupTask: Service {
         let isStopped = StopFlag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                startThread(name) { continuation.resume(with: Result { try work { !isStopped.isSet } }) }
+                startThread(name) {
+                    BackupRun.yieldToWriters()
+                    continuation.resume(with: Result { try work { !isStopped.isSet } })
+                }
             }
         } onCancel: {
             isStopped.set()
