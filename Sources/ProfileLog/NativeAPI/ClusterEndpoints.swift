@@ -79,6 +79,7 @@ extension JSONWriter {
             json.object { json in
                 json.member("ended", failOver.ended)
                 json.member("length_s", Self.seconds(failOver.length))
+                json.member("node", failOver.node)
             }
         }
         object("counts") { json in
@@ -159,7 +160,7 @@ extension ClusterEndpoints {
         "writable": .boolean, "refusal?": reason, "warnings": [reason], "lag_s": .orNull(.number),
         "missing": .integer,
         "undecided": .boolean, "stream": .orNull(stream),
-        "last_failover": .orNull(["ended": .time, "length_s": .number]),
+        "last_failover": .orNull(["ended": .time, "length_s": .number, "node": .text]),
         "counts": [
             "published": .integer, "applied": .integer, "decisions_again": .integer, "undecided": .integer,
             "broker_changes": .integer,

@@ -32,8 +32,10 @@ package struct ClusterReport: Sendable {
     package var stream: Stream?
     /// Tells whether the outcome of a batch of this node is not known yet.
     package var hasUndecided = false
-    /// The last time for which the brokers acknowledged nothing; nil if there was none.
+    /// The last time for which the brokers acknowledged nothing and a batch of any node waited; nil if there was none.
     package var failOver: FailOver?
+    /// The length of the last one for which a batch of this node waited since its start.
+    package var ownFailOver: Duration?
     package var counts = Counts()
 
     package init(cluster: String, own: Node) { (self.cluster, self.own) = (cluster, own) }
@@ -96,10 +98,14 @@ package struct ClusterReport: Sendable {
     }
 
     package struct FailOver: Sendable {
+        /// The node that waited.
+        package var node: String
         package var ended: Timestamp
         package var length: Duration
 
-        package init(ended: Timestamp, length: Duration) { (self.ended, self.length) = (ended, length) }
+        package init(node: String, ended: Timestamp, length: Duration) {
+            (self.node, self.ended, self.length) = (node, ended, length)
+        }
     }
 
     /// Counts of this node since its start.

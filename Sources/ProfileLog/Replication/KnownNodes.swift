@@ -81,6 +81,8 @@ struct NodeNote: Codable, Sendable {
     var created: String?
     /// The node stops: no other node waits for it.
     var isLeaving: Bool?
+    /// The last fail-over of any node that it knows of: so a node that starts again is told of its own.
+    var failOver: FailOver?
 
     var bytes: [UInt8] {
         guard let data = try? JSONEncoder().encode(self) else { preconditionFailure("A note cannot be encoded.") }

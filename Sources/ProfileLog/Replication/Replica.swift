@@ -58,7 +58,9 @@ package final class Replica: CommitTransport {
         var unservedAt: ContinuousClock.Instant?
         /// A node of another store that sends notes.
         var stranger: StreamError?
+        /// The last fail-over of any node, and that of this one.
         var lastFailOver: FailOver?
+        var ownFailOver: FailOver?
         var counts = ReplicaCounts()
         var isStopping = false
         /// The time at which a commit had waited in vain for the brokers.
@@ -214,7 +216,8 @@ package final class Replica: CommitTransport {
     func noteFailOver(since begin: ContinuousClock.Instant) {
         let length = ContinuousClock.now - begin + settings.publishTimeout
         guard length > settings.publishTimeout + .seconds(1) else { return }
-        state.withLock { $0.lastFailOver = FailOver(ended: .now(), length: length) }
+        let failOver = FailOver(node: settings.name, ended: .now(), length: length)
+        state.withLock { ($0.lastFailOver, $0.ownFailOver) = (failOver, failOver) }
     }
 
     /// Ends the following: the stream does not fit the store.

@@ -92,7 +92,9 @@ struct ClusterStatusCommand: AsyncParsableCommand {
         let failover = answer.object("last_failover")
         if answer["last_failover"] != .null {
             table.add(
-                "last fail-over", "\(Phrase.span(failover["length_s"])), until \(Phrase.time(failover["ended"]))")
+                "last fail-over",
+                "\(failover["node"].cell) waited \(Phrase.span(failover["length_s"])), until "
+                    + Phrase.time(failover["ended"]))
         }
         table.add("undecided batch", answer.flag("undecided") ? "yes" : "none")
         return table

@@ -166,7 +166,8 @@ extension ClusterReport {
         refusal = status.refusal.map { Reason($0) }
         stream = status.stream.map { Stream($0) }
         hasUndecided = status.hasUndecided
-        failOver = status.lastFailOver.map { FailOver(ended: $0.ended, length: $0.length) }
+        failOver = status.lastFailOver.map { FailOver(node: $0.node, ended: $0.ended, length: $0.length) }
+        ownFailOver = status.ownFailOver?.length
         counts.published = status.counts.published
         counts.applied = status.counts.applied
         counts.decisionsAgain = status.counts.refused

@@ -29,8 +29,8 @@ struct ClusterTests {
         #expect(outcome.output.contains(/\nb .* ready\nc .* ready\n/), "\(outcome.output)")
         for line in [
             "preferred writer  a", "stream            messages 1 to 40", "leader broker     n1",
-            "followers         n2, n3", "lag of a          4 ms", "last fail-over    6 s, until 2026-01-31 11:00:00Z",
-            "undecided batch   none",
+            "followers         n2, n3", "lag of a          4 ms",
+            "last fail-over    b waited 6 s, until 2026-01-31 11:00:00Z", "undecided batch   none",
         ] {
             #expect(outcome.output.contains("\n\(line)\n"), "\(line) in \(outcome.output)")
         }

@@ -105,7 +105,7 @@ final class FakeNodes: Sendable {
             {"created":"2026-01-31T10:00:00Z","first":1,"last":40,"leader":"n1",\
             "followers":[{"name":"n2","current":true},{"name":"n3","current":true}],"faults":[]}
             """,
-            "last_failover": #"{"ended":"2026-01-31T11:00:00Z","length_s":6.2}"#, "undecided": "false",
+            "last_failover": #"{"ended":"2026-01-31T11:00:00Z","length_s":6.2,"node":"b"}"#, "undecided": "false",
             "counts": #"{"published":40,"applied":0,"decisions_again":0,"undecided":0,"broker_changes":0}"#,
         ]
         members.merge(more) { $1 }

@@ -93,12 +93,13 @@ struct ClusterEndpointTests {
             cluster: "shop", own: .init(name: "b", url: "u", sequence: 0, position: 0, version: "1"))
         report.refusal = .init("No broker answers.", remedy: "Start them.")
         report.warnings = [.init("A monitor does not answer.", remedy: "Correct it.")]
-        report.failOver = .init(ended: Timestamp(rawValue: 0), length: .milliseconds(4_700))
+        report.failOver = .init(node: "a", ended: Timestamp(rawValue: 0), length: .milliseconds(4_700))
         let json = json(try await answer(APIRequest(.get, "/v1/cluster"), Fake(report)))
         #expect(json.at("lag_s") == .null && json.at("stream") == .null && json.at("writer") == .null)
         #expect(json.at("writable") == false && json.at("refusal.remedy") == "Start them.")
         #expect(json.at("warnings.0.error") == "A monitor does not answer." && json.at("warnings").count == 1)
         #expect(json.at("last_failover.length_s") == .double(4.7), "\(json)")
+        #expect(json.at("last_failover.node") == "a")
     }
 
     @Test("A service that has its store alone answers 404, after it has refused what it does not know")
