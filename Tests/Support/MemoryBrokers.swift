@@ -49,6 +49,8 @@ package final class MemoryBrokers: Sendable {
     fileprivate struct Stream: Sendable {
         let created: String
         var first: UInt64
+        /// Only kept: no message is dropped by its age.
+        var maxAge: Duration?
         var messages: [[UInt8]] = []
 
         var last: UInt64 { first + UInt64(messages.count) - 1 }
@@ -270,8 +272,8 @@ extension MemoryBrokers {
             let last = min(stream.last, state.isolated[broker] ?? .max)
             return .success(
                 StreamState(
-                    created: stream.created, first: min(stream.first, last + 1), last: last, time: state.clock(),
-                    leader: "broker-0",
+                    created: stream.created, first: min(stream.first, last + 1), last: last, maxAge: stream.maxAge,
+                    time: state.clock(), leader: "broker-0",
                     followers: ["broker-1": state.isolated[broker] == nil, "broker-2": state.isolated[broker] == nil],
                     faults: state.faults))
         }
@@ -282,6 +284,15 @@ extension MemoryBrokers {
         let isDone = state.withLock { state in
             guard state.isReachable(handle) else { return false }
             state.create(first: first)
+            return true
+        }
+        if !isDone { throw Self.unreachable }
+    }
+
+    fileprivate func keep(for age: Duration?, by handle: Int) throws(StreamError) {
+        let isDone = state.withLock { state in
+            guard state.isReachable(handle) else { return false }
+            state.stream?.maxAge = age
             return true
         }
         if !isDone { throw Self.unreachable }
@@ -496,6 +507,7 @@ package final class MemoryStream: BatchStream {
     }
 
     package func create(first: UInt64) throws(StreamError) { try brokers.create(first: first, by: handle) }
+    package func keep(for age: Duration?) throws(StreamError) { try brokers.keep(for: age, by: handle) }
     package func delete() throws(StreamError) { try brokers.delete(by: handle) }
     package func changeBroker() { brokers.changeBroker(of: handle) }
     package func tell(_ note: [UInt8]) { brokers.tell(note, from: handle) }

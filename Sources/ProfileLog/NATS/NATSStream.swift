@@ -212,6 +212,12 @@ package final class NATSStream: BatchStream {
         _ = try ask("STREAM.CREATE.\(settings.stream)", body, timeout: Self.changeTimeout)
     }
 
+    package func keep(for age: Duration?) throws(StreamError) {
+        let found = StreamInfo(try information()).configuration
+        guard let body = StreamConfiguration.json(of: found, maxAge: age) else { throw JetStreamAnswer.unreadable }
+        _ = try ask("STREAM.UPDATE.\(settings.stream)", body, timeout: Self.changeTimeout)
+    }
+
     package func delete() throws(StreamError) {
         _ = try ask("STREAM.DELETE.\(settings.stream)", timeout: Self.changeTimeout)
     }

@@ -6,6 +6,8 @@ package protocol ClusterView: Sendable {
     var report: ClusterReport { get }
     /// Makes the stream again from this store, and waits for the brokers. Throws ``APIError`` if it cannot be.
     func rebuild() throws
+    /// Lets the brokers keep each batch for `age` from now on; nil: for ever. Throws ``APIError`` if they do not.
+    func keep(for age: Duration?) throws
 }
 
 /// A cluster as one of its nodes sees it: the facts of `GET /v1/cluster`.
@@ -81,6 +83,8 @@ package struct ClusterReport: Sendable {
         /// The sequences of the first message that is there, and of the last one.
         package var first: UInt64
         package var last: UInt64
+        /// The time for which the brokers keep a batch; nil: for ever.
+        package var maxAge: Duration?
         /// The broker that leads it.
         package var leader: String?
         /// The other brokers, and whether each is current.
@@ -89,11 +93,11 @@ package struct ClusterReport: Sendable {
         package var faults: [Reason]
 
         package init(
-            created: String, first: UInt64, last: UInt64, leader: String? = nil,
+            created: String, first: UInt64, last: UInt64, maxAge: Duration? = nil, leader: String? = nil,
             followers: [(broker: String, isCurrent: Bool)] = [], faults: [Reason] = []
         ) {
             (self.created, self.first, self.last, self.leader) = (created, first, last, leader)
-            (self.followers, self.faults) = (followers, faults)
+            (self.maxAge, self.followers, self.faults) = (maxAge, followers, faults)
         }
     }
 

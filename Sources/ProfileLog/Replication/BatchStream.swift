@@ -16,6 +16,8 @@ package protocol BatchStream: Sendable {
     func glance() throws(StreamError) -> StreamState
     /// Makes the stream, if there is none, so that its first message is at `first`.
     func create(first: UInt64) throws(StreamError)
+    /// Lets the brokers keep each message for `age` from now on, also those that are there; nil: for ever.
+    func keep(for age: Duration?) throws(StreamError)
     /// Deletes the stream with all its messages.
     func delete() throws(StreamError)
     /// Leaves the broker, and connects to another one.
@@ -56,6 +58,8 @@ package struct StreamState: Hashable, Sendable {
     /// last.
     package var first: UInt64
     package var last: UInt64
+    /// The time for which the brokers keep a message; nil: for ever.
+    package var maxAge: Duration?
     /// The brokers' time, if they tell it.
     package var time: Timestamp?
     /// The name of the broker that leads the stream.
@@ -69,11 +73,11 @@ package struct StreamState: Hashable, Sendable {
     package var hasMajority: Bool { leader != nil && 2 * (1 + followers.values.count { $0 }) > 1 + followers.count }
 
     package init(
-        created: String, first: UInt64, last: UInt64, time: Timestamp? = nil, leader: String? = nil,
-        followers: [String: Bool] = [:], faults: [StreamError] = []
+        created: String, first: UInt64, last: UInt64, maxAge: Duration? = nil, time: Timestamp? = nil,
+        leader: String? = nil, followers: [String: Bool] = [:], faults: [StreamError] = []
     ) {
         self.created = created
-        (self.first, self.last, self.time) = (first, last, time)
+        (self.first, self.last, self.maxAge, self.time) = (first, last, maxAge, time)
         (self.leader, self.followers, self.faults) = (leader, followers, faults)
     }
 }

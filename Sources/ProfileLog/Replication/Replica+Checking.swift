@@ -44,6 +44,16 @@ extension Replica {
         state.withLock { $0.threads -= 1 }
     }
 
+    /// Lets the brokers keep each batch for `age` from now on; nil: for ever. A node that was away for longer needs a
+    /// copy. Throws while the stream is not that of this store.
+    package func keep(for age: Duration?) throws(StreamError) {
+        let (log, misfit) = state.withLock { ($0.log, $0.misfit) }
+        guard log != nil else { throw Self.notJoined }
+        if let misfit { throw misfit }
+        try stream.keep(for: age)
+        glance()
+    }
+
     /// Looks whether the stream has a leader and a majority.
     private func glance() {
         let asked = ContinuousClock.now
