@@ -77,6 +77,21 @@ extension Replica {
         .unreachable, "The brokers have no majority.",
         remedy: "Start the brokers that are down, or mend their network; then an election takes 4 to 9 seconds.")
 
+    /// At the first start.
+    static let noMajority = StreamError(
+        .unreachable, "The brokers took no message: they have no majority.",
+        remedy: "Start the other brokers, then this node again.")
+
+    static let isFit = StreamError(
+        .unfit, "The stream fits this node: there is nothing to rebuild.", remedy: "See `profilecli cluster status`.")
+
+    /// This node, which is at `sequence`, has less than `other`.
+    static func behind(_ other: NodeStatus, at sequence: UInt64) -> StreamError {
+        StreamError(
+            .unfit, "The node \(other.name) has batch \(other.sequence), this one only \(sequence).",
+            remedy: "Rebuild at \(other.name).")
+    }
+
     static let isSound = StreamError(
         .unfit, "The stream has the last batch of this node's store: there is nothing to rebuild.",
         remedy: "Wait a moment: the node goes on by itself. See `profilecli cluster status`.")
