@@ -27,6 +27,8 @@ package final class MemoryBrokers: Sendable {
         case secondAnswer
         /// The stream is full.
         case full
+        /// The message is stored, and the leader, which has no room, says that the stream is full.
+        case fullThoughStored
     }
 
     /// A fault of the program under test: a checker must find it.
@@ -371,7 +373,7 @@ extension MemoryBrokers.State {
             return .undecided("no answer in time")
         case .secondAnswer where stream[proposal.last + 1] == proposal.message:
             return .stored(sequence: proposal.last + 1)
-        case .none, .answerLost, .refusedThoughStored, .limbo, .secondAnswer: break
+        case .none, .answerLost, .refusedThoughStored, .limbo, .secondAnswer, .fullThoughStored: break
         }
         if broken == .twoInFlight {
             delayed.append(proposal)
@@ -388,6 +390,7 @@ extension MemoryBrokers.State {
         switch fault {
         case .answerLost: return .undecided("no answer in time")
         case .refusedThoughStored: return .undecided("wrong last sequence: \(stream.last + 1)")
+        case .fullThoughStored: return .full("insufficient resources")
         default: return .stored(sequence: stream.last + 1)
         }
     }

@@ -66,7 +66,7 @@ package final class NATSStream: BatchStream {
         }
         // A broker ends the connection of a client that sends more, without an answer.
         guard message.count + Self.headerBytes <= connection.mostPayload else {
-            return .full(
+            return .tooLarge(
                 "The batch is a message of \(message.count) bytes; broker \(connection.broker) takes "
                     + "\(connection.mostPayload).")
         }

@@ -38,8 +38,11 @@ package enum PublishAnswer: Hashable, Sendable {
     case stored(sequence: UInt64)
     /// Anything else: refused for now, no answer in time, no leader, no connection. The text is for the log.
     case undecided(String)
-    /// The stream is full or the brokers' disks are; nothing was stored.
+    /// The brokers have no room. That settles nothing either: a leader without room also says so of a message that the
+    /// others have stored, as it looks when the majority has agreed (`processJetStreamMsg` in nats-server's stream.go).
     case full(String)
+    /// The broker takes no message of this size; nothing was sent.
+    case tooLarge(String)
 }
 
 /// A message of the stream.

@@ -99,6 +99,12 @@ extension Replica {
     static let notJoined = StreamError(
         .unreachable, "The node is not in its cluster yet, or has left it.", remedy: "Try again in a moment.")
 
+    static func noRoom(_ reason: String) -> StreamError {
+        StreamError(
+            .unreachable, reason,
+            remedy: "Give the brokers more room (`max_file_store`, their disks); what waits is stored then.")
+    }
+
     static let unsettled = StreamError(
         .unreachable, "The cluster has not yet settled an earlier write.", remedy: "Try again in a moment.")
 
