@@ -11,14 +11,14 @@ struct FailOverTests {
         let brokers = MemoryBrokers()
         let (a, b) = try await ClusterNode.startTwo(of: brokers)
         #expect(b.replica.status.lastFailOver == nil)
-        a.replica.noteFailOver(since: .now - .seconds(6))
+        a.replica.noteFailOver(since: ContinuousClock.now - .seconds(6))
         let first = try #require(a.replica.status.lastFailOver)
         #expect(first.node == "a" && first.length >= .seconds(6) && a.replica.status.ownFailOver == first)
         #expect(try await b.wait { $0.replica.status.lastFailOver == first })
         // Not b's own: its metric counts what its batches waited for.
         #expect(b.replica.status.ownFailOver == nil)
 
-        b.replica.noteFailOver(since: .now - .seconds(4))
+        b.replica.noteFailOver(since: ContinuousClock.now - .seconds(4))
         let second = try #require(b.replica.status.lastFailOver)
         #expect(second.node == "b" && second.ended >= first.ended)
         #expect(try await a.wait { $0.replica.status.lastFailOver == second })
@@ -33,7 +33,7 @@ struct FailOverTests {
     @Test("A note with an older fail-over does not replace a newer one, and a wait of a moment is none")
     func older() async throws {
         let node = try await ClusterNode.start("a", of: MemoryBrokers())
-        node.replica.noteFailOver(since: .now)
+        node.replica.noteFailOver(since: ContinuousClock.now)
         #expect(node.replica.status.lastFailOver == nil)
         func hear(_ ended: Int64) {
             var note = node.replica.ownNote(isLeaving: false)

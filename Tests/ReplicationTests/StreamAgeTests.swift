@@ -48,6 +48,7 @@ struct StreamAgeTests {
         let a = try await ClusterNode.start("a", of: brokers)
         a.stream.isCut = true
         await #expect(throws: StreamError.self) { try await onOwnThread { try a.replica.keep(for: .seconds(60)) } }
+        #expect(try await a.waitForRefusal() != nil)
         brokers.delete()
         brokers.create()
         a.stream.isCut = false

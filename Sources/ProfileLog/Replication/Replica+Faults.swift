@@ -96,6 +96,10 @@ extension Replica {
         .unfit, "The stream has the last batch of this node's store: there is nothing to rebuild.",
         remedy: "Wait a moment: the node goes on by itself. See `profilecli cluster status`.")
 
+    static let isRebuilt = StreamError(
+        .unfit, "The stream was made again already, after the last batch of this node's store.",
+        remedy: "Wait a moment: the node goes on by itself. See `profilecli cluster status`.")
+
     static let notJoined = StreamError(
         .unreachable, "The node is not in its cluster yet, or has left it.", remedy: "Try again in a moment.")
 

@@ -119,16 +119,20 @@ extension Replica {
         guard let last = try log.reader.replicaPosition() else { throw Self.notEmpty }
         let ahead = state.withLock { $0.nodes.others(of: instance).first { $0.sequence > last.sequence } }
         if let ahead { throw Self.behind(ahead, at: last.sequence) }
-        if let found = try? stream.state(), found.created == last.created {
+        if let found = try? stream.state() {
+            // Another node has, and may have written to it since: its notes come a moment later.
+            if (try? isRebuilt(found, after: last)) == true { throw Self.isRebuilt }
+            let isOwn = found.created == last.created
             // What they had in between may be on no node.
-            if found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
-            if found.last >= last.sequence, (try? compare(last, log)) == true { throw Self.isSound }
+            if isOwn, found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
+            if isOwn, found.last >= last.sequence, (try? compare(last, log)) == true { throw Self.isSound }
         }
+        // What could not be settled is of the stream that is gone, and must not come before the message that begins this.
+        state.withLock { ($0.misfit, $0.leftOver) = ($0.misfit ?? Self.missing, nil) }
         try deleteStream()
         try stream.create(first: last.sequence + 1)
         let created = try stream.state().created
         try publishBegin(log, after: ReplicaPosition(sequence: last.sequence, hash: last.hash, created: created))
-        // What could not be settled is of the stream that is gone.
         state.withLock { ($0.misfit, $0.fault, $0.leftOver) = (nil, nil, nil) }
     }
 }

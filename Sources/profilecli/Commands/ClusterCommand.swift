@@ -134,7 +134,7 @@ struct ClusterStreamCommand: AsyncParsableCommand {
     func validate() throws { _ = try seconds }
 
     func run() async throws {
-        let seconds = try seconds
+        let seconds = try self.seconds
         let answer = try await node.connect().post("/v1/cluster/stream") { $0.member("max_age_s", seconds) }
         let cluster = ClusterStatus(answer)
         let age = cluster.stream.map { Self.age(of: $0) } ?? ""
