@@ -598,6 +598,26 @@ struct MisfitTests {
         #expect(try a.truth() == again.truth())
     }
 
+    @Test("A stream is not rebuilt from a node that has less than one that was stopped")
+    func rebuildOfLessThanStopped() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        b.stream.isCut = true
+        try await a.append("third")
+        brokers.delete()
+        b.stream.isCut = false
+        for node in [a, b] { #expect(try await node.wait { $0.hasStopped }) }
+        #expect(try await b.wait { $0.replica.status.others.contains { $0.sequence == 4 } })
+        try await a.end()
+        #expect(try await b.wait { $0.replica.status.others.isEmpty })
+        await #expect(throws: StreamError.self) { try await onOwnThread { try b.replica.rebuild() } }
+        #expect(!brokers.hasStream)
+        let again = try await ClusterNode.start("a", of: brokers, in: a.folder)
+        #expect(try await again.wait { $0.hasStopped })
+        try await onOwnThread { try again.replica.rebuild() }
+        #expect(brokers.first == 5)
+    }
+
     @Test("A stream that a node has made again is not made again by another one, also where no note tells of it")
     func rebuiltTwice() async throws {
         let brokers = MemoryBrokers()

@@ -53,9 +53,11 @@ struct KnownNodes: Sendable {
             .map { Holder(name: $0.status.name, sequence: $0.status.sequence, since: $0.since) }
     }
 
-    /// All but the one with `instance` and those that left, by name.
-    func others(of instance: UInt64, at now: ContinuousClock.Instant = .now) -> [NodeStatus] {
-        heard.filter { $0.key != instance && !$0.value.hasLeft }.values
+    /// All but the one with `instance`, by name; without those that left, unless they are wanted too.
+    func others(
+        of instance: UInt64, at now: ContinuousClock.Instant = .now, withLeft: Bool = false
+    ) -> [NodeStatus] {
+        heard.filter { $0.key != instance && (withLeft || !$0.value.hasLeft) }.values
             .map { node in
                 var status = node.status
                 status.age = now - node.at

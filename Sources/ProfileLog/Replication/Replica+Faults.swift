@@ -89,7 +89,7 @@ extension Replica {
     static func behind(_ other: NodeStatus, at sequence: UInt64) -> StreamError {
         StreamError(
             .unfit, "The node \(other.name) has batch \(other.sequence), this one only \(sequence).",
-            remedy: "Rebuild at \(other.name).")
+            remedy: "Rebuild at \(other.name). If it is gone for good, ask again ten minutes after it stopped.")
     }
 
     static let isSound = StreamError(

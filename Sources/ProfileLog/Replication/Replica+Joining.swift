@@ -117,7 +117,12 @@ extension Replica {
 
     private func remake(_ log: EventLog) throws {
         guard let last = try log.reader.replicaPosition() else { throw Self.notEmpty }
-        let ahead = state.withLock { $0.nodes.others(of: instance).first { $0.sequence > last.sequence } }
+        // Also a node that was stopped since: only its store has what it has more.
+        let ahead = state.withLock { state in
+            state.nodes.others(of: instance, withLeft: true).first {
+                $0.sequence > last.sequence && $0.age < KnownNodes.memory
+            }
+        }
         if let ahead { throw Self.behind(ahead, at: last.sequence) }
         if let found = try? stream.state() {
             // Another node has, and may have written to it since: its notes come a moment later.
