@@ -10,6 +10,7 @@ import argparse
 import http.client
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -158,6 +159,64 @@ class Benchmark:
         self.row(f"another node has an acknowledged write, {what}, p99 in ms", f"{p99:.0f}", "≤ 100", p99 <= 100,
                  f"median {statistics.median(times):.0f}, longest {times[-1]:.0f}, with the read itself")
 
+    # MARK: - Growth
+
+    def growth(self, cluster, events):
+        """A join and a `cluster verify` at `events` events and at twice as many."""
+        found = []
+        for count in (events, 2 * events):
+            self.fill(cluster, count)
+            times = [(self.join(cluster), self.verify(cluster)) for _ in range(self.options.rounds)]
+            found.append([statistics.median(each) for each in zip(*times)])
+        for what, one, two in zip(("a new node joins", "`cluster verify`"), *found):
+            self.row(f"{what} at {2 * events:,} events, s", f"{two:.1f}", "ratio ≤ 2.3", two / one <= 2.3,
+                     f"at {events:,} {one:.1f}, ratio {two / one:.2f}")
+
+    def fill(self, cluster, count):
+        """Writes until all nodes have this many events."""
+        node = cluster.nodes[0]
+        with open(self.files["batch"], "rb") as file:
+            bodies = file.read().splitlines()
+        headers = {"Authorization": f"Bearer {cluster.key}", "Content-Type": "application/json"}
+        connection, turn = http.client.HTTPConnection(node.address, node.port, timeout=60), 0
+        while (node.last_position() or 0) < count:
+            for _ in range(10):
+                connection.request("POST", "/users/track/bulk", bodies[turn % len(bodies)], headers)
+                answer = connection.getresponse()
+                text, turn = answer.read(), turn + 1
+                if answer.status != 201:
+                    sys.exit(f"a batch at {node.name}: {answer.status} {text[:300]}")
+        connection.close()
+        cluster.wait_until_equal(600)
+
+    def join(self, cluster):
+        """From the start of a node with an empty folder until it has caught up."""
+        node = cluster.nodes[2]
+        node.stop()
+        shutil.rmtree(node.store)
+        begin = time.perf_counter()
+        node.start()
+
+        def is_ready():
+            if not node.is_running:
+                sys.exit(f"{node.name} ended:\n{node.tail()}")
+            try:
+                return node.ask("GET", "/health/ready").status == 200
+            except (OSError, http.client.HTTPException):
+                return False
+
+        parts.until(1200, f"{node.name} has joined", is_ready)
+        return time.perf_counter() - begin
+
+    def verify(self, cluster):
+        begin = time.perf_counter()
+        done = subprocess.run(
+            [parts.COMMAND, "cluster", "verify", "--url", cluster.nodes[0].url], capture_output=True, text=True,
+            env={**os.environ, "PROFILELOG_KEY": cluster.key})
+        if done.returncode:
+            sys.exit(f"cluster verify: {done.stderr}")
+        return time.perf_counter() - begin
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -165,6 +224,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--samples", type=int, default=500)
     parser.add_argument("--count", type=int, default=20, help="fail-overs of each kind; 0 measures none")
+    parser.add_argument("--events", type=int, default=500_000,
+                        help="a join and a verify are measured at so many events and at twice as many; 0 measures none")
     parser.add_argument("--work", required=True)
     options = parser.parse_args()
     print(f"Three brokers, three nodes, the single node and the load on one machine, medians of {options.rounds}; "
@@ -183,6 +244,9 @@ def main():
         with Cluster(os.path.join(options.work, "failover")) as cluster:
             for row in failover.measure(cluster, options.count, ["node", "broker", "stop"]):
                 benchmark.row(*row)
+    if options.events and not parts.IS_FAKE:
+        with Cluster(os.path.join(options.work, "growth")) as cluster:
+            benchmark.growth(cluster, options.events)
     if benchmark.missed:
         print("\nNot reached: " + "; ".join(benchmark.missed))
 

@@ -3,6 +3,7 @@
 # was found, as Markdown.
 #
 # scripts/bench-cluster.sh [ROUNDS [FAIL-OVERS]]   medians of ROUNDS (3); FAIL-OVERS (20) of each kind
+#     --events COUNT after both: a join and a `cluster verify` at COUNT (500,000) and twice as many events; 0: none
 #
 # PROGRAMS=FOLDER takes the programs from there and builds nothing.
 set -euo pipefail

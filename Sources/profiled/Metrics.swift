@@ -291,8 +291,8 @@ extension Metrics {
             report.counts.brokerChanges)
         text.single(
             "profiled_cluster_last_failover_seconds", .gauge,
-            "How long the last batch waited that had to wait for the brokers; 0 if none had.",
-            (report.failOver?.length ?? .zero) / .seconds(1))
+            "How long the last batch of this node waited that had to wait for the brokers; 0 if none had.",
+            (report.ownFailOver ?? .zero) / .seconds(1))
     }
 
     /// The families of the backup; none without one.

@@ -331,9 +331,10 @@ class Node(Process):
         self.clock = 0  # seconds by which its clock is off
 
     def command(self):
-        # Its own broker first: nodes are at different ones.
-        number = self.cluster.nodes.index(self)
-        brokers = self.cluster.brokers[number:] + self.cluster.brokers[:number]
+        # By its name, a node begins somewhere in the list (NATSSettings.firstServer): here at its own broker.
+        brokers = self.cluster.brokers
+        number = self.cluster.nodes.index(self) - sum(f"profilelog-{self.name}".encode()) % len(brokers)
+        brokers = brokers[number:] + brokers[:number]
         command = [PROGRAM, "serve", "--store", self.store, "--host", self.address, "--port", str(self.port),
                    "--keys", self.cluster.keys, "--config", self.cluster.config, "--log-level", "notice",
                    "--replicate", ",".join(each.url for each in brokers), "--node", self.name, "--node-url", self.url,

@@ -27,7 +27,7 @@ final class ClusterRun: Sendable {
     private static func addFaults(to brokers: MemoryBrokers) {
         brokers.chances = [
             .lost: 30, .answerLost: 60, .refusedThoughStored: 30, .limbo: 60, .delayed: 60, .secondAnswer: 60,
-            .full: 10,
+            .full: 10, .fullThoughStored: 10,
         ]
         brokers.mostLag = 2
     }

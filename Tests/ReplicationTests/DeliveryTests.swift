@@ -21,7 +21,7 @@ struct DeliveryTests {
 
     @Test(
         "An append is stored once, and its caller told where, though the first answer says something else",
-        arguments: [Fault.lost, .answerLost, .refusedThoughStored])
+        arguments: [Fault.lost, .answerLost, .refusedThoughStored, .full, .fullThoughStored])
     func firstAnswer(fault: Fault) async throws {
         let brokers = MemoryBrokers()
         let (a, b) = try await ClusterNode.startTwo(of: brokers)
@@ -98,15 +98,21 @@ struct DeliveryTests {
         #expect(brokers.last == 3)
     }
 
-    @Test("A full stream refuses the append, nothing is stored, and the next one goes on")
+    @Test("While the brokers have no room an append is undecided, writes are told why, and with room it is stored once")
     func full() async throws {
         let brokers = MemoryBrokers()
-        let (a, b) = try await ClusterNode.startTwo(of: brokers)
-        brokers.script(.full)
-        #expect(try await a.refusal(of: "event")?.isUnavailable == true)
+        let a = try await ClusterNode.start("a", of: brokers, .init(deadline: .milliseconds(100)))
+        let b = try await ClusterNode.start("b", of: brokers)
+        brokers.chances = [.full: 1_000]
+        #expect(try await a.refusal(of: "event", key: "k") == .outcomePending)
+        #expect(try await a.refusal(of: "other")?.unavailableReason?.contains("maximum bytes exceeded") == true)
         #expect(brokers.last == 1 && a.sequence == 1)
-        try await a.append("event")
-        _ = try await expectOnce("event", at: [a, b], of: brokers)
+        brokers.chances = [:]
+        #expect(try await a.wait { !$0.replica.status.hasUndecided })
+        let receipt = try await a.append("event", key: "k")
+        #expect(receipt.isRepetition)
+        #expect(try await expectOnce("event", at: [a, b], of: brokers) == [receipt.last])
+        #expect(try a.positions()["other"] == nil && brokers.last == 2)
     }
 
     @Test(

@@ -598,6 +598,62 @@ struct MisfitTests {
         #expect(try a.truth() == again.truth())
     }
 
+    @Test("A stream is not rebuilt from a node that has less than one that was stopped")
+    func rebuildOfLessThanStopped() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        b.stream.isCut = true
+        try await a.append("third")
+        brokers.delete()
+        b.stream.isCut = false
+        for node in [a, b] { #expect(try await node.wait { $0.hasStopped }) }
+        #expect(try await b.wait { $0.replica.status.others.contains { $0.sequence == 4 } })
+        try await a.end()
+        #expect(try await b.wait { $0.replica.status.others.isEmpty })
+        await #expect(throws: StreamError.self) { try await onOwnThread { try b.replica.rebuild() } }
+        #expect(!brokers.hasStream)
+        let again = try await ClusterNode.start("a", of: brokers, in: a.folder)
+        #expect(try await again.wait { $0.hasStopped })
+        try await onOwnThread { try again.replica.rebuild() }
+        #expect(brokers.first == 5)
+    }
+
+    @Test("A stream that a node has made again is not made again by another one, also where no note tells of it")
+    func rebuiltTwice() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        brokers.delete()
+        for node in [a, b] { #expect(try await node.wait { $0.hasStopped }) }
+        brokers.carriesNotes = false
+        try await onOwnThread {
+            try a.replica.rebuild()
+            try a.appendNow("third")
+        }
+        await #expect(throws: StreamError.self) { try await onOwnThread { try b.replica.rebuild() } }
+        #expect(brokers.first == 4 && brokers.last == 5)
+        #expect(try await b.wait { $0.sequence >= brokers.last && $0.replica.status.refusal == nil })
+        #expect(try b.positions()["third"]?.count == 1 && a.truth() == b.truth())
+    }
+
+    @Test("A batch that was undecided when the stream was lost does not take the first place of the one made again")
+    func rebuiltWithUndecided() async throws {
+        let brokers = MemoryBrokers()
+        let setup = ClusterNode.Setup(deadline: .milliseconds(100), checkInterval: .milliseconds(50))
+        let a = try await ClusterNode.start("a", of: brokers, setup)
+        try await a.append("first")
+        brokers.script(.limbo)
+        #expect(try await a.refusal(of: "undecided") == .outcomePending)
+        #expect(try await a.wait { $0.replica.status.hasUndecided })
+        brokers.delete()
+        #expect(try await a.wait { $0.replica.status.refusal?.kind == .missing })
+        // The node's own thread runs while the message that begins the stream is on its way.
+        brokers.beforePublish { Pause.milliseconds(200) }
+        try await onOwnThread { try a.replica.rebuild() }
+        try await a.append("second")
+        #expect(Set(try a.positions().keys) == ["first", "second"])
+        #expect(brokers.first == 3 && brokers.last == 4)
+    }
+
     @Test("A sound stream is not rebuilt")
     func soundRebuild() async throws {
         let brokers = MemoryBrokers()

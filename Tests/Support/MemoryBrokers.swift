@@ -27,6 +27,8 @@ package final class MemoryBrokers: Sendable {
         case secondAnswer
         /// The stream is full.
         case full
+        /// The message is stored, and the leader, which has no room, says that the stream is full.
+        case fullThoughStored
     }
 
     /// A fault of the program under test: a checker must find it.
@@ -49,6 +51,8 @@ package final class MemoryBrokers: Sendable {
     fileprivate struct Stream: Sendable {
         let created: String
         var first: UInt64
+        /// Only kept: no message is dropped by its age.
+        var maxAge: Duration?
         var messages: [[UInt8]] = []
 
         var last: UInt64 { first + UInt64(messages.count) - 1 }
@@ -270,8 +274,8 @@ extension MemoryBrokers {
             let last = min(stream.last, state.isolated[broker] ?? .max)
             return .success(
                 StreamState(
-                    created: stream.created, first: min(stream.first, last + 1), last: last, time: state.clock(),
-                    leader: "broker-0",
+                    created: stream.created, first: min(stream.first, last + 1), last: last, maxAge: stream.maxAge,
+                    time: state.clock(), leader: "broker-0",
                     followers: ["broker-1": state.isolated[broker] == nil, "broker-2": state.isolated[broker] == nil],
                     faults: state.faults))
         }
@@ -282,6 +286,15 @@ extension MemoryBrokers {
         let isDone = state.withLock { state in
             guard state.isReachable(handle) else { return false }
             state.create(first: first)
+            return true
+        }
+        if !isDone { throw Self.unreachable }
+    }
+
+    fileprivate func keep(for age: Duration?, by handle: Int) throws(StreamError) {
+        let isDone = state.withLock { state in
+            guard state.isReachable(handle) else { return false }
+            state.stream?.maxAge = age
             return true
         }
         if !isDone { throw Self.unreachable }
@@ -360,7 +373,7 @@ extension MemoryBrokers.State {
             return .undecided("no answer in time")
         case .secondAnswer where stream[proposal.last + 1] == proposal.message:
             return .stored(sequence: proposal.last + 1)
-        case .none, .answerLost, .refusedThoughStored, .limbo, .secondAnswer: break
+        case .none, .answerLost, .refusedThoughStored, .limbo, .secondAnswer, .fullThoughStored: break
         }
         if broken == .twoInFlight {
             delayed.append(proposal)
@@ -377,6 +390,7 @@ extension MemoryBrokers.State {
         switch fault {
         case .answerLost: return .undecided("no answer in time")
         case .refusedThoughStored: return .undecided("wrong last sequence: \(stream.last + 1)")
+        case .fullThoughStored: return .full("insufficient resources")
         default: return .stored(sequence: stream.last + 1)
         }
     }
@@ -496,6 +510,7 @@ package final class MemoryStream: BatchStream {
     }
 
     package func create(first: UInt64) throws(StreamError) { try brokers.create(first: first, by: handle) }
+    package func keep(for age: Duration?) throws(StreamError) { try brokers.keep(for: age, by: handle) }
     package func delete() throws(StreamError) { try brokers.delete(by: handle) }
     package func changeBroker() { brokers.changeBroker(of: handle) }
     package func tell(_ note: [UInt8]) { brokers.tell(note, from: handle) }

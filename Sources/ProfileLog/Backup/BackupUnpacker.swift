@@ -78,15 +78,8 @@ package final class BackupUnpacker {
     }
 
     private func write(_ part: ArraySlice<UInt8>, to descriptor: Int32) throws(BackupError) {
-        var rest = part
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR {
-                throw .of(errno, path: path)
-            }
-        }
+        let code = FolderFiles.write(part, to: descriptor)
+        if code != 0 { throw .of(code, path: path) }
     }
 
     /// The name and the size of the file that a header announces; nil if it is no header of `BackupArchive`.

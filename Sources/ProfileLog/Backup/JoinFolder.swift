@@ -42,7 +42,7 @@ package final class JoinFolder {
 
     /// Forgets what came by now.
     package func restart() throws {
-        try Self.remove(work)
+        try FolderFiles.remove(work)
         for folder in [work, copy] where mkdir(folder, 0o700) != 0 { throw RestoreError.of(errno, path: folder) }
         unpacker = BackupUnpacker(path: copy)
     }
@@ -67,30 +67,19 @@ package final class JoinFolder {
         try move("data.mdb")
         try FolderSync.sync(path)
         // The store is there, whatever becomes of this.
-        try? Self.remove(work)
+        try? FolderFiles.remove(work)
         return report
     }
 
     /// Removes what was written.
-    package func abandon() { try? Self.remove(work) }
+    package func abandon() { try? FolderFiles.remove(work) }
 
     // MARK: - Files
 
     private func put(_ content: [UInt8], as name: String) throws {
         let file = "\(store)/\(name)"
         let descriptor = FolderOwner.open(file, O_WRONLY | O_TRUNC | O_NOFOLLOW, 0o600, in: path)
-        guard descriptor >= 0 else { throw RestoreError.of(errno, path: file) }
-        defer { close(descriptor) }
-        var rest = content[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR {
-                throw RestoreError.of(errno, path: file)
-            }
-        }
-        guard fsync(descriptor) == 0 else { throw RestoreError.of(errno, path: file) }
+        try FolderFiles.fill(file, descriptor, with: content)
         try move(name)
     }
 
@@ -101,20 +90,5 @@ package final class JoinFolder {
     private static func isAbsent(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) != 0 && errno == ENOENT
-    }
-
-    /// Removes a folder and all that is in it; links in it are not followed.
-    private static func remove(_ folder: String) throws {
-        var status = stat()
-        guard lstat(folder, &status) == 0 else {
-            if errno == ENOENT { return }
-            throw RestoreError.of(errno, path: folder)
-        }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
-            if unlink(folder) != 0 { throw RestoreError.of(errno, path: folder) }
-            return
-        }
-        for name in try FolderNames.read(folder) { try remove("\(folder)/\(name)") }
-        if rmdir(folder) != 0 { throw RestoreError.of(errno, path: folder) }
     }
 }

@@ -72,25 +72,14 @@ package final class RestoreFolder {
         }
         // From now on `abandon` removes what is there: not before, as another restore may have written it.
         lock = descriptor
-        try removeStore()
+        try FolderFiles.remove(store)
     }
 
     /// Writes a file next to those of the store, for its owner alone.
     package func write(_ content: [UInt8], to name: String) throws {
         let file = "\(store)/\(name)"
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw RestoreError.of(errno, path: file) }
-        defer { close(descriptor) }
-        var rest = content[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR {
-                throw RestoreError.of(errno, path: file)
-            }
-        }
-        guard fsync(descriptor) == 0 else { throw RestoreError.of(errno, path: file) }
+        try FolderFiles.fill(file, descriptor, with: content)
     }
 
     /// Gives the store, which is closed, its place: the old one, if there is one, gets another name first.
@@ -117,7 +106,7 @@ package final class RestoreFolder {
     /// Removes what was written.
     package func abandon() {
         if lock < 0 { return }
-        try? removeStore()
+        try? FolderFiles.remove(store)
         rmdir(work)
     }
 
@@ -150,13 +139,6 @@ package final class RestoreFolder {
         for file in try BackupFolder.names(in: store).map({ "\(store)/\($0)" }) + [store] {
             guard lchown(file, owner.user, owner.group) == 0 else { throw RestoreError.of(errno, path: file) }
         }
-    }
-
-    private func removeStore() throws {
-        for name in try BackupFolder.names(in: store) {
-            if unlink("\(store)/\(name)") != 0 { throw RestoreError.of(errno, path: "\(store)/\(name)") }
-        }
-        if rmdir(store) != 0, errno != ENOENT { throw RestoreError.of(errno, path: store) }
     }
 
     private static func status(_ path: String) -> stat? {

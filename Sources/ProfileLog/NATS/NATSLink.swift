@@ -5,7 +5,8 @@ internal import ProfileLogStore
 internal import Synchronization
 
 /// Keeps one connection to one of several brokers, by a thread of its own: connects, takes the notes that come, and
-/// connects to the next broker when a connection ends, for ever.
+/// connects to the next broker when a connection ends, for ever. libnats gets one address at a time, so its random
+/// order of several is not used: the node's name says where it begins.
 final class NATSLink: Sendable {
     private struct State {
         var connection: NATSConnection?
@@ -78,7 +79,7 @@ final class NATSLink: Sendable {
     private var isClosed: Bool { state.withLock { $0.isClosed } }
 
     private func run() {
-        var next = 0
+        var next = settings.firstServer
         // A connection is freed some time after its end: the library may be about to close it by a thread of its own.
         var ended: [(connection: NATSConnection, time: ContinuousClock.Instant)] = []
         while !isClosed {

@@ -3,7 +3,8 @@ internal import ProfileLogReplication
 
 /// The settings of a cluster's brokers and of its stream, as an operator gives them.
 package struct NATSSettings: Sendable {
-    /// The URLs of the brokers, `nats://host:4222` or `tls://host:4222`, in the order in which they are tried.
+    /// The URLs of the brokers, `nats://host:4222` or `tls://host:4222`. They are tried in this order, from
+    /// ``firstServer`` on.
     package var servers: [String]
     /// The cluster's name (``ClusterName``).
     package var cluster: String
@@ -36,6 +37,10 @@ package struct NATSSettings: Sendable {
     package init(servers: [String], cluster: String = "profilelog") {
         (self.servers, self.cluster) = (servers, cluster)
     }
+
+    /// The index of the broker at which this node begins. Nodes with one list sit at different brokers, if their names
+    /// count up (`a`, `b`, `c`; `node-1`, `node-2`): a broker that dies takes the connection of few of them.
+    var firstServer: Int { client.utf8.reduce(0) { $0 + Int($1) } % servers.count }
 
     // MARK: - Names
 

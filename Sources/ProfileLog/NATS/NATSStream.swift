@@ -66,7 +66,7 @@ package final class NATSStream: BatchStream {
         }
         // A broker ends the connection of a client that sends more, without an answer.
         guard message.count + Self.headerBytes <= connection.mostPayload else {
-            return .full(
+            return .tooLarge(
                 "The batch is a message of \(message.count) bytes; broker \(connection.broker) takes "
                     + "\(connection.mostPayload).")
         }
@@ -210,6 +210,12 @@ package final class NATSStream: BatchStream {
     package func create(first: UInt64) throws(StreamError) {
         let body = configuration.json(first: first)
         _ = try ask("STREAM.CREATE.\(settings.stream)", body, timeout: Self.changeTimeout)
+    }
+
+    package func keep(for age: Duration?) throws(StreamError) {
+        let found = StreamInfo(try information()).configuration
+        guard let body = StreamConfiguration.json(of: found, maxAge: age) else { throw JetStreamAnswer.unreadable }
+        _ = try ask("STREAM.UPDATE.\(settings.stream)", body, timeout: Self.changeTimeout)
     }
 
     package func delete() throws(StreamError) {

@@ -13,8 +13,9 @@ struct StreamConfiguration {
     /// The oldest version of nats-server that was tested.
     static let oldestVersion = "2.15.1"
 
-    private var maxAgeNanoseconds: Int64 {
-        guard let (seconds, attoseconds) = settings.maxAge?.components else { return 0 }
+    /// `max_age`: 0 is for ever.
+    private static func nanoseconds(_ age: Duration?) -> Int64 {
+        guard let (seconds, attoseconds) = age?.components else { return 0 }
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
@@ -33,7 +34,7 @@ struct StreamConfiguration {
         // A full stream refuses; the alternative drops the oldest batches.
         text("discard", "new")
         for key in Self.limits { number(key, -1) }
-        number("max_age", maxAgeNanoseconds)
+        number("max_age", Self.nanoseconds(settings.maxAge))
         // No message has a `Nats-Msg-Id`: a batch is known by the place that it wants. 0 would mean two minutes.
         number("duplicate_window", 1_000_000_000)
         flag("deny_delete", true)
@@ -57,6 +58,18 @@ struct StreamConfiguration {
             writer.key(key)
             writer.value(value)
         }
+    }
+
+    /// The body of STREAM.UPDATE: the configuration `found` with another age, and all else as it is; nil if it is none.
+    static func json(of found: AttributeValue, maxAge: Duration?) -> [UInt8]? {
+        guard case .object(let members) = found else { return nil }
+        let age = AttributeValue.Member("max_age", .int(nanoseconds(maxAge)))
+        guard let changed = AttributeValue.object(sorting: members.filter { $0.key != age.key } + [age]) else {
+            return nil
+        }
+        var writer = JSONWriter()
+        writer.value(changed)
+        return writer.bytes
     }
 
     /// Limits that the stream must not have.
@@ -109,11 +122,6 @@ struct StreamConfiguration {
                 limit <= 0 || isHarmless, "is limited (\(key) \(limit)), and refuses batches beyond it",
                 "Take the limit away: \(edit), with \(key) -1.")
         }
-        let age = found["max_age"]?.asInteger ?? 0
-        require(
-            age == maxAgeNanoseconds, "keeps batches \(Self.text(age)) instead of \(Self.text(maxAgeNanoseconds))",
-            "Set it at the brokers (`\(edit) --max-age \(Self.option(maxAgeNanoseconds))`), or start this node with the "
-                + "setting of the others.")
         return faults
 
         func isOn(_ key: Name) -> Bool { found[key]?.asFlag ?? false }
@@ -124,33 +132,6 @@ struct StreamConfiguration {
                     StreamError(.unfit, "The stream \(settings.stream) \(sentence()).", remedy: remedy()))
             }
         }
-    }
-
-    private static func text(_ nanoseconds: Int64) -> String {
-        nanoseconds == 0 ? "for ever" : "for \(words(.nanoseconds(nanoseconds)))"
-    }
-
-    /// A duration in whole units, so that no two are the same text: `7 d`, `36 h`, `90 s`.
-    private static func words(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        guard attoseconds == 0 else { return DurationText.compact(duration) }
-        let (count, unit) = units(seconds)
-        return "\(count) \(unit == "m" ? "min" : unit)"
-    }
-
-    /// As NATS' command and `--stream-max-age` read it: `7d`, `36h`. No seconds are for ever.
-    private static func option(_ nanoseconds: Int64) -> String {
-        let (count, unit) = units(nanoseconds / 1_000_000_000)
-        return "\(count)\(unit)"
-    }
-
-    /// Seconds in the largest unit of which they are a whole number.
-    private static func units(_ seconds: Int64) -> (count: Int64, unit: String) {
-        let units: [(length: Int64, unit: String)] = [(86_400, "d"), (3_600, "h"), (60, "m")]
-        guard seconds > 0, let fit = units.first(where: { seconds.isMultiple(of: $0.length) }) else {
-            return (seconds, "s")
-        }
-        return (seconds / fit.length, fit.unit)
     }
 }
 

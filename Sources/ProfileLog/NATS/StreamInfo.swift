@@ -25,8 +25,10 @@ struct StreamInfo {
             let isHeard = (follower["active"]?.asInteger ?? 0) < Self.longestSilence
             followers[name] = follower["current"]?.asFlag ?? false && !isOffline && isHeard
         }
+        let age = configuration["max_age"]?.asInteger ?? 0
         return StreamState(
             created: created, first: UInt64(clamping: isEmpty ? last + 1 : first), last: UInt64(clamping: last),
+            maxAge: age > 0 ? .nanoseconds(age) : nil,
             time: answer["ts"]?.asText.flatMap { OccurredAt(iso8601: $0)?.timestamp },
             leader: answer["cluster"]?.present("leader")?.asText, followers: followers)
     }

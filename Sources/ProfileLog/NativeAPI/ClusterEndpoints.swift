@@ -8,6 +8,7 @@ struct ClusterEndpoints {
     /// The permission for what changes the cluster itself, and for a copy of the store.
     static let permission = "v1.cluster"
     static let rebuildInputs: [EndpointInput] = [.init("sequence", .integer)]
+    static let streamInputs: [EndpointInput] = [.required("max_age_s", .integer)]
 
     /// `GET /v1/cluster`.
     func status(_ request: APIRequest) throws -> APIAnswer {
@@ -37,6 +38,24 @@ struct ClusterEndpoints {
             json.members(of: report)
         }
     }
+
+    /// `POST /v1/cluster/stream`.
+    func keep(_ request: APIRequest) async throws -> APIAnswer {
+        let fields = try Fields(withoutConditions: request)
+        let seconds = try fields.required("max_age_s", fields.integer)
+        guard seconds == 0 || Self.ages ~= seconds else {
+            throw APIError.invalid(
+                "max_age_s",
+                "must be seconds from \(Self.ages.lowerBound) to \(Self.ages.upperBound), or 0: for ever")
+        }
+        let cluster = try member()
+        try await SlowPath.run { try cluster.keep(for: seconds == 0 ? nil : .seconds(seconds)) }
+        let report = cluster.report
+        return APIAnswer.ok { $0.members(of: report) }
+    }
+
+    /// The ages of batches that a stream may have, in seconds: those of `--stream-max-age`.
+    private static let ages: ClosedRange<Int64> = 60...315_360_000
 
     private func member() throws(APIError) -> any ClusterView {
         guard let cluster else { throw .noCluster }
@@ -79,6 +98,7 @@ extension JSONWriter {
             json.object { json in
                 json.member("ended", failOver.ended)
                 json.member("length_s", Self.seconds(failOver.length))
+                json.member("node", failOver.node)
             }
         }
         object("counts") { json in
@@ -108,6 +128,7 @@ extension JSONWriter {
         member("created", stream.created)
         member("first", stream.first)
         member("last", stream.last)
+        member("max_age_s", stream.maxAge?.components.seconds ?? 0)
         orNull("leader", stream.leader)
         objects("followers", stream.followers.sorted { $0.broker < $1.broker }) { json, follower in
             json.member("name", follower.broker)
@@ -150,7 +171,7 @@ extension ClusterEndpoints {
         ])
 
     private static let stream: AnswerShape = [
-        "created": .text, "first": .integer, "last": .integer, "leader": .orNull(.text),
+        "created": .text, "first": .integer, "last": .integer, "max_age_s": .integer, "leader": .orNull(.text),
         "followers": [["name": .text, "current": .boolean]], "faults": [reason],
     ]
 
@@ -159,7 +180,7 @@ extension ClusterEndpoints {
         "writable": .boolean, "refusal?": reason, "warnings": [reason], "lag_s": .orNull(.number),
         "missing": .integer,
         "undecided": .boolean, "stream": .orNull(stream),
-        "last_failover": .orNull(["ended": .time, "length_s": .number]),
+        "last_failover": .orNull(["ended": .time, "length_s": .number, "node": .text]),
         "counts": [
             "published": .integer, "applied": .integer, "decisions_again": .integer, "undecided": .integer,
             "broker_changes": .integer,

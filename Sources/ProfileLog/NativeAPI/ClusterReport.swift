@@ -6,6 +6,8 @@ package protocol ClusterView: Sendable {
     var report: ClusterReport { get }
     /// Makes the stream again from this store, and waits for the brokers. Throws ``APIError`` if it cannot be.
     func rebuild() throws
+    /// Lets the brokers keep each batch for `age` from now on; nil: for ever. Throws ``APIError`` if they do not.
+    func keep(for age: Duration?) throws
 }
 
 /// A cluster as one of its nodes sees it: the facts of `GET /v1/cluster`.
@@ -32,8 +34,10 @@ package struct ClusterReport: Sendable {
     package var stream: Stream?
     /// Tells whether the outcome of a batch of this node is not known yet.
     package var hasUndecided = false
-    /// The last time for which the brokers acknowledged nothing; nil if there was none.
+    /// The last time for which the brokers acknowledged nothing and a batch of any node waited; nil if there was none.
     package var failOver: FailOver?
+    /// The length of the last one for which a batch of this node waited since its start.
+    package var ownFailOver: Duration?
     package var counts = Counts()
 
     package init(cluster: String, own: Node) { (self.cluster, self.own) = (cluster, own) }
@@ -79,6 +83,8 @@ package struct ClusterReport: Sendable {
         /// The sequences of the first message that is there, and of the last one.
         package var first: UInt64
         package var last: UInt64
+        /// The time for which the brokers keep a batch; nil: for ever.
+        package var maxAge: Duration?
         /// The broker that leads it.
         package var leader: String?
         /// The other brokers, and whether each is current.
@@ -87,19 +93,23 @@ package struct ClusterReport: Sendable {
         package var faults: [Reason]
 
         package init(
-            created: String, first: UInt64, last: UInt64, leader: String? = nil,
+            created: String, first: UInt64, last: UInt64, maxAge: Duration? = nil, leader: String? = nil,
             followers: [(broker: String, isCurrent: Bool)] = [], faults: [Reason] = []
         ) {
             (self.created, self.first, self.last, self.leader) = (created, first, last, leader)
-            (self.followers, self.faults) = (followers, faults)
+            (self.maxAge, self.followers, self.faults) = (maxAge, followers, faults)
         }
     }
 
     package struct FailOver: Sendable {
+        /// The node that waited.
+        package var node: String
         package var ended: Timestamp
         package var length: Duration
 
-        package init(ended: Timestamp, length: Duration) { (self.ended, self.length) = (ended, length) }
+        package init(node: String, ended: Timestamp, length: Duration) {
+            (self.node, self.ended, self.length) = (node, ended, length)
+        }
     }
 
     /// Counts of this node since its start.

@@ -350,6 +350,11 @@ package struct NativeAPI: Dialect {
             answers: ClusterEndpoints.rebuilt
         ) { try await ClusterEndpoints(cluster: $0.cluster).rebuild($1) },
         .init(
+            .post, "/v1/cluster/stream", "set how long the brokers of the cluster keep a batch",
+            ClusterEndpoints.streamInputs, [.permission(ClusterEndpoints.permission), .isOfNode],
+            answers: ClusterEndpoints.shape
+        ) { try await ClusterEndpoints(cluster: $0.cluster).keep($1) },
+        .init(
             .post, "/v1/reset", "empty a store for tests", [.init("fixtures", .boolean)], [.isOfNode],
             answers: TestStoreEndpoints.reset
         ) {

@@ -16,6 +16,8 @@ package protocol BatchStream: Sendable {
     func glance() throws(StreamError) -> StreamState
     /// Makes the stream, if there is none, so that its first message is at `first`.
     func create(first: UInt64) throws(StreamError)
+    /// Lets the brokers keep each message for `age` from now on, also those that are there; nil: for ever.
+    func keep(for age: Duration?) throws(StreamError)
     /// Deletes the stream with all its messages.
     func delete() throws(StreamError)
     /// Leaves the broker, and connects to another one.
@@ -36,8 +38,11 @@ package enum PublishAnswer: Hashable, Sendable {
     case stored(sequence: UInt64)
     /// Anything else: refused for now, no answer in time, no leader, no connection. The text is for the log.
     case undecided(String)
-    /// The stream is full or the brokers' disks are; nothing was stored.
+    /// The brokers have no room. That settles nothing either: a leader without room also says so of a message that the
+    /// others have stored, as it looks when the majority has agreed (`processJetStreamMsg` in nats-server's stream.go).
     case full(String)
+    /// The broker takes no message of this size; nothing was sent.
+    case tooLarge(String)
 }
 
 /// A message of the stream.
@@ -56,6 +61,8 @@ package struct StreamState: Hashable, Sendable {
     /// last.
     package var first: UInt64
     package var last: UInt64
+    /// The time for which the brokers keep a message; nil: for ever.
+    package var maxAge: Duration?
     /// The brokers' time, if they tell it.
     package var time: Timestamp?
     /// The name of the broker that leads the stream.
@@ -69,11 +76,11 @@ package struct StreamState: Hashable, Sendable {
     package var hasMajority: Bool { leader != nil && 2 * (1 + followers.values.count { $0 }) > 1 + followers.count }
 
     package init(
-        created: String, first: UInt64, last: UInt64, time: Timestamp? = nil, leader: String? = nil,
-        followers: [String: Bool] = [:], faults: [StreamError] = []
+        created: String, first: UInt64, last: UInt64, maxAge: Duration? = nil, time: Timestamp? = nil,
+        leader: String? = nil, followers: [String: Bool] = [:], faults: [StreamError] = []
     ) {
         self.created = created
-        (self.first, self.last, self.time) = (first, last, time)
+        (self.first, self.last, self.maxAge, self.time) = (first, last, maxAge, time)
         (self.leader, self.followers, self.faults) = (leader, followers, faults)
     }
 }

@@ -53,9 +53,11 @@ struct KnownNodes: Sendable {
             .map { Holder(name: $0.status.name, sequence: $0.status.sequence, since: $0.since) }
     }
 
-    /// All but the one with `instance` and those that left, by name.
-    func others(of instance: UInt64, at now: ContinuousClock.Instant = .now) -> [NodeStatus] {
-        heard.filter { $0.key != instance && !$0.value.hasLeft }.values
+    /// All but the one with `instance`, by name; without those that left, unless they are wanted too.
+    func others(
+        of instance: UInt64, at now: ContinuousClock.Instant = .now, withLeft: Bool = false
+    ) -> [NodeStatus] {
+        heard.filter { $0.key != instance && (withLeft || !$0.value.hasLeft) }.values
             .map { node in
                 var status = node.status
                 status.age = now - node.at
@@ -81,6 +83,8 @@ struct NodeNote: Codable, Sendable {
     var created: String?
     /// The node stops: no other node waits for it.
     var isLeaving: Bool?
+    /// The last fail-over of any node that it knows of: so a node that starts again is told of its own.
+    var failOver: FailOver?
 
     var bytes: [UInt8] {
         guard let data = try? JSONEncoder().encode(self) else { preconditionFailure("A note cannot be encoded.") }

@@ -44,6 +44,16 @@ extension Replica {
         state.withLock { $0.threads -= 1 }
     }
 
+    /// Lets the brokers keep each batch for `age` from now on; nil: for ever. A node that was away for longer needs a
+    /// copy. Throws while the stream is not that of this store.
+    package func keep(for age: Duration?) throws(StreamError) {
+        let (log, misfit) = state.withLock { ($0.log, $0.misfit) }
+        guard log != nil else { throw Self.notJoined }
+        if let misfit { throw misfit }
+        try stream.keep(for: age)
+        glance()
+    }
+
     /// Looks whether the stream has a leader and a majority.
     private func glance() {
         let asked = ContinuousClock.now
@@ -185,18 +195,27 @@ extension Replica {
 
     /// Goes on with a stream that was rebuilt after the last batch of this store, which its next message proves.
     private func forgiveRebuilt(_ last: ReplicaPosition, _ found: StreamState) throws {
+        guard try isRebuilt(found, after: last) else { return }
+        state.withLock { ($0.misfit, $0.leftOver, $0.shorterLooks) = (nil, nil, 0) }
+    }
+
+    /// Tells whether the stream is another one that goes on after the last batch of this store.
+    func isRebuilt(_ found: StreamState, after last: ReplicaPosition) throws -> Bool {
         guard found.created != last.created,
             let message = try read(from: last.sequence + 1, count: 1).first,
-            let next = try? ReplicaMessage(decoding: message.bytes), next.kind == .begin,
-            message.sequence == last.sequence + 1, next.sequence == message.sequence, next.previousHash == last.hash
-        else { return }
-        state.withLock { ($0.misfit, $0.leftOver, $0.shorterLooks) = (nil, nil, 0) }
+            let next = try? ReplicaMessage(decoding: message.bytes), next.kind == .begin
+        else { return false }
+        return message.sequence == last.sequence + 1 && next.sequence == message.sequence
+            && next.previousHash == last.hash
     }
 
     /// Goes on with the stream if it has the store's last batch again: the brokers that lost it, or others of that name,
     /// are gone.
     private func forgiveRestored(_ last: ReplicaPosition, _ found: StreamState, _ log: EventLog) throws {
-        let mayPass = state.withLock { $0.misfit == Self.anotherStream || $0.shorterLooks >= Self.mostShorterLooks }
+        let mayPass = state.withLock { state in
+            state.misfit == Self.anotherStream || state.misfit == Self.missing
+                || state.shorterLooks >= Self.mostShorterLooks
+        }
         guard mayPass, found.created == last.created,
             found.last >= last.sequence, try compare(last, log)
         else { return }

@@ -77,12 +77,37 @@ extension Replica {
         .unreachable, "The brokers have no majority.",
         remedy: "Start the brokers that are down, or mend their network; then an election takes 4 to 9 seconds.")
 
+    /// At the first start.
+    static let noMajority = StreamError(
+        .unreachable, "The brokers took no message: they have no majority.",
+        remedy: "Start the other brokers, then this node again.")
+
+    static let isFit = StreamError(
+        .unfit, "The stream fits this node: there is nothing to rebuild.", remedy: "See `profilecli cluster status`.")
+
+    /// This node, which is at `sequence`, has less than `other`.
+    static func behind(_ other: NodeStatus, at sequence: UInt64) -> StreamError {
+        StreamError(
+            .unfit, "The node \(other.name) has batch \(other.sequence), this one only \(sequence).",
+            remedy: "Rebuild at \(other.name). If it is gone for good, ask again ten minutes after it stopped.")
+    }
+
     static let isSound = StreamError(
         .unfit, "The stream has the last batch of this node's store: there is nothing to rebuild.",
         remedy: "Wait a moment: the node goes on by itself. See `profilecli cluster status`.")
 
+    static let isRebuilt = StreamError(
+        .unfit, "The stream was made again already, after the last batch of this node's store.",
+        remedy: "Wait a moment: the node goes on by itself. See `profilecli cluster status`.")
+
     static let notJoined = StreamError(
         .unreachable, "The node is not in its cluster yet, or has left it.", remedy: "Try again in a moment.")
+
+    static func noRoom(_ reason: String) -> StreamError {
+        StreamError(
+            .unreachable, reason,
+            remedy: "Give the brokers more room (`max_file_store`, their disks); what waits is stored then.")
+    }
 
     static let unsettled = StreamError(
         .unreachable, "The cluster has not yet settled an earlier write.", remedy: "Try again in a moment.")

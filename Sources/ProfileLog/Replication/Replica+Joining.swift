@@ -62,10 +62,6 @@ extension Replica {
         return try stream.state()
     }
 
-    private static let noMajority = StreamError(
-        .unreachable, "The brokers took no message: they have no majority.",
-        remedy: "Start the other brokers, then this node again.")
-
     /// Lets a store that is of no cluster begin the cluster of an empty stream. A start before may have ended between
     /// the message and the store: then the message is there, and the store goes on from it.
     func begin(_ log: EventLog) throws {
@@ -115,32 +111,33 @@ extension Replica {
     /// Refused while the stream fits this node, or another node or the stream itself had more.
     package func rebuild() throws(StreamError) {
         let isUnfit = state.withLock { $0.misfit != nil || $0.fault?.kind == .missing }
-        guard let log = state.withLock({ $0.log }), isUnfit else {
-            throw StreamError(
-                .unfit, "The stream fits this node: there is nothing to rebuild.",
-                remedy: "See `profilecli cluster status`.")
-        }
+        guard let log = state.withLock({ $0.log }), isUnfit else { throw Self.isFit }
         do { try remake(log) } catch { throw StreamError(wrapping: error) }
     }
 
     private func remake(_ log: EventLog) throws {
         guard let last = try log.reader.replicaPosition() else { throw Self.notEmpty }
-        let ahead = state.withLock { $0.nodes.others(of: instance).first { $0.sequence > last.sequence } }
-        if let ahead {
-            throw StreamError(
-                .unfit, "The node \(ahead.name) has batch \(ahead.sequence), this one only \(last.sequence).",
-                remedy: "Rebuild at \(ahead.name).")
+        // Also a node that was stopped since: only its store has what it has more.
+        let ahead = state.withLock { state in
+            state.nodes.others(of: instance, withLeft: true).first {
+                $0.sequence > last.sequence && $0.age < KnownNodes.memory
+            }
         }
-        if let found = try? stream.state(), found.created == last.created {
+        if let ahead { throw Self.behind(ahead, at: last.sequence) }
+        if let found = try? stream.state() {
+            // Another node has, and may have written to it since: its notes come a moment later.
+            if (try? isRebuilt(found, after: last)) == true { throw Self.isRebuilt }
+            let isOwn = found.created == last.created
             // What they had in between may be on no node.
-            if found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
-            if found.last >= last.sequence, (try? compare(last, log)) == true { throw Self.isSound }
+            if isOwn, found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
+            if isOwn, found.last >= last.sequence, (try? compare(last, log)) == true { throw Self.isSound }
         }
+        // What could not be settled is of the stream that is gone, and must not come before the message that begins this.
+        state.withLock { ($0.misfit, $0.leftOver) = ($0.misfit ?? Self.missing, nil) }
         try deleteStream()
         try stream.create(first: last.sequence + 1)
         let created = try stream.state().created
         try publishBegin(log, after: ReplicaPosition(sequence: last.sequence, hash: last.hash, created: created))
-        // What could not be settled is of the stream that is gone.
         state.withLock { ($0.misfit, $0.fault, $0.leftOver) = (nil, nil, nil) }
     }
 }

@@ -46,6 +46,9 @@ extension Replica {
                 return
             }
             state.nodes.add(note, at: now)
+            if let failOver = note.failOver, state.lastFailOver.map({ $0.ended < failOver.ended }) ?? true {
+                state.lastFailOver = failOver
+            }
             // Of two nodes with one name one writes.
             if note.name == settings.name, note.isLeaving != true, note.instance < instance {
                 state.twin = (Self.sameName(note.name, at: note.url), now)
@@ -56,9 +59,11 @@ extension Replica {
     /// The note that this node sends to the others now.
     func ownNote(isLeaving: Bool) -> NodeNote {
         let status = ownStatus
-        let log = state.withLock { $0.log }
+        let (log, failOver) = state.withLock { ($0.log, $0.lastFailOver) }
         let last = try? log?.reader.replicaPosition()
-        return NodeNote(status, store: log?.storeID, created: last?.created, isLeaving: isLeaving)
+        var note = NodeNote(status, store: log?.storeID, created: last?.created, isLeaving: isLeaving)
+        note.failOver = failOver
+        return note
     }
 
     /// The node as the others see it.
@@ -101,7 +106,7 @@ extension Replica {
                 node: own, others: others, preferred: state.writer?.name, lag: state.currentAt.map { now - $0 },
                 missing: most > own.sequence ? most - own.sequence : 0, refusal: state.refusal,
                 stranger: state.stranger, stream: state.stream, lastFailOver: state.lastFailOver,
-                hasUndecided: state.leftOver != nil, counts: state.counts)
+                ownFailOver: state.ownFailOver, hasUndecided: state.leftOver != nil, counts: state.counts)
         }
     }
 }

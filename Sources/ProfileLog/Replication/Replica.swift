@@ -33,6 +33,8 @@ package final class Replica: CommitTransport {
         var storeFault: StreamError?
         /// A batch that no caller waits for any more.
         var leftOver: UndecidedBatch?
+        /// The reason why it has no place yet, if that is the brokers' room.
+        var noRoom: StreamError?
         /// The time at which `leftOver` was sent first.
         var leftOverSince: ContinuousClock.Instant?
         /// The writer of the last batch.
@@ -58,7 +60,9 @@ package final class Replica: CommitTransport {
         var unservedAt: ContinuousClock.Instant?
         /// A node of another store that sends notes.
         var stranger: StreamError?
+        /// The last fail-over of any node, and that of this one.
         var lastFailOver: FailOver?
+        var ownFailOver: FailOver?
         var counts = ReplicaCounts()
         var isStopping = false
         /// The time at which a commit had waited in vain for the brokers.
@@ -116,10 +120,9 @@ package final class Replica: CommitTransport {
             // Another node's batches are there, or another stream: this one must not be taken for stored.
             stop(Self.unconditional(sequence, wanted: message.sequence))
             throw AppendError.outcomePending
-        case .full(let reason):
-            throw AppendError.unavailable(
-                reason: reason, remedy: "Give the brokers more room (`max_file_store`), then try again.")
-        case .undecided:
+        case .tooLarge(let reason):
+            throw AppendError.unavailable(reason: reason, remedy: "Set `max_payload: 8MB` at all brokers.")
+        case .full, .undecided:
             state.withLock { $0.counts.undecided += 1 }
             throw UndecidedBatch(batch, message: bytes, after: last)
         }
@@ -193,8 +196,19 @@ package final class Replica: CommitTransport {
             _ = try apply(message, undecided.message)
             return .stored
         case .stored(let sequence): throw Self.unconditional(sequence, wanted: place)
-        case .full, .undecided:
-            state.withLock { $0.counts.undecided += 1 }
+        case .full(let reason):
+            state.withLock { state in
+                state.counts.undecided += 1
+                state.noRoom = Self.noRoom(reason)
+            }
+            // They say so at once, until somebody makes room.
+            Pause.milliseconds(50)
+            return nil
+        case .undecided, .tooLarge:
+            state.withLock { state in
+                state.counts.undecided += 1
+                state.noRoom = nil
+            }
             return nil
         }
     }
@@ -214,7 +228,8 @@ package final class Replica: CommitTransport {
     func noteFailOver(since begin: ContinuousClock.Instant) {
         let length = ContinuousClock.now - begin + settings.publishTimeout
         guard length > settings.publishTimeout + .seconds(1) else { return }
-        state.withLock { $0.lastFailOver = FailOver(ended: .now(), length: length) }
+        let failOver = FailOver(node: settings.name, ended: .now(), length: length)
+        state.withLock { ($0.lastFailOver, $0.ownFailOver) = (failOver, failOver) }
     }
 
     /// Ends the following: the stream does not fit the store.
@@ -235,7 +250,7 @@ extension Replica.State {
     /// The reason why the node takes no writes.
     var refusal: StreamError? {
         if let twin, ContinuousClock.now - twin.at < KnownNodes.writerPatience { return twin.sentence }
-        return misfit ?? storeFault ?? fault ?? (leftOver == nil ? nil : Replica.unsettled)
+        return misfit ?? storeFault ?? fault ?? (leftOver == nil ? nil : noRoom ?? Replica.unsettled)
     }
 }
 

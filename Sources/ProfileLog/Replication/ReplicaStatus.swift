@@ -37,8 +37,10 @@ package struct ReplicaStatus: Hashable, Sendable {
     package var stranger: StreamError?
     /// The stream as it was last looked at; nil if it never could be.
     package var stream: StreamState?
-    /// The last time at which a batch had to wait for the brokers for more than a second; nil if none had.
+    /// The last fail-over for which a batch of any node waited, as far as this node knows; nil if none had.
     package var lastFailOver: FailOver?
+    /// The last one for which a batch of this node waited since its start.
+    package var ownFailOver: FailOver?
     /// A batch of this node whose outcome is not known yet.
     package var hasUndecided: Bool
     /// Counts since the start, for metrics.
@@ -59,8 +61,10 @@ package struct ReplicaCounts: Hashable, Sendable {
     package var brokerChanges: UInt64 = 0
 }
 
-/// A time without an acknowledgement of the brokers.
-package struct FailOver: Hashable, Sendable {
+/// A time of more than a second without an acknowledgement of the brokers, for which a batch waited.
+package struct FailOver: Codable, Hashable, Sendable {
+    /// The node whose batch it was.
+    package var node: String
     /// Its end.
     package var ended: Timestamp
     package var length: Duration

@@ -13,12 +13,13 @@ struct ClusterCommand: CommandGroup {
         examples: """
             profilecli cluster status --url http://a:8080
             profilecli cluster verify --url http://a:8080
+            profilecli cluster stream --url http://a:8080 --max-age 7d
             profilecli cluster rebuild --url http://a:8080
             profilecli cluster leave --store /var/lib/profilelog
             """,
         subcommands: [
-            ClusterStatusCommand.self, ClusterVerifyCommand.self, ClusterRebuildCommand.self,
-            ClusterLeaveCommand.self,
+            ClusterStatusCommand.self, ClusterVerifyCommand.self, ClusterStreamCommand.self,
+            ClusterRebuildCommand.self, ClusterLeaveCommand.self,
         ])
 }
 
@@ -80,6 +81,7 @@ struct ClusterStatusCommand: AsyncParsableCommand {
                 first > last
                     ? "no messages; the last was \(Number.grouped(last))"
                     : "messages \(Number.grouped(first)) to \(Number.grouped(last))")
+            table.add("batches kept", ClusterStreamCommand.age(of: stream))
             table.add("stream made", Phrase.time(stream["created"]))
             let followers = stream.objects("followers").map { broker in
                 broker["name"].cell + (broker.flag("current") ? "" : " (not current)")
@@ -92,10 +94,58 @@ struct ClusterStatusCommand: AsyncParsableCommand {
         let failover = answer.object("last_failover")
         if answer["last_failover"] != .null {
             table.add(
-                "last fail-over", "\(Phrase.span(failover["length_s"])), until \(Phrase.time(failover["ended"]))")
+                "last fail-over",
+                "\(failover["node"].cell) waited \(Phrase.span(failover["length_s"])), until "
+                    + Phrase.time(failover["ended"]))
         }
         table.add("undecided batch", answer.flag("undecided") ? "yes" : "none")
         return table
+    }
+}
+
+/// `profilecli cluster stream`
+struct ClusterStreamCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "stream", "Set how long the brokers of a cluster keep a batch.",
+        """
+        Of all nodes: the stream is changed at once, and writes go on. Older batches leave the brokers; the stores of the \
+        nodes keep everything. A node that is off for longer than that needs a copy (--join). A node whose \
+        --stream-max-age is another one warns until it is started with the new one. The key needs v1.cluster.
+        """,
+        examples: """
+            profilecli cluster stream --url http://a:8080 --max-age 7d
+            profilecli cluster stream --url http://a:8080 --max-age forever
+            """)
+
+    @Option(help: .init("A time as 7d, 36h or 90m, or `forever`.", valueName: "time")) var maxAge: String
+    @OptionGroup var node: NodeOptions
+
+    /// 0 is for ever.
+    private var seconds: Int64 {
+        get throws {
+            if maxAge == "forever" { return 0 }
+            guard let seconds = DurationText.parse(maxAge)?.components.seconds, 60...315_360_000 ~= seconds else {
+                throw ValidationError("--max-age must be a time of a minute to ten years, as in 7d or 36h, or forever.")
+            }
+            return seconds
+        }
+    }
+
+    func validate() throws { _ = try seconds }
+
+    func run() async throws {
+        let seconds = try self.seconds
+        let answer = try await node.connect().post("/v1/cluster/stream") { $0.member("max_age_s", seconds) }
+        let cluster = ClusterStatus(answer)
+        let age = cluster.stream.map { Self.age(of: $0) } ?? ""
+        let sentence =
+            "The brokers of cluster \(cluster.name) keep batches \(age). Give all nodes that --stream-max-age."
+        try Output.print([node.isJSON ? answer.line : sentence], after: "The stream was changed")
+    }
+
+    /// `for 7 d` or `for ever`.
+    static func age(of stream: JSONObject) -> String {
+        stream.count("max_age_s") == 0 ? "for ever" : "for \(Phrase.span(stream["max_age_s"]))"
     }
 }
 

@@ -15,11 +15,14 @@ final class ClusterNode: ClusterView {
     private let lastLook = Mutex<(at: ContinuousClock.Instant, currentAt: ContinuousClock.Instant?)?>(nil)
 
     private let monitors: BrokerMonitors
+    /// The setting of the time for which the brokers keep a batch; nil: for ever.
+    private let maxAge: Duration?
     /// The changes that the log was told of.
     private let news = Mutex(ClusterNews(from: 0, isBeginning: false))
 
-    private init(_ replica: Replica, cluster: String, _ monitors: BrokerMonitors) {
-        (self.replica, self.cluster, self.monitors) = (replica, cluster, monitors)
+    private init(_ replica: Replica, _ settings: ServiceSettings, _ monitors: BrokerMonitors) {
+        (self.replica, self.monitors) = (replica, monitors)
+        (cluster, maxAge) = (settings.clusterName, settings.streamMaxAge?.duration)
     }
 
     /// Joins the cluster that the settings name; nil without one. Waits for the brokers if the folder has no store yet.
@@ -30,7 +33,7 @@ final class ClusterNode: ClusterView {
         let stream = try settings.batchStream(monitors)
         do throws(StreamError) {
             let replica = try Replica.open(stream, node, folder: settings.store)
-            return ClusterNode(replica, cluster: settings.clusterName, monitors)
+            return ClusterNode(replica, settings, monitors)
         } catch {
             stream.close()
             throw error.atStart
@@ -92,6 +95,9 @@ final class ClusterNode: ClusterView {
         var report = ClusterReport(status, cluster: cluster, isWriter: isWriter)
         report.warnings = monitors.warnings(for: report.stream)
         if let stranger = status.stranger { report.warnings.append(ClusterReport.Reason(stranger)) }
+        if let stream = status.stream, let warning = StreamAge.warning(found: stream.maxAge, wanted: maxAge) {
+            report.warnings.append(ClusterReport.Reason(warning))
+        }
         return report
     }
 
@@ -99,12 +105,18 @@ final class ClusterNode: ClusterView {
     func lag(of report: ClusterReport) -> Duration { report.lag ?? (ContinuousClock.now - started) }
 
     func rebuild() throws {
-        do throws(StreamError) { try replica.rebuild() } catch {
-            let isBusy = error.kind == .unreachable
-            throw APIError(
-                status: isBusy ? 503 : 409, code: isBusy ? "unavailable" : "not_rebuilt", error: error.sentence,
-                remedy: error.remedy, headers: isBusy ? [("Retry-After", "1")] : [])
-        }
+        do throws(StreamError) { try replica.rebuild() } catch { throw Self.refusal(error, code: "not_rebuilt") }
+    }
+
+    func keep(for age: Duration?) throws {
+        do throws(StreamError) { try replica.keep(for: age) } catch { throw Self.refusal(error, code: "not_changed") }
+    }
+
+    private static func refusal(_ error: StreamError, code: String) -> APIError {
+        let isBusy = error.kind == .unreachable
+        return APIError(
+            status: isBusy ? 503 : 409, code: isBusy ? "unavailable" : code, error: error.sentence,
+            remedy: error.remedy, headers: isBusy ? [("Retry-After", "1")] : [])
     }
 
     // MARK: - Requests
@@ -166,7 +178,8 @@ extension ClusterReport {
         refusal = status.refusal.map { Reason($0) }
         stream = status.stream.map { Stream($0) }
         hasUndecided = status.hasUndecided
-        failOver = status.lastFailOver.map { FailOver(ended: $0.ended, length: $0.length) }
+        failOver = status.lastFailOver.map { FailOver(node: $0.node, ended: $0.ended, length: $0.length) }
+        ownFailOver = status.ownFailOver?.length
         counts.published = status.counts.published
         counts.applied = status.counts.applied
         counts.decisionsAgain = status.counts.refused
@@ -191,7 +204,7 @@ extension ClusterReport.Reason {
 extension ClusterReport.Stream {
     fileprivate init(_ state: StreamState) {
         self.init(
-            created: state.created, first: state.first, last: state.last, leader: state.leader,
+            created: state.created, first: state.first, last: state.last, maxAge: state.maxAge, leader: state.leader,
             followers: state.followers.map { (broker: $0.key, isCurrent: $0.value) },
             faults: state.faults.map { ClusterReport.Reason($0) })
     }

@@ -30,7 +30,7 @@ struct KeysAdd: ParsableCommand {
         abstract: "Make a key, which is shown only once.",
         discussion: """
             Permissions are named as Braze names them (users.track, users.export.ids, …); v1.read and v1.write are \
-            for the native API, v1.cluster is for a node that joins and for a rebuild of the stream, metrics is for \
+            for the native API, v1.cluster is for a node that joins and for changes of the stream, metrics is for \
             /metrics, and all is for everything. The status of a cluster needs v1.read.
 
             EXAMPLES

@@ -196,7 +196,8 @@ extension Setting {
         optionalSeconds(
             "cluster.stream-max-age", flag: "stream-max-age", \.streamMaxAge, given: \.service?.streamMaxAge,
             in: 60...315_360_000,
-            "How long the brokers keep a batch; without it always. A node that was away for longer needs --join."),
+            "How long a stream that this node makes keeps a batch; without it always. `profilecli cluster stream` changes it."
+        ),
         optionalSeconds(
             "cluster.max-lag", flag: "max-lag", \.maxLag, given: \.service?.maxLag, reloads: true,
             "How far the store may lag behind the cluster; beyond, reads are answered with 503."),

@@ -28,9 +28,10 @@ struct ClusterTests {
         #expect(outcome.output.contains(/\na +http:\/\/127\.0\.0\.1:\d+ +120 +40 +0 +n1:4222 +writes\n/))
         #expect(outcome.output.contains(/\nb .* ready\nc .* ready\n/), "\(outcome.output)")
         for line in [
-            "preferred writer  a", "stream            messages 1 to 40", "leader broker     n1",
-            "followers         n2, n3", "lag of a          4 ms", "last fail-over    6 s, until 2026-01-31 11:00:00Z",
-            "undecided batch   none",
+            "preferred writer  a", "stream            messages 1 to 40", "batches kept      for 7 d",
+            "leader broker     n1",
+            "followers         n2, n3", "lag of a          4 ms",
+            "last fail-over    b waited 6 s, until 2026-01-31 11:00:00Z", "undecided batch   none",
         ] {
             #expect(outcome.output.contains("\n\(line)\n"), "\(line) in \(outcome.output)")
         }
@@ -59,7 +60,7 @@ struct ClusterTests {
     private static func brokers(leader: String = "null", isCurrent: Bool? = nil, fault: String? = nil) -> String {
         let followers = isCurrent.map { #"{"name":"n2","current":\#($0)}"# } ?? ""
         let faults = fault.map { #"{"error":"\#($0)","remedy":"Mend it."}"# } ?? ""
-        return #"{"created":"","first":1,"last":40,"leader":\#(leader),"#
+        return #"{"created":"","first":1,"last":40,"max_age_s":0,"leader":\#(leader),"#
             + #""followers":[\#(followers)],"faults":[\#(faults)]}"#
     }
 
@@ -93,10 +94,10 @@ struct ClusterTests {
         let gone = try cli.run("cluster", "status", "--url", "http://127.0.0.1:1")
         #expect(gone.status == 1 && gone.errors.contains("Nothing answers at http://127.0.0.1:1."), "\(gone)")
         #expect(!gone.errors.contains("--store"), "\(gone)")
-        for command in ["status", "verify", "rebuild"] {
-            let none = try cli.run("cluster", command)
+        for command in [["status"], ["verify"], ["rebuild"], ["stream", "--max-age", "7d"]] {
+            let none = try cli.run(["cluster"] + command)
             #expect(none.status == 64 && none.errors.contains("No node is named."), "\(none)")
-            let store = try cli.run("cluster", command, "--store", cli.store)
+            let store = try cli.run(["cluster"] + command + ["--store", cli.store])
             #expect(store.status == 64 && store.errors.contains("asked through one of its nodes"), "\(store)")
         }
     }
@@ -255,7 +256,25 @@ struct ClusterTests {
         #expect(outcome.errors == "Error: Stopped by Ctrl-C; nothing was changed.\nRun the same command again.\n")
     }
 
-    // MARK: - rebuild and leave
+    // MARK: - stream, rebuild and leave
+
+    @Test("The age of batches is set through one node, and a time that no stream may have is refused before that")
+    func age() throws {
+        for age in ["7", "59s", "0d", "4000d", "ever", "-1d"] {
+            let refused = try run("stream", "--max-age=\(age)")
+            #expect(refused.status == 64 && refused.errors.contains("--max-age must be a time"), "\(age): \(refused)")
+        }
+        #expect(try run("stream").status == 64)
+        #expect(nodes.asked("a").isEmpty)
+        let done = try run("stream", "--max-age", "7d")
+        let sentence = "The brokers of cluster shop keep batches for 7 d. Give all nodes that --stream-max-age.\n"
+        #expect(done.status == 0 && done.output == sentence, "\(done)")
+        #expect(nodes.asked("a") == ["POST /v1/cluster/stream"])
+        #expect(try run("stream", "--max-age", "forever").status == 0)
+        try nodes.set("a", ["POST /v1/cluster/stream": #"{"error":"No majority.","remedy":"Wait."}"#], status: 503)
+        let failed = try run("stream", "--max-age", "1m")
+        #expect(failed.status != 0 && failed.errors.contains("No majority."), "\(failed)")
+    }
 
     @Test("Without --yes the stream is not made again where nobody can be asked; with it the node is asked to")
     func rebuild() throws {

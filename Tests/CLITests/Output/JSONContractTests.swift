@@ -282,6 +282,7 @@ struct JSONContractTests {
         try nodes.setSound()
         try run("cluster status", "--url", nodes.url("a"))
         try run("cluster verify", "--url", nodes.url("a"))
+        try run("cluster stream", "--max-age", "7d", "--url", nodes.url("a"))
         try run("cluster rebuild", "--yes", "--url", nodes.url("a"))
         try nodes.set("b", [:])
         try run("cluster verify", "--url", nodes.url("a"), status: 1)

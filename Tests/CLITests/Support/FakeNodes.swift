@@ -102,10 +102,10 @@ final class FakeNodes: Sendable {
             "writer": #""\#(names[0])""#, "writes_here": "true", "writable": "true", "warnings": "[]",
             "lag_s": "0.004", "missing": "0",
             "stream": """
-            {"created":"2026-01-31T10:00:00Z","first":1,"last":40,"leader":"n1",\
+            {"created":"2026-01-31T10:00:00Z","first":1,"last":40,"max_age_s":604800,"leader":"n1",\
             "followers":[{"name":"n2","current":true},{"name":"n3","current":true}],"faults":[]}
             """,
-            "last_failover": #"{"ended":"2026-01-31T11:00:00Z","length_s":6.2}"#, "undecided": "false",
+            "last_failover": #"{"ended":"2026-01-31T11:00:00Z","length_s":6.2,"node":"b"}"#, "undecided": "false",
             "counts": #"{"published":40,"applied":0,"decisions_again":0,"undecided":0,"broker_changes":0}"#,
         ]
         members.merge(more) { $1 }
@@ -128,6 +128,7 @@ final class FakeNodes: Sendable {
                 [
                     "GET /v1/cluster": state(of: name, position: position), "GET /v1/cluster/digest": digest(),
                     "POST /v1/cluster/rebuild": state(of: name, ["rebuilt": "true"]),
+                    "POST /v1/cluster/stream": state(of: name),
                 ])
         }
     }

@@ -40,7 +40,7 @@
                 ("retention", "workqueue"), ("persist_mode", "async"), ("discard", "old"), ("deny_delete", false),
                 ("deny_purge", false), ("allow_rollup_hdrs", true), ("allow_direct", false), ("no_ack", true),
                 ("sealed", true), ("allow_msg_counter", true), ("sources", .array([.object([])])), ("max_msgs", 5),
-                ("max_bytes", 1_000_000), ("max_msgs_per_subject", 1), ("max_msg_size", 1000), ("max_age", 0),
+                ("max_bytes", 1_000_000), ("max_msgs_per_subject", 1), ("max_msg_size", 1000),
             ])
         func deviation(key: String, value: AttributeValue) throws {
             let faults = configuration.faults(of: try changed([key: value]))
@@ -49,25 +49,17 @@
             #expect(faults.allSatisfy { !$0.remedy.isEmpty })
         }
 
-        @Test(
-            "Another age of batches is told with the command that sets it, in units that are whole",
-            arguments: [
-                (nil, 604_800, "for ever instead of for 7 d", "7d"),
-                (604_800, nil, "for 7 d instead of for ever", "0s"),
-                (86_400, 129_600, "for 1 d instead of for 36 h", "36h"),
-                (90, 120, "for 90 s instead of for 2 min", "2m"),
-                (61, 60, "for 61 s instead of for 1 min", "1m"),
-            ] as [(Int64?, Int64?, String, String)])
-        func age(found: Int64?, wanted: Int64?, sentence: String, option: String) throws {
-            var settings = NATSSettings(servers: ["nats://a"])
-            settings.maxAge = wanted.map { .seconds($0) }
-            let stream = try changed(["max_age": .int((found ?? 0) * 1_000_000_000)])
-            let faults = StreamConfiguration(settings: settings).faults(of: stream)
-            #expect(faults.map(\.sentence) == ["The stream profilelog-profilelog keeps batches \(sentence)."])
-            let command = "nats stream edit profilelog-profilelog --max-age \(option)"
-            #expect(
-                faults.first?.remedy
-                    == "Set it at the brokers (`\(command)`), or start this node with the setting of the others.")
+        @Test("Another age of batches is no fault of the stream, and changing it leaves all else as it is")
+        func age() throws {
+            let metadata = AttributeValue.object([AttributeValue.Member("_nats.ver", "2.15.1")])
+            let found = try changed(["max_age": 0, "metadata": metadata])
+            #expect(configuration.faults(of: found) == [])
+            for (age, nanoseconds) in [(.seconds(604_800), 604_800_000_000_000), (nil, 0)] as [(Duration?, Int64)] {
+                let body = try #require(StreamConfiguration.json(of: found, maxAge: age))
+                let expected = try changed(["max_age": .int(nanoseconds), "metadata": metadata])
+                #expect(try JSON.parse(body) == expected)
+            }
+            #expect(StreamConfiguration.json(of: .null, maxAge: nil) == nil)
         }
 
         @Test("A stream that is made again begins after the last batch")
@@ -111,13 +103,13 @@
         @Test("An empty stream has its first sequence after the last one")
         func emptyStream() throws {
             let body = """
-                {"created":"2026-01-01T00:00:00Z","ts":"2026-01-02T00:00:00.5Z","config":{},
+                {"created":"2026-01-01T00:00:00Z","ts":"2026-01-02T00:00:00.5Z","config":{"max_age":60000000000},
                 "state":{"messages":0,"first_seq":0,"last_seq":0},
                 "cluster":{"leader":"a","replicas":[{"name":"b","current":true},
                 {"name":"c","current":true,"offline":true}]}}
                 """
             let state = try #require(StreamInfo(try JSON.parse(body)).state)
-            #expect(state.first == 1 && state.last == 0)
+            #expect(state.first == 1 && state.last == 0 && state.maxAge == .seconds(60))
             #expect(state.leader == "a" && state.followers == ["b": true, "c": false])
             #expect(state.time == OccurredAt(iso8601: "2026-01-02T00:00:00.5Z")?.timestamp)
         }

@@ -14,6 +14,7 @@ struct ClusterEndpointTests {
             var report: ClusterReport
             var refusal: APIError?
             var rebuilds = 0
+            var ages: [Duration?] = []
         }
 
         private let state: Mutex<State>
@@ -28,6 +29,20 @@ struct ClusterEndpointTests {
         func rebuild() throws {
             let refusal = state.withLock { state in
                 if state.refusal == nil { state.rebuilds += 1 }
+                return state.refusal
+            }
+            if let refusal { throw refusal }
+        }
+
+        /// The ages that were set.
+        var ages: [Duration?] { state.withLock { $0.ages } }
+
+        func keep(for age: Duration?) throws {
+            let refusal = state.withLock { state in
+                if state.refusal == nil {
+                    state.ages.append(age)
+                    state.report.stream?.maxAge = age
+                }
                 return state.refusal
             }
             if let refusal { throw refusal }
@@ -82,7 +97,8 @@ struct ClusterEndpointTests {
         #expect(json.at("nodes.0.age_s") == .double(1.25) && json.at("nodes.0.broker") == .null)
         #expect(json.at("writer") == "a" && json.at("writes_here") == false && json.at("writable") == true)
         #expect(json.at("lag_s") == .double(0.014) && json.at("missing") == 1)
-        #expect(json.at("stream.last") == 8 && json.at("stream.followers.0.name") == "n1")
+        #expect(json.at("stream.last") == 8 && json.at("stream.max_age_s") == 0)
+        #expect(json.at("stream.followers.0.name") == "n1")
         #expect(json.at("stream.followers.1.current") == false)
         #expect(json.at("last_failover") == .null && json.at("counts.decisions_again") == 3)
     }
@@ -93,12 +109,13 @@ struct ClusterEndpointTests {
             cluster: "shop", own: .init(name: "b", url: "u", sequence: 0, position: 0, version: "1"))
         report.refusal = .init("No broker answers.", remedy: "Start them.")
         report.warnings = [.init("A monitor does not answer.", remedy: "Correct it.")]
-        report.failOver = .init(ended: Timestamp(rawValue: 0), length: .milliseconds(4_700))
+        report.failOver = .init(node: "a", ended: Timestamp(rawValue: 0), length: .milliseconds(4_700))
         let json = json(try await answer(APIRequest(.get, "/v1/cluster"), Fake(report)))
         #expect(json.at("lag_s") == .null && json.at("stream") == .null && json.at("writer") == .null)
         #expect(json.at("writable") == false && json.at("refusal.remedy") == "Start them.")
         #expect(json.at("warnings.0.error") == "A monitor does not answer." && json.at("warnings").count == 1)
         #expect(json.at("last_failover.length_s") == .double(4.7), "\(json)")
+        #expect(json.at("last_failover.node") == "a")
     }
 
     @Test("A service that has its store alone answers 404, after it has refused what it does not know")
@@ -130,6 +147,42 @@ struct ClusterEndpointTests {
         let answer = try await answer(rebuilding("{}"), Fake(Self.report, refusing: refusal))
         #expect(answer.status == 409 && answer.code == "not_rebuilt")
         #expect(json(answer).at("error") == "Node a has more." && json(answer).at("remedy") == "Ask a.")
+    }
+
+    private func setting(_ body: String) -> APIRequest {
+        APIRequest(.post, "/v1/cluster/stream", body: Array(body.utf8))
+    }
+
+    @Test("The age of batches is set in seconds, 0 for ever, and the answer has it")
+    func age() async throws {
+        let fake = Fake(Self.report)
+        let week = try await answer(setting(#"{"max_age_s":604800}"#), fake)
+        #expect(week.status == 200 && json(week).at("stream.max_age_s") == 604_800, "\(json(week))")
+        let ever = try await answer(setting(#"{"max_age_s":0}"#), fake)
+        #expect(ever.status == 200 && json(ever).at("stream.max_age_s") == 0)
+        #expect(fake.ages == [.seconds(604_800), nil])
+    }
+
+    @Test(
+        "An age that no stream may have is refused by name, and nothing is asked of the brokers",
+        arguments: [
+            "{}", #"{"max_age_s":59}"#, #"{"max_age_s":-1}"#, #"{"max_age_s":315360001}"#,
+            #"{"max_age_s":null}"#, #"{"max_age_s":"7d"}"#, #"{"max_age_s":60.5}"#,
+        ])
+    func wrongAge(body: String) async throws {
+        let fake = Fake(Self.report)
+        let answer = try await answer(setting(body), fake)
+        #expect(answer.status == 400 && json(answer).at("place") == "max_age_s", "\(json(answer))")
+        #expect(fake.ages.isEmpty)
+    }
+
+    @Test("An age that the brokers do not take has the node's sentence, and a service alone has no stream")
+    func ageRefused() async throws {
+        let refusal = APIError(status: 409, code: "not_changed", error: "It is another one.", remedy: "Look.")
+        let refused = try await answer(setting(#"{"max_age_s":60}"#), Fake(Self.report, refusing: refusal))
+        #expect(refused.status == 409 && refused.code == "not_changed")
+        let alone = try await answer(setting(#"{"max_age_s":60}"#), nil)
+        #expect(alone.status == 404 && alone.code == "no_cluster")
     }
 
     // MARK: - Lag
@@ -165,13 +218,15 @@ struct ClusterEndpointTests {
     @Test("What tells of a node is answered however far it lags, and what reads its store is not")
     func ofNode() throws {
         for (method, path, isOfNode) in [
-            (APIRequest.Method.get, "/v1/cluster", true), (.post, "/v1/cluster/rebuild", true), (.get, "/v1/key", true),
+            (APIRequest.Method.get, "/v1/cluster", true), (.post, "/v1/cluster/rebuild", true),
+            (.post, "/v1/cluster/stream", true), (.get, "/v1/key", true),
             (.get, "/v1/profile", false), (.get, "/v1/status", false), (.post, "/users/export/ids", false),
         ] {
             let endpoint = try #require(API.table.endpoint(method, path), "\(path)")
             #expect(endpoint.isOfNode == isOfNode, "\(path)")
         }
         #expect(API.table.endpoint(.post, "/v1/cluster/rebuild")?.permission == "v1.cluster")
+        #expect(API.table.endpoint(.post, "/v1/cluster/stream")?.permission == "v1.cluster")
         #expect(API.table.endpoint(.get, "/v1/cluster")?.permission == "v1.read")
     }
 
