@@ -3,7 +3,6 @@ internal import Foundation
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
-internal import NIOSSL
 internal import ProfileLog
 internal import ProfileLogBackup
 internal import ProfileLogRequests
@@ -18,6 +17,8 @@ struct Joining {
     let key: String?
     /// The file of the authorities whose certificates are trusted; nil for those of the system.
     let authorities: String?
+    /// The certificate of this node; nil if it speaks HTTP alone.
+    let own: TLSCertificates?
     /// The folder of the store.
     let path: String
     let logger: Logger
@@ -30,7 +31,7 @@ struct Joining {
 
     /// Fills the folder of the store as `--join` says, before anything in it is looked at. Does nothing without it, or if
     /// a store is there: `--join` may stay in the settings.
-    static func run(_ settings: ServiceSettings, logger: Logger) async throws {
+    static func run(_ settings: ServiceSettings, showing own: TLSCertificates?, logger: Logger) async throws {
         guard let url = settings.joinURL?.text, settings.brokers != nil else { return }
         if try StoreFolder(path: settings.store) == .store {
             logger.info("the store is there, so nothing is copied: --join is for a new node")
@@ -43,7 +44,7 @@ struct Joining {
                 remedy: "Put one key of the other service into it, as `profiled keys add` printed it.")
         }
         let joining = Joining(
-            url: url, key: key, authorities: settings.nodeCA, path: settings.store, logger: logger)
+            url: url, key: key, authorities: settings.nodeCA, own: own, path: settings.store, logger: logger)
         try await joining.run()
     }
 
@@ -89,9 +90,7 @@ struct Joining {
         // Nothing listens there: that is said at once.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .http1Only
-        var tls = TLSConfiguration.makeClientConfiguration()
-        if let authorities { tls.trustRoots = .certificates(try NodeClient.certificates(in: authorities)) }
-        configuration.tlsConfiguration = tls
+        configuration.tlsConfiguration = try NodeClient.tls(authorities: authorities, showing: own)
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         do {
             try await copy(into: folder, by: client)
@@ -168,7 +167,8 @@ struct Joining {
             logger.debug("no answer", metadata: ["url": "\(url)", "error": "\(error)"])
             throw StartError(
                 "The node to join, \(url), does not answer.",
-                remedy: "Check --join, that the service runs there, and that this machine may reach its port.")
+                remedy: "Check --join, that the service runs there, and that this machine may reach its port; with "
+                    + "https also --node-ca and, if clients need a certificate there, --tls-client-ca here.")
         }
         if response.status.code == 200 { return response }
         throw refusal(

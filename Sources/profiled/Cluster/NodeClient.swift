@@ -20,13 +20,10 @@ final class NodeClient: NodeConnections {
     private let client: HTTPClient
     private let logger: Logger
 
-    /// Trusts the certificates that those in `authorities` have signed, a file in PEM; without one, those that the
-    /// system trusts.
-    init(authorities: String?, logger: Logger) throws(StartError) {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        if let authorities { tls.trustRoots = .certificates(try Self.certificates(in: authorities)) }
+    /// As ``tls(authorities:showing:)``.
+    init(authorities: String?, showing own: TLSCertificates?, logger: Logger) throws(StartError) {
         var configuration = HTTPClient.Configuration()
-        configuration.tlsConfiguration = tls
+        configuration.tlsConfiguration = try Self.tls(authorities: authorities, showing: own)
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .seconds(1)
@@ -37,6 +34,16 @@ final class NodeClient: NodeConnections {
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(configuration: configuration)
         self.logger = logger
+    }
+
+    /// The TLS of a node that asks another one. It trusts the certificates that those in `authorities` have signed, a file
+    /// in PEM; without one, those that the system trusts. A service that asks for a certificate is shown the one of `own`
+    /// that is served at that moment.
+    static func tls(authorities: String?, showing own: TLSCertificates?) throws(StartError) -> TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let authorities { tls.trustRoots = .certificates(try certificates(in: authorities)) }
+        if let own { tls.sslContextCallback = { _, promise in promise.succeed(own.shown) } }
+        return tls
     }
 
     /// The certificates of a file in PEM.

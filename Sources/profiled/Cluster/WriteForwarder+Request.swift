@@ -4,11 +4,13 @@ internal import ProfileLogReplication
 internal import ProfileLogRequests
 
 extension WriteForwarder {
-    /// Forwards the writes of `replica`'s node. `authorities` is the file of `--node-ca`.
+    /// Forwards the writes of `replica`'s node. `authorities` is the file of `--node-ca`, `own` the
+    /// node's own certificate.
     convenience init(
-        _ replica: Replica, authorities: String?, counts: ForwardingCounts, logger: Logger
+        _ replica: Replica, authorities: String?, showing own: TLSCertificates?, counts: ForwardingCounts,
+        logger: Logger
     ) throws(StartError) {
-        let client = try NodeClient(authorities: authorities, logger: logger)
+        let client = try NodeClient(authorities: authorities, showing: own, logger: logger)
         self.init(of: replica.settings.name, ReplicaNodes(replica: replica), over: client, counts: counts)
     }
 

@@ -60,13 +60,16 @@ struct ServeCommand: AsyncParsableCommand {
         let (options, store) = (configuration.settings, configuration.settings.place)
         try options.refuseBackupOfEphemeral()
         try options.refuseHalfCluster()
+        try options.refuseHalfTLS()
+        try options.refuseHalfPlace()
         let maxConnections = try options.reserveConnections(logger)
         // First, so that an old file is not read as this service's port.
         let portFile = try options.portFile.map { try PortFile(path: $0) }
         defer { portFile?.remove() }
         try ConsoleFiles(folder: options.console).check()
+        let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
         // Keys may come with the copy.
-        try await Joining.run(options, logger: logger)
+        try await Joining.run(options, showing: certificates, logger: logger)
         let fixtures = try options.fixtures.map { try Fixtures(path: $0) }
         let workspace = try options.workspace.map { try Workspace(path: $0) } ?? Workspace()
         // A temporary store has no folder with keys: those must be named.
@@ -74,9 +77,6 @@ struct ServeCommand: AsyncParsableCommand {
         let present = hasKeyFile ? try store.presentKeys() : nil
         try options.refuseOpenDoor(keys: present)
         let keys = KeyRing(hasKeyFile ? store.keyFile : nil, isClosed: !options.isLoopback || present != nil)
-        try options.refuseHalfTLS()
-        try options.refuseHalfPlace()
-        let certificates = try options.tlsFiles.map { try TLSCertificates($0, logger: logger) }
         let metrics = Metrics()
         var server = Server(
             options: options, configured: (source, configuration), keys: keys, metrics: metrics,
@@ -109,7 +109,8 @@ struct ServeCommand: AsyncParsableCommand {
                 server.cluster = cluster
                 server.startWrites = writes
                 server.forwarder = try WriteForwarder(
-                    cluster.replica, authorities: options.nodeCA, counts: metrics.forwarding, logger: logger)
+                    cluster.replica, authorities: options.nodeCA, showing: certificates, counts: metrics.forwarding,
+                    logger: logger)
             } else {
                 for write in writes { try write(log) }
             }

@@ -84,7 +84,8 @@ struct ServiceSettings: Sendable {
     var tlsFiles: TLSFiles? {
         guard let tlsCertificate, let tlsKey else { return nil }
         return TLSFiles(
-            certificate: tlsCertificate, key: tlsKey, clientCA: tlsClientCA, clientAuth: tlsClientAuth)
+            certificate: tlsCertificate, key: tlsKey, clientCA: tlsClientCA, clientAuth: tlsClientAuth,
+            isOfNode: brokers != nil)
     }
 
     var scheme: String { tlsFiles == nil ? "http" : "https" }

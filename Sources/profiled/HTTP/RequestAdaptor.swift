@@ -195,9 +195,11 @@ final class RequestAdaptor: Sendable {
     }
 
     /// The names in the client's certificate. A browser shows it whatever page sends the request, so with the page of
-    /// another origin it counts nothing.
+    /// another origin it counts nothing. That of a forwarded request is the other node's, not the client's.
     private func clientNames(_ asked: RequestHeaders, _ connection: ConnectionContext) -> [String] {
-        if certificates?.files.clientCA == nil || crossOrigins.allow(asked[.origin]) { return [] }
+        if certificates?.files.clientCA == nil || asked[.forwarded] != nil || crossOrigins.allow(asked[.origin]) {
+            return []
+        }
         return connections.clientNames(at: connection.channel)
     }
 

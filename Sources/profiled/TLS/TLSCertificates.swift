@@ -40,6 +40,9 @@ final class TLSCertificates: Service, Sendable {
     /// The context that a handshake uses which begins now.
     var context: NIOSSLContext { state.withLock { $0.content.context } }
 
+    /// What a handshake with another node shows that begins now, if it is asked for a certificate.
+    var shown: NIOSSLContextConfigurationOverride { state.withLock { $0.content.shown } ?? .noChanges }
+
     var report: Report {
         state.withLock { Report(served: $0.content.certificate, reloads: $0.reloads, failures: $0.failures) }
     }

@@ -14,6 +14,8 @@ struct TLSFiles: Equatable, Sendable {
     /// The authorities of which one must have signed a client's certificate; nil if clients need none.
     let clientCA: String?
     let clientAuth: ClientAuth
+    /// Tells whether the service is a node of a cluster, which shows the certificate to other nodes that ask for one.
+    let isOfNode: Bool
 
     /// Tells whether a client may come without a certificate.
     enum ClientAuth: String, Sendable { case required, optional }
@@ -22,6 +24,8 @@ struct TLSFiles: Equatable, Sendable {
     struct Content: Sendable {
         let context: NIOSSLContext
         let certificate: ServedCertificate
+        /// What the service shows to other nodes that ask for a certificate; nil for nothing.
+        let shown: NIOSSLContextConfigurationOverride?
         /// Faults that are no reason to refuse them, each with what to do.
         let warnings: [String]
     }
@@ -50,6 +54,7 @@ struct TLSFiles: Equatable, Sendable {
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
         configuration.shutdownTimeout = .seconds(1)
+        var shown: NIOSSLContextConfigurationOverride?
         if let clientCA {
             let (authorities, authorityText) = try certificates("The client CA", "--tls-client-ca", clientCA)
             let stated = authorities.map { ServedCertificate($0) }
@@ -60,10 +65,22 @@ struct TLSFiles: Equatable, Sendable {
                 configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(authorityText.utf8)))
             } catch { throw damaged("The client CA", clientCA) }
             configuration.sendCANameList = true
+            if isOfNode {
+                let fault = faultAsClient(chain, authorities)
+                if let fault, clientAuth == .required {
+                    throw StartError(
+                        "The other nodes would refuse the certificate \(certificate): \(fault).",
+                        remedy: "Name one for servers and clients, signed by an authority in \(clientCA), or let "
+                            + "clients come without one: --tls-client-auth optional.")
+                }
+                // Where none is required, one that is refused would be worse than none.
+                if fault == nil { shown = pair }
+            }
         }
         do {
             return Content(
-                context: try NIOSSLContext(configuration: configuration), certificate: served, warnings: warnings)
+                context: try NIOSSLContext(configuration: configuration), certificate: served, shown: shown,
+                warnings: warnings)
         } catch { throw cannotServe("\(error)") }
     }
 
@@ -80,6 +97,17 @@ struct TLSFiles: Equatable, Sendable {
                 "\(what) is not valid before \(certificate.begin.rfc3339()).",
                 remedy: "Check the clock of this machine, or name a certificate that is valid now.")
         }
+    }
+
+    /// The reason for which a service with the same `--tls-client-ca` refuses the certificate; nil if there is none.
+    private func faultAsClient(_ chain: [Certificate], _ authorities: [Certificate]) -> String? {
+        if let usages = try? chain[0].extensions.extendedKeyUsage, !usages.contains(.clientAuth) {
+            return "its extended key usage has no client authentication"
+        }
+        let isSigned = chain.contains { own in
+            authorities.contains { $0.subject == own.issuer && $0.publicKey.isValidSignature(own.signature, for: own) }
+        }
+        return isSigned ? nil : "no authority of --tls-client-ca has signed it"
     }
 
     /// The certificates of a file, and their blocks as one text.

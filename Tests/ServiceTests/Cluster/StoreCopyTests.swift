@@ -21,7 +21,8 @@ struct StoreCopyTests {
         try log.restore(CommitBatch(meta: CommitBatch.joinedMeta(place)))
     }
 
-    private static func member(_ arguments: [String] = []) async throws -> Service {
+    /// A service that has the store of a node, without being one.
+    static func member(_ arguments: [String] = []) async throws -> Service {
         let folder = try TemporaryFolder.made(prefix: "profiled")
         try makeMember(in: folder)
         return try await Service(in: folder, arguments: arguments)

@@ -34,11 +34,18 @@ struct CertificateAuthority {
         return ended
     }
 
-    /// A certificate that `authority` has signed.
+    /// A client's certificate that `authority` has signed.
     func signed(_ name: String, by authority: Pair) throws -> Pair {
-        let request = try pair(
-            "\(name)-request",
-            ["req"] + Self.newKey + ["-subj", "/CN=\(name)", "-addext", "extendedKeyUsage=clientAuth"])
+        try signed(name, by: authority, ["-subj", "/CN=\(name)", "-addext", "extendedKeyUsage=clientAuth"])
+    }
+
+    /// A certificate for this machine that `authority` has signed, for the purposes in `usage`.
+    func server(_ name: String, by authority: Pair, usage: String = "serverAuth,clientAuth") throws -> Pair {
+        try signed(name, by: authority, Self.server + ["-addext", "extendedKeyUsage=\(usage)"])
+    }
+
+    private func signed(_ name: String, by authority: Pair, _ arguments: [String]) throws -> Pair {
+        let request = try pair("\(name)-request", ["req"] + Self.newKey + arguments)
         let signed = Pair(certificate: folder("\(name).pem"), key: request.key)
         try openssl([
             "x509", "-req", "-in", request.certificate, "-CA", authority.certificate, "-CAkey", authority.key,

@@ -195,6 +195,8 @@ struct TLSTests {
         #expect(try await status("/v1/users", unknown) == "401")
         #expect(try await status("/v1/users", nil) == "401")
         #expect(try await status("/v1/users", nil, "-H", "Authorization: Bearer \(key)") == "200")
+        // A forwarded request comes with the certificate of the node that had it first.
+        #expect(try await status("/v1/users", known, "-H", "X-ProfileLog-Forwarded: a") == "401")
         // A key that is sent counts, also a wrong one.
         #expect(try await status("/v1/users", known, "-H", "Authorization: Bearer \(key)0") == "401")
         let revoked = try await run(["keys", "revoke", "app", "--store", folder("store")], in: folder)
