@@ -13,6 +13,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import time
 
@@ -186,9 +187,11 @@ class Answer:
         return f"{self.status} {self.body[:500]!r}"
 
 
-def ask(address, port, method, path, body=None, headers=None, timeout=5):
-    """One request on a connection of its own. Throws OSError or http.client.HTTPException if no answer comes."""
-    connection = http.client.HTTPConnection(address, port, timeout=timeout)
+def ask(address, port, method, path, body=None, headers=None, timeout=5, tls=None):
+    """One request on a connection of its own, by HTTPS if there is an ssl.SSLContext `tls`. Throws OSError or
+    http.client.HTTPException if no answer comes."""
+    connection = (http.client.HTTPSConnection(address, port, timeout=timeout, context=tls) if tls
+                  else http.client.HTTPConnection(address, port, timeout=timeout))
     try:
         data = None if body is None else json.dumps(body).encode()
         more = {} if body is None else {"Content-Type": "application/json"}
@@ -326,7 +329,7 @@ class Node(Process):
         super().__init__(name, cluster.network, folder)
         self.cluster, self.store = cluster, store or os.path.join(folder, "store")
         self.port = self.network.port()
-        self.url = f"http://{self.address}:{self.port}"
+        self.url = f"{'https' if cluster.certificates else 'http'}://{self.address}:{self.port}"
         self.join = None  # a node from which it takes its copy if its folder is empty
         self.clock = 0  # seconds by which its clock is off
 
@@ -340,6 +343,8 @@ class Node(Process):
                    "--replicate", ",".join(each.url for each in brokers), "--node", self.name, "--node-url", self.url,
                    "--cluster", "test", "--replicas", str(len(brokers)),
                    "--broker-monitor", ",".join(each.monitor_url for each in brokers)]
+        if self.cluster.certificates:
+            command += self.cluster.certificates.options(self.name)
         if self.join and not os.path.exists(os.path.join(self.store, "data.mdb")):
             command += ["--join", self.join.url, "--join-key-file", self.cluster.key_file]
         return command
@@ -352,7 +357,8 @@ class Node(Process):
 
     def ask(self, method, path, body=None, headers=None, timeout=5):
         return ask(self.address, self.port, method, path, body,
-                   {"Authorization": f"Bearer {self.cluster.key}", **(headers or {})}, timeout)
+                   {"Authorization": f"Bearer {self.cluster.key}", **(headers or {})}, timeout,
+                   self.cluster.certificates and self.cluster.certificates.context)
 
     def answers(self):
         with contextlib.suppress(OSError, http.client.HTTPException):
@@ -390,18 +396,78 @@ def named(found, *names):
     return None
 
 
+# MARK: - Certificates
+
+
+class Certificates:
+    """Pairs of nodes that take only clients with a certificate, by one of two authorities, "old" and "new"."""
+
+    def __init__(self, folder):
+        self.folder = os.path.abspath(folder)
+        os.makedirs(self.folder, exist_ok=True)
+        for authority in ("old", "new"):
+            self._openssl("req", "-x509", "-days", "30", *self._key(authority), "-subj", f"/CN={authority}",
+                          "-out", self.path(f"{authority}.pem"))
+        self.accept("old", "new")
+        shutil.copy(self.path("clients.pem"), self.path("servers.pem"))
+        self.context = None
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def accept(self, *authorities):
+        """The authorities of clients, for all nodes."""
+        with open(self.path("clients.new"), "w") as file:
+            for each in authorities:
+                with open(self.path(f"{each}.pem")) as part:
+                    file.write(part.read())
+        os.replace(self.path("clients.new"), self.path("clients.pem"))
+
+    def give(self, node, authority):
+        """A new pair for a node, at the names that it has."""
+        self._openssl("req", *self._key("request"), "-subj", f"/CN={node.name}", "-out", self.path("request.pem"),
+                      "-addext", f"subjectAltName=IP:{node.address}",
+                      "-addext", "extendedKeyUsage=serverAuth,clientAuth")
+        self._openssl("x509", "-req", "-in", self.path("request.pem"), "-CA", self.path(f"{authority}.pem"),
+                      "-CAkey", self.path(f"{authority}-key.pem"), "-CAcreateserial", "-days", "30",
+                      "-copy_extensions", "copy", "-out", self.path("signed.pem"))
+        os.replace(self.path("signed.pem"), self.path(f"{node.name}.pem"))
+        os.replace(self.path("request-key.pem"), self.path(f"{node.name}-key.pem"))
+
+    def take(self, name):
+        """The test itself shows the pair of a node."""
+        self.context = ssl.create_default_context(cafile=self.path("servers.pem"))
+        self.context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # older openssl makes no key identifiers
+        self.context.load_cert_chain(self.path(f"{name}.pem"), self.path(f"{name}-key.pem"))
+
+    def options(self, name):
+        return ["--tls-certificate", self.path(f"{name}.pem"), "--tls-key", self.path(f"{name}-key.pem"),
+                "--tls-client-ca", self.path("clients.pem"), "--node-ca", self.path("servers.pem")]
+
+    def _key(self, name):
+        return ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-keyout", self.path(f"{name}-key.pem")]
+
+    @staticmethod
+    def _openssl(*arguments):
+        done = subprocess.run(["openssl", *arguments], capture_output=True, text=True, timeout=30)
+        if done.returncode:
+            raise ClusterError(f"openssl {' '.join(arguments)}: {done.stderr.strip()}")
+
+
 # MARK: - The cluster
 
 
 class Cluster:
     """The brokers b1, b2, b3 and the nodes n1, n2, n3. `with Cluster(folder) as cluster` starts them and ends them."""
 
-    def __init__(self, folder, small_disks=False, node_environment=None):
+    def __init__(self, folder, small_disks=False, node_environment=None, certificates=None):
         self.folder = os.path.abspath(folder)
         os.makedirs(self.folder, exist_ok=True)
         names = ["b1", "b2", "b3", "n1", "n2", "n3"]
         self.network = network(names)
         self.node_environment = node_environment or {}
+        self.certificates = certificates
         self.faketime = faketime()
         # The third broker and the third node are on small disks of their own, where one may be mounted.
         self.small = {}
