@@ -105,6 +105,7 @@ struct GlobalOptionsTests {
         let completions = try cli.succeed("--generate-completion-script", "fish").output
         #expect(
             completions.contains(
-                "__profilecli_parse_subcommand 0 'store=' 'url=' 'ca=' 'format=' 'version' 'h/help'\n        switch"))
+                "__profilecli_parse_subcommand 0 'store=' 'url=' 'ca=' 'certificate=' 'certificate-key=' 'format=' "
+                    + "'version' 'h/help'\n        switch"))
     }
 }

@@ -128,7 +128,7 @@ extension JSONWriter {
         member("created", stream.created)
         member("first", stream.first)
         member("last", stream.last)
-        member("max_age_s", stream.maxAge?.components.seconds ?? 0)
+        member("max_age_s", Int(stream.maxAge?.components.seconds ?? 0))
         orNull("leader", stream.leader)
         objects("followers", stream.followers.sorted { $0.broker < $1.broker }) { json, follower in
             json.member("name", follower.broker)

@@ -85,7 +85,7 @@ extension Replica {
     static let isFit = StreamError(
         .unfit, "The stream fits this node: there is nothing to rebuild.", remedy: "See `profilecli cluster status`.")
 
-    /// This node, which is at `sequence`, has less than `other`.
+    /// A node at `sequence` has less than `other`.
     static func behind(_ other: NodeStatus, at sequence: UInt64) -> StreamError {
         StreamError(
             .unfit, "The node \(other.name) has batch \(other.sequence), this one only \(sequence).",

@@ -201,7 +201,7 @@ package final class Replica: CommitTransport {
                 state.counts.undecided += 1
                 state.noRoom = Self.noRoom(reason)
             }
-            // They say so at once, until somebody makes room.
+            // They say so at once, until they have room.
             Pause.milliseconds(50)
             return nil
         case .undecided, .tooLarge:

@@ -40,7 +40,7 @@ final class TLSCertificates: Service, Sendable {
     /// The context that a handshake uses which begins now.
     var context: NIOSSLContext { state.withLock { $0.content.context } }
 
-    /// What a handshake with another node shows that begins now, if it is asked for a certificate.
+    /// The pair for a handshake with another node that begins now, if it asks for a certificate.
     var shown: NIOSSLContextConfigurationOverride { state.withLock { $0.content.shown } ?? .noChanges }
 
     var report: Report {

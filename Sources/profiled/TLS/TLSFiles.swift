@@ -24,7 +24,7 @@ struct TLSFiles: Equatable, Sendable {
     struct Content: Sendable {
         let context: NIOSSLContext
         let certificate: ServedCertificate
-        /// What the service shows to other nodes that ask for a certificate; nil for nothing.
+        /// The pair that the service shows to other nodes that ask for a certificate; nil for none.
         let shown: NIOSSLContextConfigurationOverride?
         /// Faults that are no reason to refuse them, each with what to do.
         let warnings: [String]

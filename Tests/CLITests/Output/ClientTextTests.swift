@@ -174,6 +174,7 @@ struct ClientTextTests {
             ["restore", planted("none"), "--store", restored], ["restore", backup, "--store", backup],
             ["cluster", "leave", "--store", planted("none")], ["cluster", "status", "--url", nowhere],
             ["cluster", "verify", "--url", nowhere], ["cluster", "rebuild", "--url", nowhere],
+            ["cluster", "stream", "--url", nowhere, "--max-age", "7d"],
         ]
     }
 
