@@ -133,7 +133,9 @@ package struct BackupRun {
         var ahead: ValueAhead<StoreReads.LiveSegment>?
         // It reads the store.
         defer { _ = try? ahead?.value() }
+        var lastSeen = end
         while Segment.last(of: state.closed + 1) <= end {
+            let begin = ContinuousClock.now
             let number = state.closed + 1
             let live = try ahead?.value() ?? source.segment(number, history: state.history)
             ahead = nil
@@ -147,8 +149,17 @@ package struct BackupRun {
             let done = Segment.last(of: number).rawValue
             let isLast = done + Segment.positions > end.rawValue
             if !progress(LogProgress(stage: "backup", done: done, total: end.rawValue)), !isLast { return false }
+            let last = try source.moment().last
+            if last > lastSeen, !isLast { Self.rest(after: begin.duration(to: .now)) }
+            lastSeen = last
         }
         return true
+    }
+
+    /// Waits, as others write now: they share the disk, and its syncs, with the run. It works for a quarter of the time
+    /// then.
+    private static func rest(after work: Duration) {
+        usleep(UInt32(min(3 * (work / .microseconds(1)), 1_000_000)))
     }
 
     /// Writes a segment that has records which the backup lacks.
