@@ -156,10 +156,10 @@ package struct BackupRun {
         return true
     }
 
-    /// Waits, as others write now: they share the disk, and its syncs, with the run. It works for a quarter of the time
+    /// Waits, as others write now: they share the disk, and its syncs, with the run. It works for a sixth of the time
     /// then.
     private static func rest(after work: Duration) {
-        usleep(UInt32(min(3 * (work / .microseconds(1)), 1_000_000)))
+        usleep(UInt32(min(5 * (work / .microseconds(1)), 1_000_000)))
     }
 
     /// Writes a segment that has records which the backup lacks.
