@@ -65,15 +65,22 @@ if [ ! -x "$program" ]; then
     main=$programs/profiled.build/Profiled.swift.o
     nm "$main" | awk '/async_Main/ { print $NF, $NF "_profiled" }' >"$work/names"
     objcopy --redefine-syms="$work/names" "$main" "$work/Profiled.swift.o"
-    # libyaml is Debian's, not the copy in Yams: Debian mends it.
+    # libyaml and zlib are Debian's, not the copies in Yams and swift-nio-extras: Debian mends them.
+    for source in "$programs"/NIOHTTPCompression.build/*.swift.o; do
+        nm -u "$source" | sed -n 's/.* U cnioextras_z_\(.*\)/cnioextras_z_\1 \1/p' >"$work/names"
+        objcopy --redefine-syms="$work/names" "$source" "$work/${source##*/}"
+    done
     sort -u "$programs"/{profiled,profilecli}.product/Objects.LinkFileList |
-        grep -vE '/CYaml\.build/|/profiled\.build/Profiled\.swift\.o' >"$work/objects"
+        grep -vE '/(CYaml|CNIOExtrasZlib|NIOHTTPCompression)\.build/|/profiled\.build/Profiled\.swift\.o' \
+        >"$work/objects"
     read -ra libraries <<<"$(pkg-config --libs lmdb libcrypto libnats yaml-0.1) -lcurl -lz -lstdc++"
-    # Packed, some 185,000 relocations cost a start less than a millisecond; glibc knows them since 2.36.
-    linking=(-use-ld=lld -Xlinker --gc-sections -Xlinker -z -Xlinker pack-relative-relocs)
+    # Packed, some 185,000 relocations cost a start less than a millisecond; glibc knows them since 2.36. No library asks
+    # for symbols of the program, which would keep what they name.
+    linking=(-use-ld=lld -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker -z
+        -Xlinker pack-relative-relocs)
     # The linker warns of a `mktemp` in Foundation, which is not called.
     swiftc -L"$work/library" -static-stdlib -emit-executable "${linking[@]}" -o "$program" "@$work/objects" \
-        "$work/Profiled.swift.o" "$work/main.o" "${libraries[@]}" 2>"$work/link" || {
+        "$work"/*.swift.o "$work/main.o" "${libraries[@]}" 2>"$work/link" || {
         cat "$work/link" >&2
         exit 1
     }
