@@ -79,7 +79,7 @@ enum HelpTopic: String, CaseIterable {
             By task
               How is it?                  profilecli cluster status --url URL
               Are all stores the same?    profilecli cluster verify --url URL
-              Brokers keep batches 7 d    profilecli cluster stream --max-age 7d
+              Brokers keep batches 7 d    profilecli cluster stream --url URL --max-age 7d
               The stream is lost          profilecli cluster rebuild --url URL
               Back to one machine         profilecli cluster leave --store FOLDER
               A new node, or one that     profiled serve --replicate nats://a,b,c \\

@@ -635,6 +635,27 @@ struct MisfitTests {
         #expect(try b.positions()["third"]?.count == 1 && a.truth() == b.truth())
     }
 
+    @Test("A stream whose batches a late broker does not show yet is not deleted for a rebuild")
+    func rebuildWithLateBroker() async throws {
+        let brokers = MemoryBrokers()
+        let (a, b) = try await two(brokers)
+        brokers.delete()
+        for node in [a, b] { #expect(try await node.wait { $0.hasStopped }) }
+        brokers.create()
+        for node in [a, b] { #expect(try await node.wait { $0.replica.status.refusal?.kind == .unfit }) }
+        brokers.carriesNotes = false
+        b.stream.isStale = true
+        try await onOwnThread {
+            try a.replica.rebuild()
+            try a.appendNow("third")
+        }
+        await #expect(throws: Replica.unread) { try await onOwnThread { try b.replica.rebuild() } }
+        #expect(brokers.first == 4 && brokers.last == 5)
+        b.stream.isStale = false
+        #expect(try await b.wait { $0.sequence >= brokers.last && $0.replica.status.refusal == nil })
+        #expect(try b.positions()["third"]?.count == 1 && a.truth() == b.truth())
+    }
+
     @Test("A batch that was undecided when the stream was lost does not take the first place of the one made again")
     func rebuiltWithUndecided() async throws {
         let brokers = MemoryBrokers()

@@ -131,7 +131,7 @@ package struct BackupRun {
     private func copyClosed(_ state: inout RunState, _ progress: (LogProgress) -> Bool) throws -> Bool {
         let end = try source.moment().last
         var ahead: ValueAhead<StoreReads.LiveSegment>?
-        // It reads the store.
+        // Its thread reads the store, so it ends before the run does.
         defer { _ = try? ahead?.value() }
         var lastSeen = end
         while Segment.last(of: state.closed + 1) <= end {

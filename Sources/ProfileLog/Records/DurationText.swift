@@ -28,6 +28,27 @@ package enum DurationText {
         }
     }
 
+    /// Returns whole seconds in the largest unit of which they are a whole number: `7 d`, `36 h`, `90 s`. So no two are
+    /// the same text, where ``compact(_:)`` rounds down.
+    package static func exact(seconds: Int64) -> String {
+        let (count, unit) = units(seconds)
+        return "\(count) \(unit == "m" ? "min" : unit)"
+    }
+
+    /// Returns whole seconds as ``parse(_:)`` reads them: `7d`, `36h`, `90s`.
+    package static func typed(seconds: Int64) -> String {
+        let (count, unit) = units(seconds)
+        return "\(count)\(unit)"
+    }
+
+    private static func units(_ seconds: Int64) -> (count: Int64, unit: String) {
+        let units: [(length: Int64, unit: String)] = [(86_400, "d"), (3_600, "h"), (60, "m")]
+        guard seconds > 0, let fit = units.first(where: { seconds.isMultiple(of: $0.length) }) else {
+            return (seconds, "s")
+        }
+        return (seconds / fit.length, fit.unit)
+    }
+
     private static func seconds(in unit: UInt8) -> Int64? {
         switch unit {
         case UInt8(ascii: "s"): 1

@@ -195,16 +195,18 @@ extension Replica {
 
     /// Goes on with a stream that was rebuilt after the last batch of this store, which its next message proves.
     private func forgiveRebuilt(_ last: ReplicaPosition, _ found: StreamState) throws {
-        guard try isRebuilt(found, after: last) else { return }
+        guard try isRebuilt(found, after: last) == true else { return }
         state.withLock { ($0.misfit, $0.leftOver, $0.shorterLooks) = (nil, nil, 0) }
     }
 
-    /// Tells whether the stream is another one that goes on after the last batch of this store.
-    func isRebuilt(_ found: StreamState, after last: ReplicaPosition) throws -> Bool {
-        guard found.created != last.created,
-            let message = try read(from: last.sequence + 1, count: 1).first,
-            let next = try? ReplicaMessage(decoding: message.bytes), next.kind == .begin
-        else { return false }
+    /// Tells whether the stream is another one that goes on after the last batch of this store. Nil if it has a message
+    /// there that no broker shows yet.
+    func isRebuilt(_ found: StreamState, after last: ReplicaPosition) throws -> Bool? {
+        if found.created == last.created { return false }
+        guard let message = try read(from: last.sequence + 1, count: 1).first else {
+            return found.last > last.sequence ? nil : false
+        }
+        guard let next = try? ReplicaMessage(decoding: message.bytes), next.kind == .begin else { return false }
         return message.sequence == last.sequence + 1 && next.sequence == message.sequence
             && next.previousHash == last.hash
     }

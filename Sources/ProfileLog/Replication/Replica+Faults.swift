@@ -100,6 +100,10 @@ extension Replica {
         .unfit, "The stream was made again already, after the last batch of this node's store.",
         remedy: "Wait a moment: the node goes on by itself. See `profilecli cluster status`.")
 
+    static let unread = StreamError(
+        .unreachable, "The stream has batches that the brokers do not show yet, so it is not deleted.",
+        remedy: "Try again in a moment. If it stays so, look at the brokers' logs.")
+
     static let notJoined = StreamError(
         .unreachable, "The node is not in its cluster yet, or has left it.", remedy: "Try again in a moment.")
 

@@ -124,14 +124,7 @@ extension Replica {
             }
         }
         if let ahead { throw Self.behind(ahead, at: last.sequence) }
-        if let found = try? stream.state() {
-            // Another node has, and may have written to it since: its notes come a moment later.
-            if (try? isRebuilt(found, after: last)) == true { throw Self.isRebuilt }
-            let isOwn = found.created == last.created
-            // What they had in between may be on no node.
-            if isOwn, found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
-            if isOwn, found.last >= last.sequence, (try? compare(last, log)) == true { throw Self.isSound }
-        }
+        if let found = try? stream.state() { try refuseDeletion(of: found, after: last, log) }
         // What could not be settled is of the stream that is gone, and must not come before the message that begins this.
         state.withLock { ($0.misfit, $0.leftOver) = ($0.misfit ?? Self.missing, nil) }
         try deleteStream()
@@ -139,6 +132,26 @@ extension Replica {
         let created = try stream.state().created
         try publishBegin(log, after: ReplicaPosition(sequence: last.sequence, hash: last.hash, created: created))
         state.withLock { ($0.misfit, $0.fault, $0.leftOver) = (nil, nil, nil) }
+    }
+
+    /// Throws if the stream has, or may have, what only its messages can bring back. A broker that is late shows fewer
+    /// messages than the leader tells of.
+    private func refuseDeletion(of found: StreamState, after last: ReplicaPosition, _ log: EventLog) throws {
+        if found.created != last.created {
+            // Another node has made it again, and may have written to it since: its notes come a moment later.
+            guard let isAhead = try isRebuilt(found, after: last) else { throw Self.unread }
+            if isAhead { throw Self.isRebuilt }
+            return
+        }
+        // What they had in between may be on no node.
+        if found.first > last.sequence + 1 { throw Self.gone(from: last.sequence + 1, to: found.first - 1) }
+        if found.last < last.sequence { return }
+        let hasLast: Bool
+        do { hasLast = try compare(last, log) } catch let error as StreamError where error.kind != .unfit {
+            throw error
+        } catch { return }
+        if hasLast { throw Self.isSound }
+        if found.first <= last.sequence { throw Self.unread }
     }
 }
 

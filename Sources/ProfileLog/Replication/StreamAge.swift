@@ -16,23 +16,11 @@ package enum StreamAge {
     private static func text(_ age: Duration?) -> String {
         guard let age else { return "for ever" }
         guard age.components.attoseconds == 0 else { return "for \(DurationText.compact(age))" }
-        let (count, unit) = units(age.components.seconds)
-        return "for \(count) \(unit == "m" ? "min" : unit)"
+        return "for \(DurationText.exact(seconds: age.components.seconds))"
     }
 
     /// As the command reads it: `7d`, `36h`.
     private static func option(_ age: Duration?) -> String {
-        guard let age else { return "forever" }
-        let (count, unit) = units(age.components.seconds)
-        return "\(count)\(unit)"
-    }
-
-    /// Seconds in the largest unit of which they are a whole number, so that no two are the same text.
-    private static func units(_ seconds: Int64) -> (count: Int64, unit: String) {
-        let units: [(length: Int64, unit: String)] = [(86_400, "d"), (3_600, "h"), (60, "m")]
-        guard seconds > 0, let fit = units.first(where: { seconds.isMultiple(of: $0.length) }) else {
-            return (seconds, "s")
-        }
-        return (seconds / fit.length, fit.unit)
+        age.map { DurationText.typed(seconds: $0.components.seconds) } ?? "forever"
     }
 }

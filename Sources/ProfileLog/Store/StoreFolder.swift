@@ -33,10 +33,10 @@ package enum StoreFolder: Hashable, Sendable {
     /// The folder in a store's folder with what a node copies from another one: it may be there before the store.
     package static let joining = "joining"
 
-    /// Names that do not tell what a folder is for: of every folder, of a fresh file system, of files that a service
-    /// keeps next to its store, and of a node that was stopped while it joined its cluster.
+    /// Names that do not tell what a folder is for: of every folder, of a fresh file system, of files that a service or a
+    /// restore keeps next to the store, and of a node that was stopped while it joined its cluster.
     private static let neutral: Set = [
-        "lost+found", "keys.json", "keys.json.lock", "workspace.yaml", "erasures.jsonl", joining,
+        "lost+found", "keys.json", "keys.json.lock", "workspace.yaml", "profiled.yaml", "erasures.jsonl", joining,
     ]
 
     /// The names in the folder by which it is known; empty if there is no folder.

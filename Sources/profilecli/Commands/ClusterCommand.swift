@@ -136,16 +136,18 @@ struct ClusterStreamCommand: AsyncParsableCommand {
     func run() async throws {
         let seconds = try self.seconds
         let answer = try await node.connect().post("/v1/cluster/stream") { $0.member("max_age_s", seconds) }
-        let cluster = ClusterStatus(answer)
-        let age = cluster.stream.map { Self.age(of: $0) } ?? ""
+        let next =
+            seconds == 0 ? "Omit --stream-max-age at all nodes." : "Give all nodes --stream-max-age \(maxAge)."
         let sentence =
-            "The brokers of cluster \(cluster.name) keep batches \(age). Give all nodes that --stream-max-age."
+            "The brokers of cluster \(ClusterStatus(answer).name) keep batches \(Self.text(seconds)). \(next)"
         try Output.print([node.isJSON ? answer.line : sentence], after: "The stream was changed")
     }
 
-    /// `for 7 d` or `for ever`.
-    static func age(of stream: JSONObject) -> String {
-        stream.count("max_age_s") == 0 ? "for ever" : "for \(Phrase.span(stream["max_age_s"]))"
+    /// `for 36 h` or `for ever`.
+    static func age(of stream: JSONObject) -> String { text(stream["max_age_s"].integer ?? 0) }
+
+    private static func text(_ seconds: Int64) -> String {
+        seconds == 0 ? "for ever" : "for \(DurationText.exact(seconds: seconds))"
     }
 }
 

@@ -17,7 +17,7 @@ struct StoreCopies: StoreCopying {
 }
 
 /// A copy of a store while it is sent. A backup writes it on a thread of its own, which waits until each part is taken:
-/// in memory are a segment of the log and two parts. The thread begins with the first part.
+/// in memory are two segments of the log and two parts. The thread begins with the first part.
 private final class CopyStream: APIAnswer.Stream {
     let mediaType = "application/x-tar"
     private let log: EventLog

@@ -4,8 +4,8 @@ internal import ProfileLogReplication
 internal import ProfileLogRequests
 
 extension WriteForwarder {
-    /// Forwards the writes of `replica`'s node. `authorities` is the file of `--node-ca`, `own` the
-    /// node's own certificate.
+    /// Forwards the writes of `replica`'s node. `authorities` is the file of `--node-ca`, `own` the certificate that the
+    /// node shows.
     convenience init(
         _ replica: Replica, authorities: String?, showing own: TLSCertificates?, counts: ForwardingCounts,
         logger: Logger

@@ -40,8 +40,11 @@ final class TLSCertificates: Service, Sendable {
     /// The context that a handshake uses which begins now.
     var context: NIOSSLContext { state.withLock { $0.content.context } }
 
-    /// The pair for a handshake with another node that begins now, if it asks for a certificate.
-    var shown: NIOSSLContextConfigurationOverride { state.withLock { $0.content.shown } ?? .noChanges }
+    /// The pair for a handshake with another node that begins now, if it asks for a certificate. One that has ended is
+    /// refused, where none may do.
+    var shown: NIOSSLContextConfigurationOverride {
+        state.withLock { $0.content.certificate.end > .now() ? $0.content.shown : nil } ?? .noChanges
+    }
 
     var report: Report {
         state.withLock { Report(served: $0.content.certificate, reloads: $0.reloads, failures: $0.failures) }

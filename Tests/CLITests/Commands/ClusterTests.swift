@@ -267,10 +267,13 @@ struct ClusterTests {
         #expect(try run("stream").status == 64)
         #expect(nodes.asked("a").isEmpty)
         let done = try run("stream", "--max-age", "7d")
-        let sentence = "The brokers of cluster shop keep batches for 7 d. Give all nodes that --stream-max-age.\n"
+        let sentence = "The brokers of cluster shop keep batches for 7 d. Give all nodes --stream-max-age 7d.\n"
         #expect(done.status == 0 && done.output == sentence, "\(done)")
         #expect(nodes.asked("a") == ["POST /v1/cluster/stream"])
-        #expect(try run("stream", "--max-age", "forever").status == 0)
+        let rounded = try run("stream", "--max-age", "36h")
+        #expect(rounded.output.contains("for 36 h. Give all nodes --stream-max-age 36h."), "\(rounded)")
+        let forever = try run("stream", "--max-age", "forever")
+        #expect(forever.output.contains("for ever. Omit --stream-max-age at all nodes."), "\(forever)")
         try nodes.set("a", ["POST /v1/cluster/stream": #"{"error":"No majority.","remedy":"Wait."}"#], status: 503)
         let failed = try run("stream", "--max-age", "1m")
         #expect(failed.status != 0 && failed.errors.contains("No majority."), "\(failed)")

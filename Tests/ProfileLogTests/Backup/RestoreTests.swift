@@ -273,6 +273,15 @@ struct RestoreTests {
         #expect(!files.fileExists(atPath: story.folder("other.restoring")))
     }
 
+    @Test(
+        "A folder that has only the settings of a restore is as good as empty: a node may join there",
+        arguments: ["keys.json", "workspace.yaml", "profiled.yaml"])
+    func settingsAlone(name: String) throws {
+        let folder = try TemporaryFolder.made(prefix: "settings")
+        try Data("x".utf8).write(to: folder.file(name))
+        #expect(try StoreFolder(path: folder.path) == .vacant)
+    }
+
     @Test("Two restores into one folder at once: the second is refused, and takes nothing from the first")
     func twice() throws {
         var story = try RestoreStory(seed: 8)

@@ -235,4 +235,16 @@ struct DurationTextTests {
     func compact(duration: Duration, text: String) {
         #expect(DurationText.compact(duration) == text)
     }
+
+    @Test(
+        "Whole seconds are told in one unit without rounding, and typed as they are read",
+        arguments: [
+            (60, "1 min", "1m"), (61, "61 s", "61s"), (5_400, "90 min", "90m"), (129_600, "36 h", "36h"),
+            (604_800, "7 d", "7d"),
+        ] as [(Int64, String, String)])
+    func exact(seconds: Int64, text: String, typed: String) {
+        #expect(DurationText.exact(seconds: seconds) == text)
+        #expect(DurationText.typed(seconds: seconds) == typed)
+        #expect(DurationText.parse(typed) == .seconds(seconds))
+    }
 }
