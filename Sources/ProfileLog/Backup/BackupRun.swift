@@ -149,8 +149,10 @@ package struct BackupRun {
             let done = Segment.last(of: number).rawValue
             let isLast = done + Segment.positions > end.rawValue
             if !progress(LogProgress(stage: "backup", done: done, total: end.rawValue)), !isLast { return false }
+            // An archive takes as long as its reader.
+            if target.path == "-" || isLast { continue }
             let last = try source.moment().last
-            if last > lastSeen, !isLast { Self.rest(after: begin.duration(to: .now)) }
+            if last > lastSeen { Self.rest(after: begin.duration(to: .now)) }
             lastSeen = last
         }
         return true

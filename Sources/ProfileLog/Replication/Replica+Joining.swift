@@ -112,6 +112,7 @@ extension Replica {
     package func rebuild() throws(StreamError) {
         let isUnfit = state.withLock { $0.misfit != nil || $0.fault?.kind == .missing }
         guard let log = state.withLock({ $0.log }), isUnfit else { throw Self.isFit }
+        if state.withLock({ $0.misfit }) == Self.otherStore { throw Self.otherStore }
         do { try remake(log) } catch { throw StreamError(wrapping: error) }
     }
 
@@ -124,7 +125,7 @@ extension Replica {
             }
         }
         if let ahead { throw Self.behind(ahead, at: last.sequence) }
-        if let found = try? stream.state() { try refuseDeletion(of: found, after: last, log) }
+        if let found = try streamIfAny() { try refuseDeletion(of: found, after: last, log) }
         // What could not be settled is of the stream that is gone, and must not come before the message that begins this.
         state.withLock { ($0.misfit, $0.leftOver) = ($0.misfit ?? Self.missing, nil) }
         try deleteStream()
@@ -132,6 +133,14 @@ extension Replica {
         let created = try stream.state().created
         try publishBegin(log, after: ReplicaPosition(sequence: last.sequence, hash: last.hash, created: created))
         state.withLock { ($0.misfit, $0.fault, $0.leftOver) = (nil, nil, nil) }
+    }
+
+    /// The stream; nil if the brokers say that there is none.
+    private func streamIfAny() throws(StreamError) -> StreamState? {
+        do throws(StreamError) { return try stream.state() } catch {
+            if error.kind == .missing { return nil }
+            throw error
+        }
     }
 
     /// Throws if the stream has, or may have, what only its messages can bring back. A broker that is late shows fewer
