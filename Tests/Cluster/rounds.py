@@ -161,9 +161,7 @@ class Run:
         self.totals["checked for linearizability"] += count
         failures += [f"still not known after all retries: {each}" for each in operations
                      if each.key and each.verdict == PENDING]
-        there = {verify.tag_of(each) for each in events}
-        self.unanswered = [each for each in late + [op for op in operations if op.verdict == PENDING and op.tags]
-                           if not there.intersection(each.tags)]
+        self.unanswered = verify.may_come(late + operations, events)
         for event in events:
             moment = datetime.datetime.fromisoformat(event["recorded_at"].replace("Z", "+00:00"))
             off = (moment - wall).total_seconds()

@@ -54,6 +54,13 @@ class VerifyTests(unittest.TestCase):
     def test_an_append_in_parts_is_found(self):
         self.assertFound("in parts", verify.outcomes([operation(PENDING, "a", "b")], [event(1, "a")]))
 
+    def test_an_unknown_append_may_come_later_also_if_one_of_the_same_bytes_is_there(self):
+        acked, unknown = operation(ACKED, "a", position=1), operation(PENDING, "a")
+        self.assertEqual(verify.may_come([acked, unknown], [event(1, "a")]), [unknown])
+        self.assertEqual(verify.may_come([acked, unknown], [event(1, "a"), event(2, "a")]), [])
+        self.assertEqual(verify.may_come([unknown], []), [unknown])
+        self.assertEqual(verify.may_come([unknown], [event(1, "a")]), [])
+
     def test_an_event_of_nobody_is_found(self):
         self.assertFound("nobody sent", verify.outcomes([], [event(1, "a")]))
 

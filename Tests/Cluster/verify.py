@@ -97,6 +97,14 @@ def outcomes(operations, events):
     return failures
 
 
+def may_come(operations, events):
+    """The unknown appends that are not there yet: fewer are than clients were told of, or of the same bytes."""
+    there = collections.Counter(tag_of(each) for each in events)
+    sent = collections.Counter(each.tags for each in operations if each.verdict in (ACKED, PENDING) and each.tags)
+    return [each for each in operations
+            if each.verdict == PENDING and each.tags and there[each.tags[0]] < sent[each.tags]]
+
+
 def erasures(operations, events):
     """Of an erased user no value is left before the erasure."""
     ends = {}
