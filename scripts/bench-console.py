@@ -95,10 +95,11 @@ class Bench:
 
     def fill(self, user, count, users=1):
         """`count` events, each also a change of one of 20 attributes at times, of `user` or of `users` of them."""
+        step = min(300, 30_000_000 // count)  # seconds; all within a year
         for first in range(0, count, 20_000):
             lines = []
             for n in range(first, min(count, first + 20_000)):
-                at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1_750_000_000 + n * 300))
+                at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1_750_000_000 + n * step))
                 name = user if users == 1 else f"{user}{n % users:07}"
                 lines.append({"kind": "custom_attribute", "user": name, "time": at, "attributes": {f"field {n % 20}": n}}
                              if n % 4 == 0 else
