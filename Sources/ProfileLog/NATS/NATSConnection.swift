@@ -9,8 +9,8 @@ internal import Synchronization
 final class NATSConnection: Sendable {
     /// Host and port of the broker.
     let broker: String
-    // A pointer that libnats guards itself, as said above.
-    nonisolated(unsafe) private let handle: OpaquePointer
+    private let locked: LockedPointer
+    private var handle: OpaquePointer? { locked.pointer }
     private let subscriptions = Mutex(Subscriptions())
 
     private struct Subscriptions {
@@ -26,7 +26,7 @@ final class NATSConnection: Sendable {
         var connected: OpaquePointer?
         try NATSError.check(natsConnection_Connect(&connected, options.handle))
         guard let connected else { throw NATSError(NATS_NO_SERVER) }
-        handle = connected
+        locked = LockedPointer(connected)
         broker = NATSSettings.address(of: server)
         if settings.isEncrypted(server) { Self.limitUnacknowledged(port: broker) }
     }

@@ -6,10 +6,10 @@ internal import CNATS
 /// of its own, so that a message that comes while it is freed ends the process (nats.c issue 637, mended in 3.5.1).
 /// For this reason, too, requests have inboxes of ours (`NATSInbox`): the library frees its own when it closes.
 final class NATSSubscription: Sendable {
-    // A pointer that libnats guards by its own lock.
-    nonisolated(unsafe) private let handle: OpaquePointer
+    private let locked: LockedPointer
+    private var handle: OpaquePointer? { locked.pointer }
 
-    init(taking handle: OpaquePointer) { self.handle = handle }
+    init(taking handle: OpaquePointer) { locked = LockedPointer(handle) }
 
     deinit { natsSubscription_Destroy(handle) }
 

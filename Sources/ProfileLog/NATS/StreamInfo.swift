@@ -20,8 +20,8 @@ struct StreamInfo {
         for follower in answer["cluster"]?["replicas"]?.asArray ?? [] {
             guard let name = follower["name"]?.asText else { continue }
             let isOffline = follower["offline"]?.asFlag ?? false
-            // The time since the leader heard of it, in nanoseconds; it does each second. A leader that is cut off calls
-            // the others current for some time.
+            // The time since the leader heard of it, in nanoseconds; it does each second. A leader that is cut off
+            // calls the others current for some time.
             let isHeard = (follower["active"]?.asInteger ?? 0) < Self.longestSilence
             followers[name] = follower["current"]?.asFlag ?? false && !isOffline && isHeard
         }

@@ -1,8 +1,8 @@
 internal import ProfileLogRequests
 internal import Synchronization
 
-/// The monitoring ports of a cluster's brokers (`--broker-monitor`) as they answered last, and what is not known without
-/// an answer: there alone a broker says whether it syncs each message to its disk.
+/// The monitoring ports of a cluster's brokers (`--broker-monitor`) as they answered last, and what is not known
+/// without an answer: there alone a broker says whether it syncs each message to its disk.
 package final class BrokerMonitors: Sendable {
     /// The addresses, as an operator gave them.
     private let urls: [String]
@@ -33,7 +33,8 @@ package final class BrokerMonitors: Sendable {
         if !silent.isEmpty {
             return silent.map { url in
                 .init(
-                    "The monitor \(url) does not answer: whether the broker syncs each message to its disk is not known.",
+                    "The monitor \(url) does not answer: whether the broker syncs each message to its disk is not "
+                        + "known.",
                     remedy: "Correct --broker-monitor, or let this node reach the port.")
             }
         }

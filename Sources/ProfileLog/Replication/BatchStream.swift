@@ -7,8 +7,8 @@ package import ProfileLogFacts
 package protocol BatchStream: Sendable {
     /// Publishes `message` on the condition that the stream's last sequence is `last`, and waits for the answer.
     func publish(_ message: [UInt8], after last: UInt64, timeout: Duration) -> PublishAnswer
-    /// Up to `count` messages from `sequence` on, in order, of together some 4 MB; empty if there are none yet. The first
-    /// may be a later one: those before it are gone.
+    /// Up to `count` messages from `sequence` on, in order, of together some 4 MB; empty if there are none yet. The
+    /// first may be a later one: those before it are gone.
     func messages(from sequence: UInt64, count: Int) throws(StreamError) -> [StreamMessage]
     /// Returns what the brokers say of the stream now.
     func state() throws(StreamError) -> StreamState
@@ -69,7 +69,8 @@ package struct StreamState: Hashable, Sendable {
     package var leader: String?
     /// The other brokers of the stream, and whether each is current and in touch with the leader.
     package var followers: [String: Bool]
-    /// The faults that make the stream unfit, as sentences, with the next step after each; empty if it is as it must be.
+    /// The faults that make the stream unfit, as sentences, with the next step after each; empty if it is as it must
+    /// be.
     package var faults: [StreamError]
 
     /// Tells whether a leader answered that is in touch with a majority of the stream's brokers.

@@ -11,8 +11,8 @@ extension Replica {
     /// Without a majority for so long, longer than an election takes, the node says so.
     private static let longestElection = Duration.seconds(10)
 
-    /// Looks at the stream from time to time, on a thread of its own: monitoring ports that do not answer must not delay
-    /// what is followed. At once if the brokers answer again, or the clock is set.
+    /// Looks at the stream from time to time, on a thread of its own: monitoring ports that do not answer must not
+    /// delay what is followed. At once if the brokers answer again, or the clock is set.
     ///
     /// `offset` is the clock's at `start`, before the first look.
     func runChecks(since start: ContinuousClock.Instant, _ offset: Duration) {
@@ -159,7 +159,8 @@ extension Replica {
         }
     }
 
-    /// Tells whether another node has said for a while that it has the batch at `place` of the stream made at `created`.
+    /// Tells whether another node has said for a while that it has the batch at `place` of the stream made at
+    /// `created`.
     func isHeld(_ place: UInt64, of created: String) -> Bool {
         let notes = notesThatCount()
         guard let holder = notes.nodes.furthest(in: created, since: notes.since) else { return false }
@@ -211,8 +212,8 @@ extension Replica {
             && next.previousHash == last.hash
     }
 
-    /// Goes on with the stream if it has the store's last batch again: the brokers that lost it, or others of that name,
-    /// are gone.
+    /// Goes on with the stream if it has the store's last batch again: the brokers that lost it, or others of that
+    /// name, are gone.
     private func forgiveRestored(_ last: ReplicaPosition, _ found: StreamState, _ log: EventLog) throws {
         let mayPass = state.withLock { state in
             state.misfit == Self.anotherStream || state.misfit == Self.missing

@@ -11,8 +11,8 @@ extension Replica {
 
     /// Follows the stream, and applies what comes to `log`, until `stop`.
     ///
-    /// A store that is of no cluster begins one. Throws if the stream is another store's, or another node has this name;
-    /// where no broker answers, a member starts all the same and waits for them.
+    /// A store that is of no cluster begins one. Throws if the stream is another store's, or another node has this
+    /// name; where no broker answers, a member starts all the same and waits for them.
     package func start(_ log: EventLog) throws {
         if try log.reader.replicaPosition() == nil {
             try begin(log)
@@ -121,8 +121,8 @@ extension Replica {
     /// A batch that another node told of for so long is in the stream, and a read finds it, unless the brokers lost it.
     static let noteLead = Duration.seconds(1)
 
-    /// The store has all that the broker had at `time`. That is current unless another node has more, or no majority was
-    /// seen lately, or the stream may be another one.
+    /// The store has all that the broker had at `time`. That is current unless another node has more, or no majority
+    /// was seen lately, or the stream may be another one.
     func noteEnd(seenAt time: ContinuousClock.Instant) {
         guard let log = state.withLock({ $0.log }), let last = try? log.reader.replicaPosition() else { return }
         let sequence = last.sequence

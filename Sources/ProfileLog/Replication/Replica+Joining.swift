@@ -3,11 +3,11 @@ internal import ProfileLogLog
 internal import Synchronization
 
 extension Replica {
-    /// Joins the cluster of `stream`, and makes the stream if there is none. The store in `folder` may be a member of the
-    /// cluster, a store alone that begins one, or absent; the log is opened with `creation` then.
+    /// Joins the cluster of `stream`, and makes the stream if there is none. The store in `folder` may be a member of
+    /// the cluster, a store alone that begins one, or absent; the log is opened with `creation` then.
     ///
-    /// A member of a cluster whose brokers do not answer can be opened too: it is read only until they do. Throws if the
-    /// node cannot be of the cluster, with the next step.
+    /// A member of a cluster whose brokers do not answer can be opened too: it is read only until they do. Throws if
+    /// the node cannot be of the cluster, with the next step.
     package static func open(
         _ stream: any BatchStream, _ settings: ReplicaSettings, folder: String
     ) throws(StreamError) -> Replica {
@@ -85,9 +85,9 @@ extension Replica {
         try adopt(first, log, after: last)
     }
 
-    /// Applies a message of this node that begins the stream after `last`, if it says that it comes after all that `log`
-    /// has: this start's, or one of a start that ended before its store had it. Another node's copy of the store needs
-    /// the row too, and what the copy has besides its events is not in the message.
+    /// Applies a message of this node that begins the stream after `last`, if it says that it comes after all that
+    /// `log` has: this start's, or one of a start that ended before its store had it. Another node's copy of the store
+    /// needs the row too, and what the copy has besides its events is not in the message.
     private func adopt(_ received: StreamMessage, _ log: EventLog, after last: ReplicaPosition) throws {
         let message = try ReplicaMessage(decoding: received.bytes)
         let end = try Beginning(of: log)
@@ -126,7 +126,8 @@ extension Replica {
         }
         if let ahead { throw Self.behind(ahead, at: last.sequence) }
         if let found = try streamIfAny() { try refuseDeletion(of: found, after: last, log) }
-        // What could not be settled is of the stream that is gone, and must not come before the message that begins this.
+        // What could not be settled is of the stream that is gone, and must not come before the message that begins
+        // this.
         state.withLock { ($0.misfit, $0.leftOver) = ($0.misfit ?? Self.missing, nil) }
         try deleteStream()
         try stream.create(first: last.sequence + 1)

@@ -19,8 +19,8 @@ extension Replica {
         }
     }
 
-    /// Tells the other nodes that this one is there, on a thread of its own: brokers that do not answer, or many batches
-    /// to apply, must not make it look dead.
+    /// Tells the other nodes that this one is there, on a thread of its own: brokers that do not answer, or many
+    /// batches to apply, must not make it look dead.
     func runNotes() {
         var last = ContinuousClock.now - Self.noteInterval
         while !state.withLock({ $0.isStopping }) {
